@@ -1,0 +1,1 @@
+"""What is measured: one small file per group of cases. Enters: a `Bench`. Leaves: rows."""

@@ -1,0 +1,86 @@
+"""Generated tables: fixed seed, nonlinear signal with interactions, few-valued columns, missing values.
+
+Rows are made in blocks that have their own random streams, so a table of 5 000 000 rows needs no second copy
+of itself, and a smaller table is the beginning of a larger one.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+
+BLOCK = 65_536
+TRAIN, TEST = 0, 1
+MISSING = 0.02
+
+
+def make_binary(rows: int, columns: int, *, part: int = TRAIN, seed: int = 7) -> tuple[Floats, Floats]:
+    """Return a table and a target of zeros and ones; `part` chooses the training or the held-out rows."""
+    table = np.empty((rows, columns), dtype=np.float32)
+    target = np.empty(rows, dtype=np.float32)
+    for start, block, rng in _blocks(table, part, seed):
+        score = _signal(block, seed)
+        chance = rng.random(BLOCK, dtype=np.float32)[: len(block)]
+        target[start : start + len(block)] = chance < 1.0 / (1.0 + np.exp(-score))
+        _remove_values(block, rng)
+    return table, target
+
+
+def make_classes(
+    rows: int, columns: int, classes: int, *, part: int = TRAIN, seed: int = 7
+) -> tuple[Floats, Floats]:
+    """Return a table and a target of class numbers, each class with its own signal."""
+    table = np.empty((rows, columns), dtype=np.float32)
+    target = np.empty(rows, dtype=np.float32)
+    for start, block, rng in _blocks(table, part, seed):
+        scores = np.stack([_signal(block, seed + 1 + k) for k in range(classes)], axis=1)
+        noise = rng.gumbel(size=(BLOCK, classes)).astype(np.float32)[: len(block)]
+        target[start : start + len(block)] = np.argmax(scores + noise, axis=1)
+        _remove_values(block, rng)
+    return table, target
+
+
+def _blocks(table: Floats, part: int, seed: int) -> Iterator[tuple[int, Floats, np.random.Generator]]:
+    """Fill the table block by block and hand out each block with its random stream.
+
+    A whole block is drawn even where the table ends sooner: rows must not depend on the table's length.
+    """
+    for index, start in enumerate(range(0, len(table), BLOCK)):
+        rng = np.random.default_rng([seed, part, index])
+        full = rng.standard_normal((BLOCK, table.shape[1]), dtype=np.float32)
+        block = table[start : start + BLOCK]
+        block[:] = full[: len(block)]
+        few = block[:, 3::4]
+        np.rint(few * np.float32(2.0), out=few)
+        yield start, block, np.random.default_rng([seed, part, index, 1])
+
+
+def _signal(block: Floats, seed: int) -> Floats:
+    """Return the log odds of each row: steps, waves and interactions of up to 40 columns."""
+    rng = np.random.default_rng([seed, 99])
+    columns = block.shape[1]
+    chosen = rng.permutation(columns)[: min(columns, 40)]
+    score = np.zeros(len(block), dtype=np.float32)
+    for place, column in enumerate(chosen):
+        x = block[:, column]
+        other = block[:, chosen[(place + 1) % len(chosen)]]
+        weight = np.float32(rng.uniform(0.3, 1.0) / (1.0 + 0.15 * place))
+        kind = place % 4
+        if kind == 0:
+            score += weight * np.sin(np.float32(2.0) * x)
+        elif kind == 1:
+            score += weight * np.where(x > rng.normal() * 0.5, np.float32(1.0), np.float32(-1.0))
+        elif kind == 2:
+            score += weight * np.clip(x * other, -2.0, 2.0)
+        else:
+            score += weight * np.abs(x - other) - weight
+    return score
+
+
+def _remove_values(block: Floats, rng: np.random.Generator) -> None:
+    """Make 2 % of every fifth column missing."""
+    for column in range(4, block.shape[1], 5):
+        missing = rng.random(BLOCK, dtype=np.float32)[: len(block)] < MISSING
+        block[missing, column] = np.nan

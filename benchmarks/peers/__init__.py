@@ -1,0 +1,40 @@
+"""Every library taught the same four verbs: dataset, train, predict, fit.
+
+Enters: arrays and `Settings`. Leaves: models and predictions. A peer knows nothing of timing or of cases.
+"""
+
+from collections.abc import Callable, Sequence
+
+from benchmarks.peers.base import Peer, PeerMissingError
+from benchmarks.peers.cat import CatBoost
+from benchmarks.peers.chimera import ChimeraBoost
+from benchmarks.peers.lgbm import LightGBM
+from benchmarks.peers.ours import Spinney
+from benchmarks.peers.sklearn_hist import ScikitLearn
+from benchmarks.peers.xgb import XGBoost
+
+__all__ = ["OURS", "PEERS", "Peer", "PeerMissingError", "load", "load_all"]
+
+OURS: Callable[[], Peer] = Spinney
+PEERS: dict[str, Callable[[], Peer]] = {
+    "lightgbm": LightGBM,
+    "xgboost": XGBoost,
+    "catboost": CatBoost,
+    "sklearn": ScikitLearn,
+    "chimeraboost": ChimeraBoost,
+}
+
+
+def load(make: Callable[[], Peer], say: Callable[[str], None]) -> Peer | None:
+    """Return the peer, or None after saying why it is skipped."""
+    try:
+        return make()
+    except PeerMissingError as missing:
+        say(str(missing))
+        return None
+
+
+def load_all(names: Sequence[str], say: Callable[[str], None]) -> list[Peer]:
+    """Return those of the named peers that are installed, and say which are not."""
+    found = [load(PEERS[name], say) for name in names]
+    return [peer for peer in found if peer is not None]

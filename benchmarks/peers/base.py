@@ -1,0 +1,56 @@
+"""What the harness asks of a library."""
+
+import importlib
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from benchmarks.settings import Settings
+
+Array = npt.NDArray[Any]
+
+
+class PeerMissingError(Exception):
+    """A library that cannot be imported here."""
+
+
+def library(name: str) -> Any:
+    """Import a library by name, or raise PeerMissingError with the reason."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise PeerMissingError(f"{package} is skipped, it cannot be imported: {error}") from error
+
+
+class Peer(ABC):
+    """One library. Its modes are ways to do the same work, of which the fastest counts."""
+
+    name: ClassVar[str]
+    note: ClassVar[str] = ""  # where its settings could not be made equal; empty where they are
+    modes: ClassVar[tuple[str, ...]] = ("",)
+    separate: ClassVar[bool] = True  # whether building the dataset is a step of its own
+
+    @abstractmethod
+    def dataset(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+        """Bin the table, or only hold it where the library bins while training."""
+
+    @abstractmethod
+    def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
+        """Train on a dataset."""
+
+    @abstractmethod
+    def predict(self, model: Any, X: Array, settings: Settings) -> Array:
+        """Predict probabilities (one column for two classes) or values."""
+
+    @abstractmethod
+    def fit(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+        """Fit a classifier in scikit-learn's style, as a user would."""
+
+
+def positive(probability: Array, settings: Settings) -> Array:
+    """Return the second of two columns for two classes, and anything else as it is."""
+    if settings.objective == "log_loss" and probability.ndim == 2:
+        return probability[:, 1]
+    return probability

@@ -1,0 +1,53 @@
+"""spinney, through its public names only."""
+
+from typing import Any
+
+from benchmarks.peers.base import Array, Peer, library
+from benchmarks.settings import Settings
+
+
+class Spinney(Peer):
+    """Our side of every ratio."""
+
+    name = "spinney"
+
+    def __init__(self) -> None:
+        self._spinney = library("spinney")
+
+    def dataset(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+        return self._spinney.Dataset(X, y, max_bin=settings.bins, n_jobs=settings.threads)
+
+    def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
+        params = {
+            "objective": settings.objective,
+            "learning_rate": settings.learning_rate,
+            "max_leaves": settings.leaves,
+            "max_depth": 0,
+            "min_child_samples": settings.min_child_samples,
+            "min_child_weight": settings.min_child_weight,
+            "reg_lambda": settings.reg_lambda,
+            "n_jobs": settings.threads,
+            "random_state": settings.seed,
+        }
+        if settings.objective == "softmax":
+            params["num_class"] = settings.classes
+        return self._spinney.train(params, dataset, rounds=settings.rounds)
+
+    def predict(self, model: Any, X: Array, settings: Settings) -> Array:
+        found: Array = model.predict(X, n_jobs=settings.threads)
+        return found
+
+    def fit(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+        estimator = self._spinney.GBMClassifier(
+            n_estimators=settings.rounds,
+            learning_rate=settings.learning_rate,
+            max_leaves=settings.leaves,
+            max_depth=0,
+            min_child_samples=settings.min_child_samples,
+            min_child_weight=settings.min_child_weight,
+            reg_lambda=settings.reg_lambda,
+            max_bin=settings.bins,
+            n_jobs=settings.threads,
+            random_state=settings.seed,
+        )
+        return estimator.fit(X, y)

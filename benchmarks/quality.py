@@ -1,0 +1,60 @@
+"""Held-out quality of predictions, written out here so that every library is judged by the same lines."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+def auc(target: Array, score: Array) -> float:
+    """Return the area under the ROC curve; tied scores count half."""
+    values, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    positives = np.bincount(place, weights=target > 0, minlength=len(values))
+    negatives = counts - positives
+    below = np.cumsum(negatives) - negatives
+    pairs = float(positives.sum() * negatives.sum())
+    if pairs == 0.0:
+        raise ValueError("auc needs both classes in the target, found one")
+    return float(np.sum(positives * (below + 0.5 * negatives)) / pairs)
+
+
+def log_loss(target: Array, probability: Array) -> float:
+    """Return the mean negative log likelihood, of one column of probabilities or of one per class."""
+    tiny = 1e-15
+    if probability.ndim == 1:
+        chosen = np.where(target > 0, probability, 1.0 - probability)
+    else:
+        chosen = probability[np.arange(len(target)), target.astype(np.int64)]
+    return float(-np.mean(np.log(np.clip(chosen.astype(np.float64), tiny, 1.0))))
+
+
+def rmse(target: Array, prediction: Array) -> float:
+    """Return the root of the mean squared error."""
+    return float(np.sqrt(np.mean((target.astype(np.float64) - prediction) ** 2)))
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The number that decides whether two libraries did equally well."""
+
+    name: str
+    tolerance: float
+    bigger_is_better: bool = False
+
+    def accepts(self, ours: float, theirs: float) -> bool:
+        """Say whether ours is better than theirs, or worse by no more than the tolerance."""
+        loss = theirs - ours if self.bigger_is_better else ours - theirs
+        return loss <= self.tolerance
+
+
+def scores(objective: str, target: Array, prediction: Array) -> dict[str, float]:
+    """Return every quality number that fits the objective; the first one is the loss being minimised."""
+    if objective == "squared_error":
+        return {"rmse": rmse(target, prediction)}
+    if objective == "softmax":
+        accuracy = float(np.mean(prediction.argmax(axis=1) == target))
+        return {"log_loss": log_loss(target, prediction), "accuracy": accuracy}
+    return {"log_loss": log_loss(target, prediction), "auc": auc(target, prediction)}

@@ -1,0 +1,51 @@
+"""Every case, one line each."""
+
+from dataclasses import dataclass
+
+from benchmarks.bench import Run
+from benchmarks.cases import (
+    accuracy,
+    build,
+    datasets,
+    fits,
+    identical,
+    memory,
+    prediction,
+    scaling,
+    training,
+)
+from benchmarks.peers import PEERS
+
+EVERY = tuple(PEERS)
+LIGHTGBM = ("lightgbm",)
+NOBODY: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A name to choose it by, what it measures, how, and against whom unless told otherwise."""
+
+    name: str
+    what: str
+    run: Run
+    peers: tuple[str, ...]
+
+
+LIST = (
+    Case("train-255", "train 500 000 × 28, 255 leaves, 100 rounds", training.run, EVERY),
+    Case("train-31", "train 500 000 × 28, 31 leaves, 100 rounds", training.run, EVERY),
+    Case("train-wide", "train 50 000 × 500, 255 leaves, 100 rounds", training.run, EVERY),
+    Case("train-long", "train 5 000 000 × 28, 255 leaves, 20 rounds", training.run, EVERY),
+    Case("train-classes", "train 100 000 × 50, 10 classes, 31 leaves, 100 rounds", training.run, EVERY),
+    Case("small-fit", "a warm fit of 1 000 × 10 through the estimator", fits.run_small, EVERY),
+    Case("dataset", "build the Dataset of 500 000 × 28", datasets.run, EVERY),
+    Case("memory", "peak memory of train-long in its own process", memory.run, EVERY),
+    Case("predict", "predict 500 000 rows, 100 trees of 255 leaves", prediction.run_many, EVERY),
+    Case("predict-one", "predict one row, 100 trees of 255 leaves", prediction.run_one, EVERY),
+    Case("first-fit", "a fit of 1 000 × 10 in a new process, imports included", fits.run_first, EVERY),
+    Case("build", "compile the kernels of every CPU level; size of the wheel", build.run, NOBODY),
+    Case("identical", "model files of every train case for 1, 2, 3 and 8 threads", identical.run, NOBODY),
+    Case("scaling", "growth of training time when rows or columns double", scaling.run, LIGHTGBM),
+    Case("accuracy", "held-out loss on real tables, five splits each", accuracy.run, LIGHTGBM),
+)
+CASES = {case.name: case for case in LIST}

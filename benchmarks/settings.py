@@ -1,0 +1,40 @@
+"""What every library is asked to do, in one vocabulary."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The hyper-parameters that all libraries are given alike."""
+
+    objective: str = "log_loss"  # log_loss, softmax or squared_error
+    classes: int = 2
+    rounds: int = 100
+    learning_rate: float = 0.1
+    leaves: int = 31
+    bins: int = 255
+    min_child_samples: int = 20
+    min_child_weight: float = 1e-3
+    reg_lambda: float = 1.0
+    threads: int = 2
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the command line asked for."""
+
+    quick: bool = False
+    repeats: int | None = None
+    threads: int = 2
+    peers: tuple[str, ...] | None = None
+
+    def times(self, usual: int) -> int:
+        """Return how often to repeat a measurement that is usually repeated `usual` times."""
+        if self.repeats is not None:
+            return self.repeats
+        return 1 if self.quick else usual
+
+    def size(self, full: int, quick: int) -> int:
+        """Return the full size, or the small one of a smoke test."""
+        return quick if self.quick else full

@@ -1,0 +1,30 @@
+"""The user's table, target and weights, read into arrays that the other rooms understand.
+
+Enters: a NumPy array, a list of rows, or a pandas, Polars or PyArrow frame; targets, weights and margins of
+the same kinds.
+
+Leaves: a `Table` (panels of numeric columns, NaN for missing), its `Schema`, and checked vectors. Arrays of
+float32 and float64 are never copied; other numbers are converted block by block when they are walked over.
+
+Must not know: bins, trees, objectives, estimators. Infinite feature values are not looked for here, because
+that would be one more pass over the table: binning finds them, and names the column with `describe_column`.
+"""
+
+from spinney.data.read import read_table
+from spinney.data.schema import Schema, match_columns
+from spinney.data.table import Panel, Table, as_matrix, describe_column
+from spinney.data.target import read_labels, read_margin, read_vector, read_weight
+
+__all__ = [
+    "Panel",
+    "Schema",
+    "Table",
+    "as_matrix",
+    "describe_column",
+    "match_columns",
+    "read_labels",
+    "read_margin",
+    "read_table",
+    "read_vector",
+    "read_weight",
+]

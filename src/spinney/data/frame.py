@@ -1,0 +1,175 @@
+"""pandas, Polars and PyArrow objects as tables and vectors; narwhals, imported only here, reads them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.array import array_table, check_size, not_a_vector, plain_array
+from spinney.data.numeric import numeric, refusal
+from spinney.data.table import Panel, Table, check_names, column_title
+from spinney.errors import DataError, DataTypeError
+
+FRAME_PACKAGES = frozenset({"pandas", "polars", "pyarrow", "modin", "cudf", "narwhals"})
+
+
+def packages_of(value: object) -> set[str]:
+    """Name the packages that a value's class and its bases come from."""
+    return {base.__module__.partition(".")[0] for base in type(value).__mro__}
+
+
+def is_frame(value: object) -> bool:
+    """Whether narwhals should read the value (a frame, or a column of one) rather than NumPy.
+
+    Examples
+    --------
+    >>> is_frame([[1, 2]])
+    False
+    """
+    if isinstance(value, np.ndarray | list | tuple):
+        return False
+    return not FRAME_PACKAGES.isdisjoint(packages_of(value)) or hasattr(value, "__arrow_c_stream__")
+
+
+def frame_table(value: Any, what: str) -> Table:
+    """Read a frame as a table: pandas' single block as one panel, else one panel a column.
+
+    Parameters
+    ----------
+    value : frame
+        A pandas, Polars or PyArrow frame, or any object with an Arrow stream.
+    what : str
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    Table
+        With the frame's column names.
+    """
+    import narwhals as nw
+
+    frame = _native(value, what)
+    if isinstance(frame, np.ndarray):
+        return array_table(frame, what)
+    check_size(frame.shape)
+    rows, columns = frame.shape
+    names = _names(frame, what)
+    block = _pandas_block(frame)
+    if block is not None:
+        return Table(rows, columns, names, (Panel(0, block),))
+    panels = []
+    for column, series in enumerate(nw.from_native(frame, eager_only=True).iter_columns()):
+        values = _column(series, f"{column_title(names, column)} of {what}")
+        panels.append(Panel(column, values.reshape(rows, 1)))
+    return Table(rows, columns, names, tuple(panels))
+
+
+def frame_vector(value: Any, what: str) -> NDArray[Any]:
+    """Read a series, or a frame of one column, as a NumPy array of any dtype.
+
+    Parameters
+    ----------
+    value : series or frame
+        From pandas, Polars or PyArrow.
+    what : str
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    ndarray
+        Missing values are NaN, None or pandas' NA.
+    """
+    import narwhals as nw
+
+    native = _native(value, what)
+    if isinstance(native, np.ndarray):
+        return native
+    if native.shape[1] != 1:
+        raise not_a_vector(native.shape, what)
+    return _array(next(nw.from_native(native, eager_only=True).iter_columns()), what)
+
+
+def _native(value: Any, what: str) -> Any:
+    """Give a native eager frame, or a NumPy array for a value that is not a frame."""
+    import narwhals as nw
+
+    try:
+        known = nw.from_native(value, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"{what} has more than one column of the same name. {error}") from error
+    if isinstance(known, nw.LazyFrame):
+        raise DataTypeError(
+            f"{what} is a {type(value).__name__}, which holds no values: call .collect() first"
+        )
+    if isinstance(known, nw.Series):
+        return _array(known, what)
+    if isinstance(known, nw.DataFrame):
+        return known.to_native()
+    if hasattr(value, "__arrow_c_stream__"):
+        try:
+            return nw.from_arrow(value, backend="pyarrow").to_native()
+        except ModuleNotFoundError as error:
+            raise DataTypeError(
+                f"{what} is a {type(value).__name__} with an Arrow stream, and reading one needs PyArrow: "
+                "install pyarrow, or turn it into a NumPy array"
+            ) from error
+    return plain_array(value, what)
+
+
+def _names(frame: Any, what: str) -> tuple[str, ...] | None:
+    names = list(frame.column_names if "pyarrow" in packages_of(frame) else frame.columns)
+    if names == list(range(len(names))):
+        return None
+    kinds = {type(name) for name in names}
+    if len({issubclass(kind, str) for kind in kinds}) > 1:
+        raise DataTypeError(
+            "Feature names are only supported if all input features have string names, but "
+            f"{what} has {sorted(kind.__name__ for kind in kinds)} as column name types; "
+            f"use {what}.columns = {what}.columns.astype(str)"
+        )
+    return check_names([str(name) for name in names], len(names), what)
+
+
+def _pandas_block(frame: Any) -> NDArray[Any] | None:
+    """Give a pandas frame of one numeric dtype as a matrix, if that is the frame's own memory."""
+    if "pandas" not in packages_of(frame):
+        return None
+    dtypes = set(frame.dtypes)
+    dtype = dtypes.pop()
+    if dtypes or not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
+        return None
+    # One row tells whether the columns share a block; asking the whole frame could copy it.
+    probe = frame.iloc[:1]
+    if not np.shares_memory(probe.to_numpy(), probe.iloc[:, 0].to_numpy()):
+        return None
+    block: NDArray[Any] = frame.to_numpy()
+    return block
+
+
+def _array(series: Any, where: str) -> NDArray[Any]:
+    import narwhals as nw
+
+    if series.dtype.is_nested():
+        raise refusal(where, "nested values", f"dtype {series.dtype}")
+    if series.dtype in (nw.Int128, nw.UInt128):
+        series = series.cast(nw.Float64)
+    elif series.dtype == nw.Boolean and series.null_count():
+        series = series.cast(nw.Int8)
+    array: NDArray[Any] = np.asarray(series.to_numpy())
+    return array
+
+
+def _column(series: Any, where: str) -> NDArray[Any]:
+    import narwhals as nw
+
+    dtype = series.dtype
+    if getattr(series.to_native(), "dtype", None) == np.dtype(object):
+        # pandas says nothing about such a column, so its values are asked one by one.
+        return numeric(series.to_numpy(), lambda _: where)
+    if dtype in (nw.String, nw.Binary):
+        raise refusal(where, "text", f"dtype {dtype}")
+    if dtype in (nw.Categorical, nw.Enum):
+        raise refusal(where, "categories", f"dtype {dtype}")
+    if dtype.is_temporal():
+        raise refusal(where, "times", f"dtype {dtype}")
+    return numeric(_array(series, where), lambda _: where)

@@ -1,0 +1,47 @@
+"""The one door through which tables enter."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from spinney.data.array import array_table
+from spinney.data.frame import frame_table, is_frame
+from spinney.data.table import Table, check_names
+
+
+def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -> Table:
+    """Read a table of numbers.
+
+    Parameters
+    ----------
+    X : array-like or frame of shape (rows, columns)
+        A NumPy array of any numeric dtype and layout, a list of rows, or a pandas, Polars or PyArrow frame.
+        NaN, None and a frame's nulls are missing values. Arrays of float32 and float64 are not copied.
+    names : sequence of str, optional
+        Column names, in place of those that X brings.
+    what : str, default="X"
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    Table
+        At least one row and one column.
+
+    Raises
+    ------
+    DataError
+        For a table that is empty, not two-dimensional, complex, or has two columns of one name.
+    DataTypeError
+        For text, categories, times, nested values, sparse matrices, and all else that is no table of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = read_table(np.array([[1.0, 2.0], [3.0, np.nan]], dtype=np.float32), names=["age", "height"])
+    >>> table.rows, table.columns, table.names
+    (2, 2, ('age', 'height'))
+    """
+    table = frame_table(X, what) if is_frame(X) else array_table(X, what)
+    if names is None:
+        return table
+    return replace(table, names=check_names(names, table.columns, what))

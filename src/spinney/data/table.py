@@ -1,0 +1,180 @@
+"""What a table is once it has been read: panels of numeric columns standing side by side."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import DataError, DataTypeError
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Consecutive columns of a table as one numeric matrix.
+
+    Attributes
+    ----------
+    first : int
+        Index in the table of the panel's first column.
+    values : ndarray
+        Two-dimensional; booleans, integers or floats of any width, byte order and strides; NaN is missing. It
+        often is the user's own memory: nobody may write to it.
+    """
+
+    first: int
+    values: NDArray[Any]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    @property
+    def direct(self) -> bool:
+        """Whether kernels can read `values` as they stand: native, aligned float32 or float64."""
+        values = self.values
+        return (
+            values.dtype in (np.float32, np.float64)
+            and values.flags.aligned
+            and all(stride % values.itemsize == 0 for stride in values.strides)
+        )
+
+    def blocks(self, max_rows: int) -> Iterator[tuple[int, NDArray[np.floating[Any]]]]:
+        """Walk over the rows as float32 or float64 matrices that kernels can read.
+
+        A direct panel comes whole and uncopied. Any other is converted at most `max_rows` rows at a time, so
+        the conversion never needs a second table: float16 to float32, everything else to float64.
+
+        Parameters
+        ----------
+        max_rows : int
+            Most rows of a converted block, at least 1.
+
+        Yields
+        ------
+        tuple of int and ndarray
+            Index of the block's first row, and the block.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> panel = Panel(0, np.arange(6).reshape(3, 2))
+        >>> [(row, block.tolist()) for row, block in panel.blocks(2)]
+        [(0, [[0.0, 1.0], [2.0, 3.0]]), (2, [[4.0, 5.0]])]
+        """
+        values = self.values
+        if self.direct:
+            yield 0, values
+            return
+        small = values.dtype.kind == "f" and values.itemsize <= 4
+        target = np.dtype(np.float32 if small else np.float64)
+        for row in range(0, len(values), max_rows):
+            # A long double beyond float64 becomes infinite, which binning reports with the column's name.
+            with np.errstate(over="ignore", under="ignore"):
+                block: NDArray[np.floating[Any]] = values[row : row + max_rows].astype(target)
+            yield row, block
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table that has been read.
+
+    Attributes
+    ----------
+    rows, columns : int
+        Both at least 1.
+    names : tuple of str, or None
+        Distinct column names; None when the input had none.
+    panels : tuple of Panel
+        In the order of their columns; together they hold each column once.
+    """
+
+    rows: int
+    columns: int
+    names: tuple[str, ...] | None
+    panels: tuple[Panel, ...]
+
+
+def check_names(names: Iterable[str], columns: int, what: str) -> tuple[str, ...]:
+    """Refuse names that are no strings, not one a column, or not distinct.
+
+    Examples
+    --------
+    >>> check_names(["age", "größe"], 2, "X")
+    ('age', 'größe')
+    """
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise DataTypeError(f"names must be a list of strings, got {names!r}")
+    names = list(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise DataTypeError(f"names must hold strings only, got {name!r}")
+    if len(names) != columns:
+        raise DataError(
+            f"names holds {len(names)} names, but {what} has {columns} columns; give one a column"
+        )
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f'{what} has more than one column named "{name}"; column names must be distinct')
+        seen.add(name)
+    return tuple(str(name) for name in names)
+
+
+def column_title(names: tuple[str, ...] | None, column: int) -> str:
+    """Say which column is meant, by name where there is one."""
+    return f"column {column}" if names is None else f'column "{names[column]}"'
+
+
+def describe_column(table: Table, column: int) -> str:
+    """Say which column of a table is meant, for a message.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    column : int
+        Index of the column.
+
+    Returns
+    -------
+    str
+        The column's name where it has one, else its index.
+
+    Examples
+    --------
+    >>> from spinney.data import read_table
+    >>> describe_column(read_table([[1.0, 2.0]]), 1)
+    'column 1'
+    >>> describe_column(read_table([[1.0, 2.0]], names=["age", "height"]), 1)
+    'column "height"'
+    """
+    return column_title(table.names, column)
+
+
+def as_matrix(table: Table) -> NDArray[np.float64]:
+    """Copy a table into one float64 matrix.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    ndarray of shape (rows, columns)
+        A new C-contiguous array; NaN is missing.
+
+    Examples
+    --------
+    >>> from spinney.data import read_table
+    >>> as_matrix(read_table([[1, None], [True, 2.5]])).tolist()
+    [[1.0, nan], [1.0, 2.5]]
+    """
+    matrix = np.empty((table.rows, table.columns))
+    for panel in table.panels:
+        for row, block in panel.blocks(65_536):
+            matrix[row : row + len(block), panel.first : panel.first + panel.columns] = block
+    return matrix

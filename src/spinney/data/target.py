@@ -1,0 +1,245 @@
+"""Targets, labels, weights and margins: one checked value for each row of the table."""
+
+import numbers
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.array import not_a_vector, plain_array
+from spinney.data.frame import frame_vector, is_frame
+from spinney.data.numeric import complex_refusal, content_of, numeric
+from spinney.data.read import read_table
+from spinney.data.table import as_matrix
+from spinney.errors import DataError, DataTypeError
+
+
+@overload
+def read_vector(values: Any, rows: int, what: str, *, allow_none: Literal[False]) -> NDArray[np.float64]: ...
+@overload
+def read_vector(
+    values: Any, rows: int, what: str, *, allow_none: bool = True
+) -> NDArray[np.float64] | None: ...
+def read_vector(values: Any, rows: int, what: str, *, allow_none: bool = True) -> NDArray[np.float64] | None:
+    """Read one finite number for each row.
+
+    Parameters
+    ----------
+    values : array-like, series or None
+        Of shape (rows,) or (rows, 1).
+    rows : int
+        Number of rows of the table.
+    what : str
+        Name of the argument, for messages.
+    allow_none : bool, default=True
+        Whether None is passed on, or an error.
+
+    Returns
+    -------
+    ndarray of shape (rows,), or None
+        Contiguous float64. It may be the caller's own memory: do not write to it.
+
+    Examples
+    --------
+    >>> read_vector([1, 2, 3], 3, "y").tolist()
+    [1.0, 2.0, 3.0]
+    """
+    if values is None and allow_none:
+        return None
+    array = numeric(_one_dimension(values, rows, what), lambda _: what)
+    with np.errstate(over="ignore", under="ignore"):
+        vector = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+    _check_finite(vector, what)
+    return vector
+
+
+def read_weight(values: Any, rows: int, *, what: str = "sample_weight") -> NDArray[np.float64] | None:
+    """Read the weight of each row.
+
+    Parameters
+    ----------
+    values : array-like, series, number or None
+        Finite, not negative, not all zero. A number stands for that weight on every row.
+    rows : int
+        Number of rows of the table.
+    what : str, default="sample_weight"
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    ndarray of shape (rows,), or None
+        Contiguous float64; None stays None.
+
+    Examples
+    --------
+    >>> read_weight(2, 3).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    if isinstance(values, numbers.Real) and not isinstance(values, bool):
+        values = np.full(rows, float(values))
+    weight = read_vector(values, rows, what)
+    if weight is None:
+        return None
+    if weight.min() < 0:
+        row = int(np.argmax(weight < 0))
+        raise DataError(f"{what} is negative in row {row} ({weight[row]}); weights must be zero or more")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if total == 0:
+        raise DataError(f"{what} holds only zeros; at least one weight must be greater than zero")
+    if not np.isfinite(total):
+        raise DataError(f"{what} adds up to infinity; divide all weights by a large number")
+    return weight
+
+
+def read_margin(
+    values: Any, rows: int, outputs: int, *, what: str = "base_margin"
+) -> NDArray[np.float64] | None:
+    """Read the scores that boosting starts from.
+
+    Parameters
+    ----------
+    values : array-like, frame, series or None
+        Of shape (rows, outputs); (rows,) will do for one output. Finite.
+    rows : int
+        Number of rows of the table.
+    outputs : int
+        Scores of each row.
+    what : str, default="base_margin"
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    ndarray of shape (rows, outputs), or None
+        C-contiguous float64; None stays None.
+
+    Examples
+    --------
+    >>> read_margin([0.5, -0.5], 2, 1).tolist()
+    [[0.5], [-0.5]]
+    """
+    if values is None:
+        return None
+    if outputs == 1:
+        return read_vector(values, rows, what, allow_none=False).reshape(rows, 1)
+    matrix = as_matrix(read_table(values, what=what))
+    if matrix.shape != (rows, outputs):
+        raise DataError(
+            f"{what} has shape {matrix.shape}; it must be ({rows}, {outputs}), one score a row and output"
+        )
+    _check_finite(matrix, what)
+    return matrix
+
+
+def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Read class labels.
+
+    Parameters
+    ----------
+    y : array-like or series
+        Strings, integers, booleans, or floats without a fraction; of shape (rows,) or (rows, 1).
+    rows : int
+        Number of rows of the table.
+
+    Returns
+    -------
+    classes : ndarray
+        The distinct labels, sorted.
+    codes : ndarray of int64 of shape (rows,)
+        Place of each row's label in `classes`.
+
+    Examples
+    --------
+    >>> classes, codes = read_labels(["oak", "ash", "oak"], 3)
+    >>> classes.tolist(), codes.tolist()
+    (['ash', 'oak'], [1, 0, 1])
+    """
+    labels = _one_dimension(y, rows, "y")
+    kind = labels.dtype.kind
+    if kind in "OT":
+        labels = _uniform(labels.astype(object))
+        kind = labels.dtype.kind
+    if kind == "O":
+        return _sorted_texts(labels)
+    if kind in "iu":
+        return _sorted_integers(labels.astype(labels.dtype.newbyteorder("=")))
+    if kind == "f":
+        labels = labels.astype(np.float64) if labels.itemsize > 8 else labels
+        _check_finite(labels, "y")
+        if np.any(labels != np.floor(labels)):
+            raise DataError(
+                "Unknown label type: continuous. y holds numbers with a fraction, which are no class labels; "
+                "use a regressor, or turn them into classes"
+            )
+    elif kind == "c":
+        raise complex_refusal("y")
+    elif kind not in "bU":
+        raise DataTypeError(
+            f"Unknown label type: y has dtype {labels.dtype}; labels must be strings, integers or booleans"
+        )
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes.astype(classes.dtype.newbyteorder("=")), codes.astype(np.int64)
+
+
+def _one_dimension(values: Any, rows: int, what: str) -> NDArray[Any]:
+    if values is None:
+        raise DataError(f"This estimator requires {what} to be passed, but the target {what} is None")
+    array = frame_vector(values, what) if is_frame(values) else plain_array(values, what)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise not_a_vector(array.shape, what)
+    if len(array) != rows:
+        raise DataError(f"{what} has {len(array)} values, but X has {rows} rows; give one value for each row")
+    return array
+
+
+def _check_finite(values: NDArray[Any], what: str) -> None:
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    row = int(np.argmin(finite)) // (values.size // len(values))
+    if np.isnan(values[row]).any():
+        found = "NaN"
+    else:
+        found = "infinity or a value too large for dtype('float64')"
+    raise DataError(f"Input {what} contains {found}. The first is in row {row}; drop or correct such rows")
+
+
+def _uniform(labels: NDArray[Any]) -> NDArray[Any]:
+    """Give labels held as objects the dtype they share; texts stay objects, as NumPy's drop a final NUL."""
+    contents = {kind: content_of(kind) for kind in set(map(type, labels))}
+    for row, label in enumerate(labels):
+        if contents[type(label)] == "missing" or (isinstance(label, float | np.floating) and label != label):
+            raise DataError(f"y has no label in row {row} ({label}); drop such rows, or give them a label")
+    if all(issubclass(kind, str) for kind in contents):
+        return labels
+    if set(contents.values()) != {"number"}:
+        kinds = ", ".join(sorted(kind.__name__ for kind in contents))
+        raise DataTypeError(
+            f"Unknown label type: y holds {kinds}; labels must be all strings, all integers or all booleans"
+        )
+    uniform = np.array(labels.tolist())
+    if uniform.dtype.kind == "O":
+        raise DataError("Unknown label type: y holds numbers beyond 64-bit integers; use strings as labels")
+    return uniform
+
+
+def _sorted_texts(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    texts = labels.tolist()
+    classes = np.array(sorted(set(texts)), dtype=object)
+    place = {label: code for code, label in enumerate(classes)}
+    return classes, np.fromiter(map(place.__getitem__, texts), dtype=np.int64, count=len(texts))
+
+
+def _sorted_integers(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    low, high = int(labels.min()), int(labels.max())
+    if high - low > max(65_536, len(labels)) or high > np.iinfo(np.int64).max:
+        classes, codes = np.unique(labels, return_inverse=True)
+        return classes, codes.astype(np.int64)
+    # Labels close together are counted instead of sorted.
+    offsets = labels.astype(np.int64) - low
+    present = np.zeros(high - low + 1, dtype=np.bool_)
+    present[offsets] = True
+    classes = (np.flatnonzero(present) + low).astype(labels.dtype)
+    return classes, (np.cumsum(present, dtype=np.int64) - 1)[offsets]

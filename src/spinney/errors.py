@@ -1,0 +1,37 @@
+"""Every error that spinney raises on purpose.
+
+All of them derive from `SpinneyError` and from the built-in `ValueError` or `TypeError`, so code written for
+other libraries keeps catching them.
+"""
+
+
+class SpinneyError(Exception):
+    """Base of all errors raised on purpose by spinney."""
+
+
+class ParameterError(SpinneyError, ValueError):
+    """A hyper-parameter is unknown, given twice, out of range or contradicts another one."""
+
+
+class ParameterTypeError(SpinneyError, TypeError):
+    """A hyper-parameter has a value of the wrong type."""
+
+
+class DataError(SpinneyError, ValueError):
+    """A table, target or weight holds something that cannot be used."""
+
+
+class DataTypeError(SpinneyError, TypeError):
+    """A table, target or weight is of a kind that cannot be read."""
+
+
+class ModelFormatError(SpinneyError, ValueError):
+    """A model file is damaged, of an unknown version, or not a model file."""
+
+
+class KernelArgumentError(SpinneyError, TypeError):
+    """A kernel was called with an array of the wrong dtype, shape or layout."""
+
+
+class KernelBuildError(SpinneyError, ValueError):
+    """The kernel library cannot be built on this machine."""

@@ -1,0 +1,178 @@
+"""The histogram learner: memory for growing trees on one data set, and one call per tree."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.cuts import Cuts
+from spinney.binning.matrix import BinnedMatrix
+from spinney.growth import layout
+from spinney.growth.packing import PLANES
+from spinney.growth.tree_kernels import grow_tree
+from spinney.growth.walk_kernels import add_tree
+from spinney.jit import Bound
+from spinney.jit.team import Team
+from spinney.params import Config
+from spinney.sampling.columns import draw_columns
+from spinney.tree import Tree
+
+# Bytes of histograms kept so that a sibling can be found by subtraction. Beyond it both children are summed from their
+# rows: the same tree, more slowly.
+KEPT_HISTOGRAMS = 512 * 2**20
+
+
+class HistGrower:
+    """Grows trees on binned rows.
+
+    Parameters
+    ----------
+    matrix, cuts
+        The training rows.
+    config : Config
+        Parameters of a tree.
+    weight_unit : float
+        Power of two by which the weights were divided; penalties are divided by it too, gains multiplied.
+    scores : float64[outputs, rows]
+        Moved by each tree's leaf values.
+    pairs, stats
+        Gradients and their statistics, rewritten by the objective before each tree.
+    team : Team
+        The threads to grow with.
+    """
+
+    def __init__(
+        self,
+        matrix: BinnedMatrix,
+        cuts: Cuts,
+        config: Config,
+        weight_unit: float,
+        scores: NDArray[np.float64],
+        pairs: NDArray[np.float32],
+        stats: NDArray[np.float64],
+        team: Team,
+    ) -> None:
+        self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
+        self._column_count = max(1, round(config.colsample_bytree * matrix.columns))
+        self._cells = matrix.bins + 1
+        self.bag = np.empty(matrix.rows, np.int32)
+        self.control = np.zeros(layout.CONTROLS, np.int64)
+        self._limits = _limits(config, matrix, self._column_count, int(self._cells.sum()))
+        self._rules = _rules(config, weight_unit)
+        max_nodes = 2 * int(self._limits[layout.MAX_LEAVES])
+        self._tree = {
+            "feature": np.empty(max_nodes, np.int32),
+            "cut_bin": np.empty(max_nodes, np.int32),
+            "left": np.empty(max_nodes, np.int32),
+            "default_left": np.empty(max_nodes, np.uint8),
+            "value": np.empty(max_nodes, np.float64),
+            "gain": np.empty(max_nodes, np.float64),
+            "cover": np.empty(max_nodes, np.float64),
+            "count": np.empty(max_nodes, np.int64),
+        }
+        self._used = np.arange(matrix.columns, dtype=np.int64)
+        self._starts = np.zeros(matrix.columns + 1, np.int64)
+        self._use_columns(self._used)
+        self._walk_own = self.walk(matrix, scores)
+        self._job = self._bind(scores, pairs, stats, max_nodes)
+
+    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
+        """Grow one tree for an output and add it to the scores.
+
+        `in_bag` is the number of rows at the front of `bag` that the tree may see, None for all rows.
+        """
+        control, matrix = self.control, self._matrix
+        control[layout.CLASS], control[layout.SEED] = output, seed
+        control[layout.IN_BAG] = matrix.rows if in_bag is None else in_bag
+        control[layout.ALL_ROWS] = in_bag is None
+        if self._column_count < matrix.columns:
+            self._use_columns(draw_columns(matrix.columns, self._column_count, seed))
+        self._team.run(self._job)
+        if in_bag is not None:
+            self._team.run(self._walk_own)
+        return self._copy_tree(int(control[layout.NODES]))
+
+    def walk(self, matrix: BinnedMatrix, scores: NDArray[np.float64]) -> Bound:
+        """A job that adds the latest tree to the scores of other binned rows."""
+        by_row8, by_row16, _, _ = matrix.split8()
+        tree = self._tree
+        return add_tree.bind(
+            matrix.rows, matrix.columns, len(scores), matrix.stride, int(matrix.wide), len(tree["value"]),
+            by_row8, by_row16, self._matrix.bins, self.control, tree["feature"], tree["cut_bin"], tree["left"],
+            tree["default_left"], tree["value"], scores,
+        )  # fmt: skip
+
+    def _copy_tree(self, nodes: int) -> Tree:
+        parts = {name: array[:nodes].copy() for name, array in self._tree.items()}
+        cut_bin = parts.pop("cut_bin")
+        inner = parts["feature"] >= 0
+        threshold = np.zeros(nodes)
+        threshold[inner] = self._cuts.threshold(parts["feature"][inner], cut_bin[inner])
+        parts["gain"] *= self._unit
+        parts["cover"] *= self._unit
+        return Tree(threshold=threshold, **parts)
+
+    def _use_columns(self, columns: NDArray[np.int64]) -> None:
+        """Lay the bins of the tree's columns one after another on the histogram's axis."""
+        self._used[: len(columns)] = columns
+        np.cumsum(self._cells[columns], out=self._starts[1 : len(columns) + 1])
+
+    def _bind(
+        self,
+        scores: NDArray[np.float64],
+        pairs: NDArray[np.float32],
+        stats: NDArray[np.float64],
+        max_nodes: int,
+    ) -> Bound:
+        matrix, threads = self._matrix, self._team.size
+        total, width, slots = int(self._cells.sum()), int(matrix.bins.max()), int(self._limits[layout.SLOTS])
+        rows8, rows16, columns8, columns16 = matrix.split8()
+
+        def whole(size: int) -> NDArray[np.int64]:
+            return np.zeros(size, np.int64)
+
+        return grow_tree.bind(
+            matrix.rows, matrix.columns, len(scores), threads, matrix.stride, total, width, int(matrix.wide),
+            self._column_count, max_nodes, slots, stats.shape[1],
+            rows8, rows16, columns8, columns16, matrix.bins, self._used, self._starts,
+            self.bag, pairs, stats, self.control, self._limits, self._rules, scores,
+            np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64),
+            whole(threads * total), np.zeros(threads * PLANES * total, np.int32),
+            np.empty((slots + 2) * PLANES * total, np.int32),
+            np.empty(threads * PLANES * width, np.int32), np.empty(threads * width, np.float64),
+            whole(max_nodes * layout.NODE_WIDTH), np.empty(max_nodes, np.float64), whole(max_nodes), whole(slots),
+            whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),
+            whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
+            whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),
+            *self._tree.values(),
+        )  # fmt: skip
+
+
+def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int) -> NDArray[np.int64]:
+    limits = np.zeros(layout.LIMITS, np.int64)
+    min_count = max(1, min(config.min_child_samples, matrix.rows + 1))
+    most = max(2, matrix.rows // min_count)
+    leaves = min(config.max_leaves or most, most)
+    if 0 < config.max_depth < 31:
+        leaves = min(leaves, 2**config.max_depth)
+    limits[layout.MAX_LEAVES] = leaves
+    limits[layout.MAX_DEPTH] = config.max_depth
+    limits[layout.MIN_COUNT] = min_count
+    limits[layout.DEPTHWISE] = config.grow_policy == "depthwise"
+    limits[layout.SLOTS] = max(1, min(leaves, KEPT_HISTOGRAMS // (PLANES * 4 * total)))
+    by_level = max(1, round(config.colsample_bylevel * column_count))
+    by_node = max(1, round(config.colsample_bynode * by_level))
+    limits[layout.LEVEL_COLUMNS] = by_level if by_level < column_count else 0
+    limits[layout.NODE_COLUMNS] = by_node if by_node < by_level else 0
+    return limits
+
+
+def _rules(config: Config, weight_unit: float) -> NDArray[np.float64]:
+    rules = np.zeros(layout.RULES)
+    rules[layout.REG_LAMBDA] = config.reg_lambda / weight_unit
+    rules[layout.REG_ALPHA] = config.reg_alpha / weight_unit
+    rules[layout.GAMMA] = config.gamma / weight_unit
+    rules[layout.MIN_HESSIAN] = config.min_child_weight / weight_unit
+    rules[layout.MAX_STEP] = config.max_delta_step
+    rules[layout.LEARNING_RATE] = config.learning_rate
+    return rules

@@ -1,0 +1,85 @@
+"""Names for the positions in the small arrays that a tree kernel shares with Python and between its threads."""
+
+# control (int64): what changes from tree to tree
+CLASS = 0  # which output the tree is for
+SEED = 1
+IN_BAG = 2  # rows the tree sees
+ALL_ROWS = 3  # 1: the bag is every row, in order
+NODES = 4  # OUT: nodes of the tree
+CONTROLS = 8
+
+# limits (int64)
+MAX_DEPTH = 0
+MAX_LEAVES = 1
+MIN_COUNT = 2
+DEPTHWISE = 3
+SLOTS = 4  # histograms kept for later subtraction
+LEVEL_COLUMNS = 5  # columns drawn per level, 0 for all
+NODE_COLUMNS = 6  # columns drawn per node, 0 for all
+LIMITS = 8
+
+# rules (float64)
+REG_LAMBDA = 0
+REG_ALPHA = 1
+MAX_STEP = 2
+GAMMA = 3
+MIN_HESSIAN = 4
+LEARNING_RATE = 5
+RULES = 8
+
+# node table (int64), one row per node
+BEGIN = 0
+END = 1
+DEPTH = 2
+SLOT = 3
+SUM_G = 4
+SUM_H = 5
+CUT_COLUMN = 6
+CUT_BIN = 7
+CUT_DEFAULT = 8
+LEFT_G = 9
+LEFT_H = 10
+LEFT_COUNT = 11
+CHILD = 12
+EXACT_G = 13
+EXACT_H = 14
+NODE_WIDTH = 16
+
+# shared (int64): what thread 0 tells the others
+CURRENT = 0
+SMALL = 1  # child whose histogram is built
+LARGE = 2  # child that gets the rest
+SEARCH_SMALL = 3
+SEARCH_LARGE = 4
+FREE = 5  # slots on the free list
+USED_NODES = 6
+LEAVES = 7
+WAITING = 8  # leaves in the queue
+FROM_PARENT = 9  # 1: the larger child is found by subtraction
+PARTED = 10  # 1: the rows of the current node are already partitioned
+SHARED = 16
+
+# scales (float64)
+SCALE_G = 0
+SCALE_H = 1
+EXACT_SCALE_G = 2
+EXACT_SCALE_H = 3
+UNIT = 4  # real gain of one unit of score
+SCALES = 8
+
+# a split found by one thread (int64), beside its gain
+FOUND_COLUMN = 0
+FOUND_BIN = 1
+FOUND_DEFAULT = 2
+FOUND_G = 3
+FOUND_H = 4
+FOUND_COUNT = 5
+FOUND_WIDTH = 8
+
+# statistics of one block of rows (float64)
+STAT_MAX_G = 0
+STAT_MAX_H = 1
+STAT_SUM_G = 2
+STAT_SUM_H = 3
+STATS = 4
+STAT_BLOCK = 8192

@@ -1,0 +1,110 @@
+"""Splits: integer sums per bin → the best cut of a column.
+
+Sums are in steps of the quantized gradients; gains are computed in those units and scaled once at the end. `line` is
+scratch of a thread: prefix sums are written there first, because a running sum does not vectorise and a gain does.
+"""
+
+from spinney.jit.kernel import inline
+
+INVALID = -1.0
+
+
+@inline
+def shrunk(g, alpha):
+    """Gradient sum after L1 shrinkage."""
+    if g > alpha:
+        return g - alpha
+    if g < -alpha:
+        return g + alpha
+    return 0.0
+
+
+@inline
+def node_score(g, h, reg_lambda, reg_alpha, max_step):
+    """Twice the loss that a node saves by its best weight: G²/(H+λ), with L1 and the step limit taken into account."""
+    s = shrunk(g, reg_alpha)
+    d = h + reg_lambda
+    if d <= 0.0:
+        return 0.0
+    if max_step == 0.0:
+        return s * s / d
+    w = min(max(-s / d, -max_step), max_step)
+    return -(2.0 * s * w + d * w * w)
+
+
+@inline
+def node_weight(g, h, reg_lambda, reg_alpha, max_step):
+    """Best weight of a leaf."""
+    d = h + reg_lambda
+    if d <= 0.0:
+        return 0.0
+    w = -shrunk(g, reg_alpha) / d
+    if max_step > 0.0:
+        w = min(max(w, -max_step), max_step)
+    return w
+
+
+@inline
+def prefix_sums(planes, plane_at, total, begin, bins, line, line_at, width):
+    """Running sums over a column's bins, as the left side of each cut."""
+    g = 0
+    h = 0
+    c = 0
+    for b in range(bins):
+        at = plane_at + begin + b
+        g += planes[at]
+        h += planes[at + total]
+        c += planes[at + 2 * total]
+        line[line_at + b] = g
+        line[line_at + width + b] = h
+        line[line_at + 2 * width + b] = c
+
+
+@inline
+def score_cuts(
+    cuts, add_g, add_h, add_c, g, h, c, min_count, min_hessian, reg_lambda, reg_alpha, max_step,
+    line, line_at, width, gains, gains_at,
+):
+    """Score of both sides of each cut, INVALID where a side is too small. (add_*: sums that join the left side.)"""
+    if reg_alpha == 0.0 and max_step == 0.0:
+        for b in range(cuts):
+            left_c = line[line_at + 2 * width + b] + add_c
+            left_g = float(line[line_at + b] + add_g)
+            left_h = float(line[line_at + width + b] + add_h)
+            right_g = g - left_g
+            right_h = h - left_h
+            fits = (
+                (left_c >= min_count) & (c - left_c >= min_count)
+                & (left_h >= min_hessian) & (right_h >= min_hessian)
+            )
+            left_d = left_h + reg_lambda if fits else 1.0
+            right_d = right_h + reg_lambda if fits else 1.0
+            # One division for two: a/b + c/d = (a·d + c·b) / (b·d).
+            score = (left_g * left_g * right_d + right_g * right_g * left_d) / (left_d * right_d)
+            gains[gains_at + b] = score if fits else INVALID
+    else:
+        for b in range(cuts):
+            left_c = line[line_at + 2 * width + b] + add_c
+            left_g = float(line[line_at + b] + add_g)
+            left_h = float(line[line_at + width + b] + add_h)
+            right_h = h - left_h
+            gains[gains_at + b] = INVALID
+            if (
+                left_c >= min_count and c - left_c >= min_count
+                and left_h >= min_hessian and right_h >= min_hessian
+            ):
+                gains[gains_at + b] = node_score(left_g, left_h, reg_lambda, reg_alpha, max_step) + node_score(
+                    g - left_g, right_h, reg_lambda, reg_alpha, max_step
+                )
+
+
+@inline
+def best_of(gains, gains_at, cuts, floor):
+    """Position of the first largest gain above `floor`, or -1."""
+    best = floor
+    at = -1
+    for b in range(cuts):
+        if gains[gains_at + b] > best:
+            best = gains[gains_at + b]
+            at = b
+    return at

@@ -1,0 +1,26 @@
+"""Everything about compiling and running kernels.
+
+Enters: Python functions with a declared signature. Leaves: machine code, called without the GIL by a team of threads.
+Knows nothing of trees. Numba is imported only here, and only while something is compiled.
+"""
+
+from spinney.jit.kernel import Bound, Inline, Kernel, any_of, inline, kernel, variant
+from spinney.jit.types import f32, f64, i32, i64, out, u8, u16, u64
+
+__all__ = [
+    "Bound",
+    "Inline",
+    "Kernel",
+    "any_of",
+    "f32",
+    "f64",
+    "i32",
+    "i64",
+    "inline",
+    "kernel",
+    "out",
+    "u8",
+    "u16",
+    "u64",
+    "variant",
+]

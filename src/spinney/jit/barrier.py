@@ -1,0 +1,53 @@
+"""Where the threads of a team meet.
+
+`sync` is one small array of int64 that all threads of a team share. Cells that are written often lie on cache lines of
+their own.
+"""
+
+from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
+from spinney.jit.kernel import inline
+
+ARRIVED = 0
+PHASE = 8
+ABORT = 9
+DELAY = 16  # not 0: wait a random while before each meeting (tests look for races with it)
+TICKET = 24
+CELLS = 32
+
+# Spins before a waiting thread gives up its processor. With two threads on two idle cores a meeting takes 1-2 µs,
+# about 300 spins; on shared cores waiting longer only takes time from the thread that is being waited for.
+SPINS = 500
+
+
+@inline
+def meet(sync, size):
+    """Wait until all `size` threads have come here. False: the team was told to give up, return at once."""
+    if size == 1:
+        return True
+    if sync[DELAY] != 0:
+        wait_a_while(sync)
+    phase = atomic_load(sync, PHASE)
+    if atomic_add(sync, ARRIVED, 1) == size - 1:
+        atomic_store(sync, ARRIVED, 0)
+        atomic_add(sync, PHASE, 1)
+    else:
+        spins = 0
+        while atomic_load(sync, PHASE) == phase:
+            if atomic_load(sync, ABORT) != 0:
+                return False
+            spins += 1
+            if spins > SPINS:
+                give_way()
+    return atomic_load(sync, ABORT) == 0
+
+
+@inline
+def wait_a_while(sync):
+    """Spin for a pseudo-random number of turns."""
+    ticket = atomic_add(sync, TICKET, 1)
+    turns = ((ticket + sync[DELAY]) * 2654435761 >> 7) % 3000
+    for turn in range(turns):
+        if atomic_load(sync, ABORT) != 0:
+            return
+        if turn % 64 == 0:
+            give_way()

@@ -1,0 +1,56 @@
+"""Machine instructions that Python has no word for: atomics, prefetch, giving up the processor.
+
+Kernels use these names; the compiler swaps in the definitions of `intrinsics_numba`. The bodies here run when kernels
+run as plain Python, on one thread.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from spinney.jit.kernel import Intrinsic
+
+
+def _atomic_add(array: Any, index: int, value: int) -> int:
+    """Add to an int64 cell and return what it held before, as one step for all threads."""
+    before = int(array[index])
+    array[index] = before + value
+    return before
+
+
+def _atomic_load(array: Any, index: int) -> int:
+    """Read an int64 cell, seeing all that was written before the matching `atomic_add` or `atomic_store`."""
+    return int(array[index])
+
+
+def _atomic_store(array: Any, index: int, value: int) -> None:
+    """Write an int64 cell so that whoever reads it with `atomic_load` sees all written before."""
+    array[index] = value
+
+
+def _prefetch(array: Any, index: int) -> None:
+    """Ask for the cache line of a cell that will soon be read."""
+
+
+def _give_way() -> None:
+    """Let another thread have the processor."""
+
+
+def _bits_of(value: float) -> int:
+    """The 64 bits of a float64, as a signed integer."""
+    return int(struct.unpack("<q", struct.pack("<d", value))[0])
+
+
+def _from_bits(bits: int) -> float:
+    """The float64 with these 64 bits."""
+    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
+
+
+atomic_add = Intrinsic(_atomic_add)
+atomic_load = Intrinsic(_atomic_load)
+atomic_store = Intrinsic(_atomic_store)
+prefetch = Intrinsic(_prefetch)
+give_way = Intrinsic(_give_way)
+bits_of = Intrinsic(_bits_of)
+from_bits = Intrinsic(_from_bits)

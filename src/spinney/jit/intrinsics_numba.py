@@ -1,0 +1,86 @@
+"""The compiled side of `intrinsics`: LLVM instructions behind the same names. Imports Numba."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+
+def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    if isinstance(kind, types.CPointer):
+        return builder.gep(array, [index])
+    view = context.make_array(kind)(context, builder, array)
+    return builder.gep(view.data, [index])
+
+
+@intrinsic
+def _atomic_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cell = _address(context, builder, signature.args[0], args[0], args[1])
+        return builder.atomic_rmw("add", cell, args[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cell = _address(context, builder, signature.args[0], args[0], args[1])
+        return builder.load_atomic(cell, "seq_cst", 8)
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
+def _atomic_store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cell = _address(context, builder, signature.args[0], args[0], args[1])
+        builder.store_atomic(args[2], cell, "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        cell = builder.bitcast(_address(context, builder, signature.args[0], args[0], args[1]), byte)
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [cell, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+@intrinsic
+def _give_way(typingctx: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def _bits_of(typingctx: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), codegen
+
+
+@intrinsic
+def _from_bits(typingctx: Any, bits: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), codegen

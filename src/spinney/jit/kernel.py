@@ -1,0 +1,175 @@
+"""Declaring kernels: plain Python functions with a signature that is known before they run.
+
+`@kernel` marks an entry point that is compiled ahead of time, `@inline` a function that kernels call. Neither imports
+Numba. A kernel sees flat arrays without a length; every size it needs is an argument of its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import KernelArgumentError
+from spinney.jit.types import ArrayOf, Scalar
+
+REGISTRY: dict[str, Kernel] = {}
+
+
+class Inline:
+    """A function that kernels call; compiled into each of them."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        self.__module__ = function.__module__
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+class Intrinsic(Inline):
+    """A function with a machine instruction behind it; the Python body stands in where nothing is compiled."""
+
+
+class Kernel:
+    """An entry point with a declared signature.
+
+    Calling it checks every argument, then runs the compiled code. `bind` does the checking once for many runs.
+    """
+
+    def __init__(self, function: Callable[..., None], name: str | None = None, **types: Scalar) -> None:
+        self.function = function
+        self.name = name or function.__name__
+        self.__name__ = self.name
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+        self.arguments: dict[str, Scalar | ArrayOf] = {
+            argument: _resolved(annotation, types) for argument, annotation in _annotations(function).items()
+        }
+        self._sizes: dict[str, CodeType] = {
+            argument: compile(kind.size, f"<size of {argument}>", "eval")
+            for argument, kind in self.arguments.items()
+            if isinstance(kind, ArrayOf)
+        }
+        names = list(self.arguments)
+        self.is_team = names[:3] == ["rank", "size", "sync"]
+
+    def __call__(self, *args: Any) -> None:
+        self.bind(*args)()
+
+    def bind(self, *args: Any) -> Bound:
+        """Check the arguments and return something that runs the kernel on them, any number of times.
+
+        A team kernel is bound without its first three arguments (`rank`, `size`, `sync`): the team adds them.
+        """
+        names = list(self.arguments)[3 if self.is_team else 0 :]
+        if len(args) != len(names):
+            raise KernelArgumentError(f"kernel {self.name} takes {len(names)} arguments, got {len(args)}")
+        given = dict(zip(names, args, strict=True))
+        scalars = {n: self._scalar(n, v) for n, v in given.items() if isinstance(self.arguments[n], Scalar)}
+        for name, value in given.items():
+            kind = self.arguments[name]
+            if isinstance(kind, ArrayOf):
+                self._check_array(name, kind, value, scalars)
+        return Bound(self, [scalars.get(n, v) for n, v in given.items()])
+
+    def _scalar(self, name: str, value: Any) -> Any:
+        kind = self.arguments[name]
+        assert isinstance(kind, Scalar)
+        whole = kind.dtype.kind in "iu"
+        allowed = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+        if not isinstance(value, allowed) or isinstance(value, bool):
+            raise KernelArgumentError(f"kernel {self.name}: {name} must be {kind.name}, got {type(value).__name__}")
+        if not whole:
+            return float(value)
+        limits = np.iinfo(kind.dtype)
+        if not limits.min <= value <= limits.max:
+            raise KernelArgumentError(f"kernel {self.name}: {name} = {value} does not fit {kind.name}")
+        return int(value)
+
+    def _check_array(self, name: str, kind: ArrayOf, value: Any, scalars: dict[str, Any]) -> None:
+        where = f"kernel {self.name}: {name}"
+        if not isinstance(value, np.ndarray):
+            raise KernelArgumentError(f"{where} must be a NumPy array, got {type(value).__name__}")
+        if value.dtype != kind.item.dtype:
+            raise KernelArgumentError(f"{where} must hold {kind.item.name}, got {value.dtype}")
+        flags = value.flags
+        if not (flags.c_contiguous and flags.aligned):
+            raise KernelArgumentError(f"{where} must be C-contiguous and aligned")
+        if kind.writable and not flags.writeable:
+            raise KernelArgumentError(f"{where} is written by the kernel but read-only")
+        size = eval(self._sizes[name], {"__builtins__": {}, "max": max, "min": min}, scalars)
+        if value.size != size:
+            raise KernelArgumentError(f"{where} must hold {kind.size} = {size} items, got {value.size}")
+
+
+class Bound:
+    """A kernel with checked arguments. It keeps the arrays alive."""
+
+    __slots__ = ("_prepared", "arguments", "kernel")
+
+    def __init__(self, kernel: Kernel, arguments: list[Any]) -> None:
+        self.kernel = kernel
+        self.arguments = arguments
+        self._prepared: Callable[..., None] | None = None
+
+    def __call__(self, *leading: Any) -> None:
+        if self._prepared is None:
+            from spinney.jit.library import prepare
+
+            self._prepared = prepare(self.kernel, self.arguments)
+        self._prepared(*leading)
+
+
+def kernel(function: Callable[..., None]) -> Kernel:
+    """Declare an entry point; its annotations are its signature."""
+    return _register(Kernel(function))
+
+
+def variant(function: Callable[..., None], name: str, **types: Scalar) -> Kernel:
+    """Declare an entry point from a function whose annotations name types as strings (`"T"`) given here."""
+    return _register(Kernel(function, name, **types))
+
+
+def inline(function: Callable[..., Any]) -> Inline:
+    """Declare a function that kernels call."""
+    return Inline(function)
+
+
+def _register(entry: Kernel) -> Kernel:
+    if entry.name in REGISTRY and REGISTRY[entry.name].__module__ != entry.__module__:
+        raise ValueError(f"two kernels are called {entry.name}")
+    REGISTRY[entry.name] = entry
+    return entry
+
+
+def _annotations(function: Callable[..., None]) -> dict[str, Any]:
+    return {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
+
+
+def _resolved(annotation: Any, types: dict[str, Scalar]) -> Scalar | ArrayOf:
+    if isinstance(annotation, Open):
+        return ArrayOf(types[annotation.item], annotation.size, annotation.writable)
+    if isinstance(annotation, Scalar | ArrayOf):
+        return annotation
+    raise TypeError(f"not a kernel type: {annotation!r}")
+
+
+class Open:
+    """An array argument whose item type is chosen per variant: `any_of("T")["rows"]`."""
+
+    def __init__(self, item: str, size: str = "", writable: bool = False) -> None:
+        self.item, self.size, self.writable = item, size, writable
+
+    def __getitem__(self, size: str) -> Open:
+        return Open(self.item, size)
+
+
+def any_of(item: str) -> Open:
+    """Name an item type that `variant` fills in."""
+    return Open(item)

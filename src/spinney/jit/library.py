@@ -1,0 +1,151 @@
+"""Finding the compiled kernels and calling them.
+
+Kernels run in one of three ways, chosen at the first call: from a shared library (in the installed package, else in the
+user's cache, else built there now), by Numba's JIT where no library can be linked, or as plain Python.
+
+`SPINNEY_KERNELS` overrides the choice: `python`, `jit`, or the CPU level of a library. `NUMBA_DISABLE_JIT=1` means
+`python`; `NUMBA_BOUNDSCHECK=1` means `jit`, because a library's pointers have no bounds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import KernelBuildError, SpinneyError
+from spinney.jit import cpu
+from spinney.jit.kernel import Kernel
+from spinney.jit.types import ArrayOf, Scalar
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """How kernels run in this process."""
+
+    kind: str  # "library", "jit" or "python"
+    level: str | None = None
+    path: Path | None = None
+    handle: ctypes.CDLL | None = None
+    why: str = ""
+
+
+_lock = threading.Lock()
+_runtime: Runtime | None = None
+
+
+def runtime() -> Runtime:
+    """How kernels run in this process; decides, and loads or builds the library, at the first call."""
+    global _runtime
+    if _runtime is None:
+        with _lock:
+            if _runtime is None:
+                _runtime = _choose()
+    return _runtime
+
+
+def runs_as_python() -> bool:
+    """Whether kernels run as plain Python, where a team is one thread."""
+    return runtime().kind == "python"
+
+
+def _choose() -> Runtime:
+    asked = os.environ.get("SPINNEY_KERNELS", "")
+    if asked == "python" or (not asked and os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")):
+        return Runtime("python", why="asked for by the environment")
+    if asked == "jit" or (not asked and os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")):
+        return Runtime("jit", why="asked for by the environment")
+    if asked and asked not in cpu.supported():
+        raise KernelBuildError(
+            f"SPINNEY_KERNELS={asked!r}: this machine can run {', '.join(cpu.supported())}, jit and python"
+        )
+    from spinney.jit import build
+
+    level = asked or cpu.supported()[-1]
+    path = build.packaged(level)
+    if path is None:
+        try:
+            path = build.cached(level)
+        except KernelBuildError as error:
+            return Runtime("jit", why=str(error))
+    return Runtime("library", level, path, ctypes.CDLL(str(path)))
+
+
+def prepare(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
+    """Turn a kernel and its checked arguments into a function of the leading arguments a team adds."""
+    how = runtime()
+    if how.kind == "library":
+        assert how.handle is not None
+        return _library_call(how.handle, kernel, arguments)
+    if how.kind == "jit":
+        return _jit_call(kernel, arguments)
+    return _python_call(kernel, arguments)
+
+
+_IGNORED = (ctypes.c_void_p * 2)()  # where Numba's calling convention wants its result and its exception
+_IGNORED_RESULT = ctypes.addressof(_IGNORED)
+_IGNORED_ERROR = _IGNORED_RESULT + ctypes.sizeof(ctypes.c_void_p)
+
+
+def _library_call(handle: ctypes.CDLL, kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
+    function = handle[f"spinney_{kernel.name}"]
+    kinds = list(kernel.arguments.values())
+    function.restype = ctypes.c_int32
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p] + [
+        kind.ctype if isinstance(kind, Scalar) else ctypes.c_void_p for kind in kinds
+    ]
+    fixed = [value.ctypes.data if isinstance(value, np.ndarray) else value for value in arguments]
+
+    def call(*leading: Any) -> None:
+        first = [value.ctypes.data if isinstance(value, np.ndarray) else value for value in leading]
+        if function(_IGNORED_RESULT, _IGNORED_ERROR, *first, *fixed) != 0:
+            raise SpinneyError(f"kernel {kernel.name} failed")
+
+    return call
+
+
+def _jit_call(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
+    from spinney.jit import compiler
+
+    function = compiler.dispatcher(kernel)
+    function.compile(compiler.array_signature(kernel))
+    kinds = list(kernel.arguments.values())
+    skip = len(kinds) - len(arguments)
+    fixed = [_for_numba(kind, value) for kind, value in zip(kinds[skip:], arguments, strict=True)]
+    return lambda *leading: function(*leading, *fixed)
+
+
+def _for_numba(kind: Scalar | ArrayOf, value: Any) -> Any:
+    if isinstance(kind, Scalar):
+        return kind.dtype.type(value)
+    flat = value.reshape(-1)
+    if flat.flags.writeable:
+        return flat
+    # To Numba a read-only array is another type. The kernel declares that it does not write to this one.
+    if flat.size == 0:
+        return np.empty(0, flat.dtype)
+    memory = (ctypes.c_char * flat.nbytes).from_address(flat.ctypes.data)
+    return np.frombuffer(memory, dtype=flat.dtype)
+
+
+def _python_call(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
+    fixed = [
+        value.reshape(-1)
+        if isinstance(value, np.ndarray)
+        else np.float64(value)
+        if isinstance(value, float)
+        else value
+        for value in arguments
+    ]
+
+    def call(*leading: Any) -> None:
+        with np.errstate(all="ignore"):
+            kernel.function(*leading, *fixed)
+
+    return call

@@ -1,0 +1,33 @@
+"""Area under the ROC curve."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def auc(
+    scores: NDArray[np.float64], target: NDArray[np.float64], weight: NDArray[np.float64] | None = None
+) -> float:
+    """Chance that a positive row scores above a negative one, ties counting half; NaN where one of them is absent.
+
+    Examples
+    --------
+    >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]))
+    0.75
+    """
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    mass = np.ones(len(order)) if weight is None else weight[order]
+    positive = np.where(target[order] > 0.5, mass, 0.0)
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    up_to = np.cumsum(positive)[ends]
+    all_up_to = np.cumsum(mass)[ends]
+    negatives = all_up_to - up_to
+    positives_here = np.diff(up_to, prepend=0.0)
+    negatives_here = np.diff(negatives, prepend=0.0)
+    pairs = up_to[-1] * negatives[-1]
+    if pairs <= 0:
+        return float("nan")
+    below = negatives - negatives_here
+    return float(np.sum(positives_here * (below + 0.5 * negatives_here)) / pairs)

@@ -1,0 +1,11 @@
+"""An ensemble of trees as a finished thing: predict, importance, save and load, dump.
+
+Enters: a forest, its base score, the name of its objective, its parameters and the columns it was trained on;
+or the bytes of a model file, of which nothing is trusted.
+Leaves: a `Model`, predictions, importances, a file in the safetensors format.
+Must not know: how trees are grown, gradients, bins, training loops.
+"""
+
+from spinney.model.model import Model, load
+
+__all__ = ["Model", "load"]

@@ -1,0 +1,130 @@
+"""Model files: a safetensors container of the trees' arrays and one JSON header; no code, nothing trusted."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import numpy as np
+
+from spinney.errors import DataTypeError, ModelFormatError
+from spinney.model import atomic, container, header
+from spinney.model.ensemble import Ensemble
+from spinney.tree import Forest
+from spinney.tree.forest import FOREST_DTYPES
+
+ARRAYS = {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}
+
+
+def dumps(ensemble: Ensemble) -> bytes:
+    """Bytes of the model file; the same model gives the same bytes.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The model's parts.
+
+    Returns
+    -------
+    bytes
+        A safetensors container.
+    """
+    arrays = {name: np.ascontiguousarray(getattr(ensemble.forest, name)) for name in FOREST_DTYPES}
+    arrays["base_score"] = ensemble.base_score
+    return container.write(arrays, header.encode(ensemble))
+
+
+def loads(data: bytes | bytearray | memoryview) -> Ensemble:
+    """Read the bytes of a model file, trusting none of them.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+
+    Returns
+    -------
+    Ensemble
+        Its arrays cannot be written to.
+
+    Raises
+    ------
+    ModelFormatError
+        Anything at all is wrong with the bytes.
+
+    Examples
+    --------
+    >>> loads(b"")
+    Traceback (most recent call last):
+    ...
+    spinney.errors.ModelFormatError: this is not a model file, or it is cut off: its size is 0 bytes
+    """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise DataTypeError(f"a model is read from bytes, not from {type(data).__name__}")
+    box = container.read(bytes(data))
+    facts = header.decode(box.text)
+    arrays = container.take(box, ARRAYS)
+    base_score = arrays.pop("base_score")
+    if len(base_score) != facts.outputs:
+        raise ModelFormatError(f"base_score has {len(base_score)} entries for {facts.outputs} outputs")
+    ensemble = Ensemble(
+        forest=Forest(**arrays),
+        base_score=base_score,
+        objective=facts.objective,
+        params=facts.params,
+        schema=facts.schema,
+        best_round=facts.best_round,
+    )
+    if ensemble.rounds != facts.rounds:
+        raise ModelFormatError(
+            f"the header counts {facts.rounds} rounds but there are trees for {ensemble.rounds}"
+        )
+    return ensemble
+
+
+def save(ensemble: Ensemble, path: str | os.PathLike[str]) -> None:
+    """Write a model file in one step: after a failure the old file is still there, whole.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The model's parts.
+    path : str or path-like
+        Where to write; its folder must exist.
+    """
+    atomic.write(path, dumps(ensemble))
+
+
+def load(path: str | os.PathLike[str]) -> Ensemble:
+    """Read a model file, trusting nothing in it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    Ensemble
+        Its arrays cannot be written to.
+
+    Raises
+    ------
+    ModelFormatError
+        The file is not a sound model file.
+    OSError
+        The file is missing, a folder, or cannot be read.
+    """
+    mode = os.stat(path).st_mode
+    # A pipe may never end, and opening one may wait for ever.
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ModelFormatError(f"{os.fspath(path)!r} is not a regular file; a model is read from a file")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            # Refuses most strangers before they are read whole.
+            container.header_length(file.read(container.PREFIX), size)
+            file.seek(0)
+            return loads(file.read(size))
+        except ModelFormatError as error:
+            raise ModelFormatError(f"cannot read the model {os.fspath(path)!r}: {error}") from error

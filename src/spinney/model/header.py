@@ -1,0 +1,147 @@
+"""The JSON text that a model file carries beside its arrays."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from reprlib import repr as short_repr
+
+from spinney.data import Schema
+from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
+from spinney.model import strict_json
+from spinney.model.ensemble import Ensemble
+from spinney.params import Config, parse, table
+
+FORMAT = 1
+KEYS = frozenset(
+    {"format", "version", "objective", "outputs", "columns", "names", "rounds", "best_round", "params"}
+)
+# Far beyond any version number or name of an objective, and short enough to be shown in an error.
+LONGEST_WORD = 100
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the text says, each field of the right type; how they fit the arrays is still to be checked."""
+
+    objective: str
+    outputs: int
+    schema: Schema
+    rounds: int
+    best_round: int | None
+    params: Config
+
+
+def encode(ensemble: Ensemble) -> str:
+    """Write the header of a model.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The model's parts.
+
+    Returns
+    -------
+    str
+        JSON text; the same model gives the same text.
+    """
+    return json.dumps(
+        describe(ensemble), sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False
+    )
+
+
+def describe(ensemble: Ensemble) -> dict[str, object]:
+    """Return what a model is, apart from its arrays, as the dictionary that the header holds."""
+    return {
+        "format": FORMAT,
+        "version": library_version(),
+        "objective": ensemble.objective,
+        "outputs": ensemble.outputs,
+        **ensemble.schema.to_json(),
+        "rounds": ensemble.rounds,
+        "best_round": ensemble.best_round,
+        "params": ensemble.params.to_dict(model_only=True),
+    }
+
+
+def decode(text: str) -> Header:
+    """Read the header of a model, trusting nothing.
+
+    Parameters
+    ----------
+    text : str
+        The JSON text found in a file.
+
+    Returns
+    -------
+    Header
+        Its fields.
+
+    Raises
+    ------
+    ModelFormatError
+        The text is no header, or that of a newer format.
+    """
+    found = strict_json.parse(text, "the model's header")
+    if not isinstance(found, dict):
+        raise ModelFormatError("the model's header must be a JSON object")
+    _check_format(found)
+    if found.keys() != KEYS:
+        odd = min(found.keys() ^ KEYS)
+        raise ModelFormatError(f"the model's header has too much or too little: {short_repr(odd)}")
+    _word(found, "version")
+    return Header(
+        objective=_word(found, "objective"),
+        outputs=_number(found, "outputs"),
+        schema=Schema.from_json({"names": found["names"], "columns": found["columns"]}),
+        rounds=_number(found, "rounds"),
+        best_round=None if found["best_round"] is None else _number(found, "best_round"),
+        params=_params(found["params"]),
+    )
+
+
+def library_version() -> str:
+    """Version of this spinney."""
+    import spinney
+
+    return spinney.__version__
+
+
+def _check_format(found: dict[str, object]) -> None:
+    number = found.get("format")
+    if type(number) is not int or number < 1:
+        raise ModelFormatError(f"the model's format must be a number from 1, not {short_repr(number)}")
+    if number > FORMAT:
+        raise ModelFormatError(
+            f"this model has format {number}, written by a newer version of spinney, "
+            f"{short_repr(found.get('version'))}; version {library_version()} reads formats up to {FORMAT}. "
+            "Update spinney to read it"
+        )
+
+
+def _word(found: dict[str, object], key: str) -> str:
+    word = found[key]
+    if not isinstance(word, str) or not 0 < len(word) <= LONGEST_WORD:
+        raise ModelFormatError(f"{key} must be a short text, not {short_repr(word)}")
+    return word
+
+
+def _number(found: dict[str, object], key: str) -> int:
+    number = found[key]
+    if type(number) is not int or number < 0:
+        raise ModelFormatError(f"{key} must be a whole number of 0 or more, not {short_repr(number)}")
+    return number
+
+
+def _params(given: object) -> Config:
+    if not isinstance(given, dict):
+        raise ModelFormatError(f"params must be a JSON object, not {short_repr(given)}")
+    unknown = given.keys() - {row.name for row in table() if row.in_model}
+    if unknown:
+        raise ModelFormatError(
+            f"the model has a parameter that this spinney lacks: {short_repr(min(unknown))}"
+        )
+    try:
+        return parse(given)
+    except (ParameterError, ParameterTypeError) as error:
+        raise ModelFormatError(f"the model has a wrong parameter: {error}") from error

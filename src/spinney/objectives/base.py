@@ -1,0 +1,86 @@
+"""What a loss must offer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import DataError
+from spinney.jit import Bound
+from spinney.objectives.kernels import STAT_BLOCK
+
+# Gradients are float32; a target beyond this could make one infinite.
+LARGEST_TARGET = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """The arrays of a training: scores by output and row, what the target is, and where gradients go."""
+
+    scores: NDArray[np.float64]  # outputs × rows
+    target: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
+    pairs: NDArray[np.float32]  # outputs × rows × (g, h)
+    stats: NDArray[np.float64]  # outputs × blocks × (largest |g|, largest h, sum |g|, sum h)
+
+    @classmethod
+    def over(cls, scores: NDArray[np.float64], target: NDArray[np.float64], weight: NDArray[np.float64] | None) -> Round:
+        """Make room for the gradients of these scores."""
+        outputs, rows = scores.shape
+        blocks = -(-rows // STAT_BLOCK)
+        return cls(
+            scores, target, weight, np.empty((outputs, rows, 2), np.float32), np.empty((outputs, blocks, 4), np.float64)
+        )
+
+    @property
+    def weights(self) -> tuple[int, NDArray[np.float64]]:
+        """Whether there are weights, and the array to give to a kernel."""
+        return (0, np.empty(0)) if self.weight is None else (1, self.weight)
+
+
+class Objective(ABC):
+    """A loss as training and prediction see it."""
+
+    name: str
+
+    def outputs(self, num_class: int) -> int:
+        """Scores per row."""
+        return 1
+
+    @abstractmethod
+    def check_target(self, target: NDArray[np.float64], num_class: int) -> None:
+        """Raise `DataError` where the target does not fit the loss."""
+
+    @abstractmethod
+    def base_score(
+        self, target: NDArray[np.float64], weight: NDArray[np.float64] | None, num_class: int
+    ) -> NDArray[np.float64]:
+        """The constant score, one for each output, with the least loss."""
+
+    @abstractmethod
+    def gradients(self, data: Round, threads: int) -> Bound:
+        """A job for a team that fills `data.pairs` and `data.stats` from `data.scores`."""
+
+    @abstractmethod
+    def link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Predictions from raw scores: (rows,) or (rows, outputs)."""
+
+
+def weighted_mean(values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
+    """Mean of values; rows of weight 0 do not count."""
+    if weight is None:
+        return float(values.mean())
+    return float((values * weight).sum() / weight.sum())
+
+
+def check_size(target: NDArray[np.float64]) -> None:
+    """Refuse a target whose gradients would not be finite."""
+    worst = int(np.argmax(np.abs(target)))
+    if abs(target[worst]) > LARGEST_TARGET:
+        raise DataError(
+            f"y[{worst}] = {target[worst]:g} is too large to train on; bring the target within ±{LARGEST_TARGET:g}, "
+            "for example by dividing it"
+        )

@@ -1,0 +1,283 @@
+"""The table: every hyper-parameter is one field of `Config`."""
+
+from dataclasses import dataclass, fields
+from functools import cache
+
+from spinney.params.choices import GROW_POLICIES, METRICS, OBJECTIVES, TREE_METHODS
+from spinney.params.rows import Row, param, row_of
+from spinney.params.validate import checked, reconciled
+
+_INT32 = 2**31 - 1
+_INT64 = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Every hyper-parameter under its canonical name, checked.
+
+    A `Config` that exists is valid: making one, also by `dataclasses.replace`, converts and checks every
+    value and how the values fit together.
+
+    Raises
+    ------
+    ParameterError
+        If a value is out of range or contradicts another one.
+    ParameterTypeError
+        If a value is of the wrong type.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> config = Config(objective="binary:logistic", max_depth=-1)
+    >>> config.objective, config.max_depth
+    ('log_loss', 0)
+    >>> replace(config, learning_rate=0.05).learning_rate
+    0.05
+    """
+
+    objective: str = param(
+        "squared_error",
+        group="objective",
+        choices=OBJECTIVES,
+        aliases=("objective_type", "app", "application", "loss"),
+        doc="Loss: squared_error for numbers, log_loss for two classes, softmax for more of them.",
+    )
+    num_class: int = param(
+        0,
+        group="objective",
+        low=0,
+        high=_INT32,
+        aliases=("num_classes", "n_classes"),
+        doc="Number of classes. softmax needs 2 or more; other objectives leave it at 0 (1 is read as 0).",
+    )
+    scale_pos_weight: float = param(
+        1.0,
+        group="objective",
+        low=0,
+        low_open=True,
+        doc="Weight of the rows of the positive class, for log_loss only.",
+    )
+    base_score: float | None = param(
+        None,
+        group="objective",
+        doc="Raw score that every row starts from: for log_loss the log-odds, not a probability as in "
+        "XGBoost. None takes the constant with the least loss.",
+    )
+    tree_method: str = param(
+        "hist",
+        group="growing a tree",
+        choices=TREE_METHODS,
+        unavailable=("exact", "approx"),
+        doc="How splits are searched: hist looks at histograms of binned columns.",
+    )
+    grow_policy: str = param(
+        "lossguide",
+        group="growing a tree",
+        choices=GROW_POLICIES,
+        doc="Order of growth: lossguide splits the leaf of largest gain next, depthwise all of one level.",
+    )
+    max_depth: int = param(
+        0,
+        group="growing a tree",
+        low=0,
+        high=_INT32,
+        also={-1: 0},
+        doc="Most splits on the way from the root to a leaf. 0 means no limit.",
+    )
+    max_leaves: int = param(
+        31,
+        group="growing a tree",
+        low=0,
+        # A tree of 2**30 leaves has fewer than 2**31 nodes, so that a node's number fits in 32 bits.
+        high=2**30,
+        excluded={1: "a tree with one leaf has no split; give 0 for no limit, or 2 or more"},
+        aliases=("num_leaves", "num_leaf", "max_leaf", "max_leaf_nodes"),
+        doc="Most leaves of one tree. 0 means no limit.",
+    )
+    min_child_samples: int = param(
+        20,
+        group="growing a tree",
+        low=0,
+        high=_INT64,
+        aliases=("min_data_in_leaf", "min_data", "min_data_per_leaf", "min_samples_leaf"),
+        doc="Fewest rows in a leaf. 0 is the same as 1.",
+    )
+    min_child_weight: float = param(
+        1e-3,
+        group="growing a tree",
+        low=0,
+        aliases=(
+            "min_sum_hessian_in_leaf",
+            "min_sum_hessian_per_leaf",
+            "min_sum_hessian",
+            "min_hessian",
+        ),
+        doc="Smallest sum of hessians in a leaf.",
+    )
+    learning_rate: float = param(
+        0.1,
+        group="regularisation",
+        low=0,
+        low_open=True,
+        aliases=("eta", "shrinkage_rate"),
+        doc="Factor on what each tree adds to the score.",
+    )
+    gamma: float = param(
+        0.0,
+        group="regularisation",
+        low=0,
+        aliases=("min_split_loss", "min_gain_to_split", "min_split_gain"),
+        doc="A split is made only if it lowers the loss by more than this.",
+    )
+    reg_lambda: float = param(
+        1.0,
+        group="regularisation",
+        low=0,
+        aliases=("lambda", "lambda_l2", "l2_regularization"),
+        doc="L2 penalty on leaf values.",
+    )
+    reg_alpha: float = param(
+        0.0,
+        group="regularisation",
+        low=0,
+        aliases=("alpha", "lambda_l1", "l1_regularization"),
+        doc="L1 penalty on leaf values.",
+    )
+    max_delta_step: float = param(
+        0.0,
+        group="regularisation",
+        low=0,
+        aliases=("max_tree_output", "max_leaf_output"),
+        doc="Largest absolute leaf value before the learning rate is applied. 0 means no limit.",
+    )
+    subsample: float = param(
+        1.0,
+        group="sampling",
+        low=0,
+        high=1,
+        low_open=True,
+        aliases=("bagging_fraction", "sub_row", "bagging"),
+        doc="Share of the rows drawn for each round.",
+    )
+    colsample_bytree: float = param(
+        1.0,
+        group="sampling",
+        low=0,
+        high=1,
+        low_open=True,
+        aliases=("feature_fraction", "sub_feature", "max_features"),
+        doc="Share of the columns drawn for each tree.",
+    )
+    colsample_bylevel: float = param(
+        1.0,
+        group="sampling",
+        low=0,
+        high=1,
+        low_open=True,
+        doc="Share of the tree's columns drawn for each level.",
+    )
+    colsample_bynode: float = param(
+        1.0,
+        group="sampling",
+        low=0,
+        high=1,
+        low_open=True,
+        aliases=("feature_fraction_bynode", "sub_feature_bynode"),
+        doc="Share of the level's columns drawn for each node.",
+    )
+    max_bin: int = param(
+        255,
+        group="data",
+        low=2,
+        high=65536,
+        aliases=("max_bins",),
+        doc="Most bins of one column.",
+    )
+    eval_metric: tuple[str, ...] = param(
+        (),
+        group="evaluation",
+        choices=METRICS,
+        aliases=("metric", "metrics", "metric_types"),
+        doc="Metrics to compute on the validation data: rmse and mae for squared_error; logloss, auc and "
+        "error for log_loss; mlogloss and merror for softmax. Empty or None takes the first of them.",
+    )
+    early_stopping_rounds: int | None = param(
+        None,
+        group="evaluation",
+        low=1,
+        high=_INT32,
+        also={0: None},
+        aliases=("early_stopping_round", "early_stopping", "n_iter_no_change"),
+        doc="Stop after this many rounds without a better metric on the validation data. None never stops.",
+    )
+    min_delta: float = param(
+        0.0,
+        group="evaluation",
+        low=0,
+        aliases=("early_stopping_min_delta",),
+        doc="A metric counts as better only if it improves by more than this.",
+    )
+    random_state: int = param(
+        0,
+        group="running",
+        low=0,
+        high=_INT64,
+        aliases=("seed", "random_seed"),
+        doc="Seed of everything drawn at random.",
+    )
+    n_jobs: int | None = param(
+        None,
+        group="running",
+        low=-65536,
+        high=65536,
+        also={-1: None},
+        excluded={0: "give 1 or more threads, or None for all cores"},
+        aliases=("nthread", "nthreads", "num_thread", "num_threads", "n_threads", "thread_count"),
+        in_model=False,
+        doc="Number of threads. None takes all cores the process may use, -2 all but one, and so on, "
+        "but at least one. The model does not depend on it.",
+    )
+
+    def __post_init__(self) -> None:
+        values = {row.name: checked(row, getattr(self, row.name)) for row in table()}
+        for name, value in reconciled(values).items():
+            object.__setattr__(self, name, value)
+
+    def to_dict(self, *, model_only: bool = False) -> dict[str, object]:
+        """Return every value by canonical name, in types that JSON knows.
+
+        Parameters
+        ----------
+        model_only : bool, default=False
+            Leave out the parameters that cannot change the model, such as `n_jobs`.
+
+        Returns
+        -------
+        dict
+            `parse` turns it back into an equal `Config`.
+
+        Examples
+        --------
+        >>> Config(eval_metric="mae").to_dict()["eval_metric"]
+        ['mae']
+        >>> "n_jobs" in Config(n_jobs=2).to_dict(model_only=True)
+        False
+        """
+        values = {row.name: getattr(self, row.name) for row in table() if row.in_model or not model_only}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+@cache
+def table() -> tuple[Row, ...]:
+    """Every row of the table, in the order of the documentation.
+
+    Returns
+    -------
+    tuple of Row
+
+    Examples
+    --------
+    >>> [row.aliases for row in table() if row.name == "learning_rate"]
+    [('eta', 'shrinkage_rate')]
+    """
+    return tuple(row_of(parameter) for parameter in fields(Config))

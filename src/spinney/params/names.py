@@ -1,0 +1,161 @@
+"""From the names users write to the canonical ones, and what to say about a name nobody knows."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params.config import Config, table
+from spinney.params.rows import Row
+from spinney.params.validate import checked, shown
+
+_PAGE = "`python -m spinney.params` and docs/parameters.md list every parameter"
+
+# What is an argument of `train` here and may be a parameter elsewhere.
+_TRAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "rounds": (
+        "num_boost_round",
+        "n_estimators",
+        "num_iterations",
+        "num_iteration",
+        "n_iter",
+        "max_iter",
+        "num_tree",
+        "num_trees",
+        "num_round",
+        "num_rounds",
+        "nrounds",
+    ),
+    "valid": ("evals", "valid_sets", "eval_set"),
+    "callbacks": (),
+}
+
+_PRINTING = ("verbosity", "verbose", "verbose_eval", "silent")
+
+
+@cache
+def spellings() -> Mapping[str, Row]:
+    """Every accepted spelling of a name, canonical ones included, with its row."""
+    return {spelling: row for row in table() for spelling in (row.name, *row.aliases)}
+
+
+def find(name: str, value: object = None) -> Row:
+    """Return the row of a parameter under any of its spellings.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such parameter; the message says what was probably meant.
+    """
+    row = spellings().get(name)
+    if row is None:
+        raise ParameterError(_stranger(name, value))
+    return row
+
+
+def resolve(given: Mapping[str, object]) -> dict[str, object]:
+    """Replace other spellings of names by the canonical ones; values stay as they are.
+
+    Parameters
+    ----------
+    given : mapping
+        Parameters under any accepted spelling.
+
+    Returns
+    -------
+    dict
+        The given parameters only, by canonical name.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown, or two names are spellings of one parameter.
+
+    Examples
+    --------
+    >>> resolve({"eta": 0.3, "num_leaves": 7})
+    {'learning_rate': 0.3, 'max_leaves': 7}
+    """
+    return {row.name: value for row, _, value in _rows(given)}
+
+
+def parse(given: Mapping[str, object]) -> Config:
+    """Turn what the user wrote into a checked configuration.
+
+    Parameters
+    ----------
+    given : mapping
+        Parameters under any accepted spelling. What is not given takes its default.
+
+    Returns
+    -------
+    Config
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown or given twice, or a value is out of range or contradicts another one.
+    ParameterTypeError
+        If a value is of the wrong type.
+
+    Examples
+    --------
+    >>> parse({"objective": "binary", "eta": 0.3}).learning_rate
+    0.3
+    >>> parse({"learning_rat": 0.3})
+    Traceback (most recent call last):
+    ...
+    spinney.errors.ParameterError: unknown parameter 'learning_rat'; did you mean 'learning_rate'? \
+`python -m spinney.params` and docs/parameters.md list every parameter
+    """
+    values: dict[str, Any] = {row.name: checked(row, value, name) for row, name, value in _rows(given)}
+    return Config(**values)
+
+
+def _rows(given: Mapping[str, object]) -> list[tuple[Row, str, object]]:
+    """Return row, spelling and value of everything given, after checking the names."""
+    if not isinstance(given, Mapping):
+        raise ParameterTypeError(
+            f"params={shown(given)} must be a mapping of parameter names to values, "
+            f"not an object of type {type(given).__name__}"
+        )
+    named: dict[str, list[str]] = {}
+    for name, value in given.items():
+        if not isinstance(name, str):
+            raise ParameterTypeError(f"the parameter name {shown(name)} must be a str; {_PAGE}")
+        named.setdefault(find(name, value).name, []).append(name)
+    for canonical, names in named.items():
+        if len(names) > 1:
+            found = " and ".join(f"{name}={shown(given[name])}" for name in names)
+            raise ParameterError(f"{found} are spellings of one parameter, {canonical}; give only one")
+    return [(spellings()[name], name, value) for name, value in given.items()]
+
+
+def _stranger(name: str, value: object) -> str:
+    for argument, others in _TRAIN_ARGUMENTS.items():
+        if name == argument or name in others:
+            return (
+                f"{name}={shown(value)} is not a parameter of the model; pass it to `train` as its "
+                f"argument `{argument}=`"
+            )
+    if name in _PRINTING:
+        return (
+            f"unknown parameter {name!r}: nothing is printed unless a callback or a progress display is "
+            f"asked for, so leave it out; {_PAGE}"
+        )
+    return f"unknown parameter {name!r}{_suggestion(name)} {_PAGE}"
+
+
+def _suggestion(name: str) -> str:
+    plain = name.lower().replace("-", "_").replace(" ", "_")
+    near: dict[str, str] = {}
+    for spelling in get_close_matches(plain, spellings(), n=5, cutoff=0.75):
+        near.setdefault(spellings()[spelling].name, spelling)
+    if not near:
+        return ";"
+    words = [
+        repr(spelling) if spelling == canonical else f"{spelling!r} (another spelling of {canonical!r})"
+        for canonical, spelling in list(near.items())[:3]
+    ]
+    return f"; did you mean {' or '.join(words)}?"

@@ -1,0 +1,137 @@
+"""What the table says about one parameter."""
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+GROUPS = ("objective", "growing a tree", "regularisation", "sampling", "data", "evaluation", "running")
+
+_KINDS: Mapping[object, str] = {
+    str: "str",
+    int: "int",
+    float: "float",
+    int | None: "int or None",
+    float | None: "float or None",
+    tuple[str, ...]: "str or sequence of str",
+}
+
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One parameter: its name, type, default, range, other spellings and meaning.
+
+    Attributes
+    ----------
+    name : str
+        Canonical name.
+    kind : str
+        Type in words, as the documentation shows it.
+    default : object
+        Value when the user gives none.
+    group : str
+        Heading of the documentation under which it stands, one of `GROUPS`.
+    doc : str
+        Meaning.
+    aliases : tuple of str
+        Other spellings of the name.
+    low, high : float or None
+        Bounds of a number, inclusive unless `low_open`.
+    low_open : bool
+        Whether `low` itself is out of range.
+    choices : mapping of str to tuple of str
+        Words accepted, each with its other spellings; empty for a number.
+    unavailable : tuple of str
+        Words that other libraries accept and this version does not have.
+    also : mapping
+        Values accepted outside the range, with the value each one stands for.
+    excluded : mapping
+        Values refused inside the range, with the reason.
+    in_model : bool
+        Whether the value can change the fitted model.
+    """
+
+    name: str = ""
+    kind: str = ""
+    default: object
+    group: str
+    doc: str
+    aliases: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    low_open: bool = False
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unavailable: tuple[str, ...] = ()
+    also: Mapping[int, int | None] = field(default_factory=dict)
+    excluded: Mapping[int, str] = field(default_factory=dict)
+    in_model: bool = True
+
+    @property
+    def range(self) -> str:
+        """The accepted values in words.
+
+        Examples
+        --------
+        >>> Row(default=1.0, group="sampling", doc="", low=0, high=1, low_open=True).range
+        '> 0 and <= 1'
+        """
+        if self.choices:
+            return ", ".join(self.choices)
+        bounds = []
+        if self.low is not None:
+            bounds.append(f"{'>' if self.low_open else '>='} {_number(self.low)}")
+        if self.high is not None:
+            bounds.append(f"<= {_number(self.high)}")
+        text = " and ".join(bounds) or "any finite number"
+        return text + "".join(f", not {value}" for value in self.excluded)
+
+
+def param(
+    default: T,
+    *,
+    group: str,
+    doc: str,
+    aliases: tuple[str, ...] = (),
+    low: float | None = None,
+    high: float | None = None,
+    low_open: bool = False,
+    choices: Mapping[str, tuple[str, ...]] = _NOTHING,
+    unavailable: tuple[str, ...] = (),
+    also: Mapping[int, int | None] = _NOTHING,
+    excluded: Mapping[int, str] = _NOTHING,
+    in_model: bool = True,
+) -> T:
+    """Make a dataclass field that carries its row of the table; the arguments are those of `Row`."""
+    row = Row(
+        default=default,
+        group=group,
+        doc=doc,
+        aliases=aliases,
+        low=low,
+        high=high,
+        low_open=low_open,
+        choices=choices,
+        unavailable=unavailable,
+        also=also,
+        excluded=excluded,
+        in_model=in_model,
+    )
+    return field(default=default, metadata={"row": row})
+
+
+def row_of(parameter: Field[Any]) -> Row:
+    """Return the row of a field made by `param`, with its name and type filled in."""
+    row: Row = parameter.metadata["row"]
+    return replace(row, name=parameter.name, kind=_KINDS[parameter.type])
+
+
+def _number(bound: float) -> str:
+    """Write a bound, large powers of two as such: 2147483647 is '2**31 - 1'."""
+    for bits in (31, 63):
+        if bound == 2**bits - 1:
+            return f"2**{bits} - 1"
+    return str(bound)

@@ -1,0 +1,206 @@
+"""Every check of a value: alone against its row of the table, then together with the others."""
+
+import math
+import reprlib
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params.choices import METRICS, metrics_for
+from spinney.params.rows import Row
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+
+
+def shown(value: object) -> str:
+    """Return the value as a message shows it, shortened if it is long."""
+    # Python refuses to write out an integer of more than a few thousand digits.
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return f"<an integer of {value.bit_length()} bits>"
+    return _SHORT.repr(value)
+
+
+def checked(row: Row, value: object, spelling: str | None = None) -> object:
+    """Return the value in its canonical form and type.
+
+    Parameters
+    ----------
+    row : Row
+        What the table says about the parameter.
+    value : object
+        What the user gave.
+    spelling : str or None
+        Name the user gave it under, for messages.
+
+    Returns
+    -------
+    object
+        A value of the type in the table. Checking it again changes nothing.
+
+    Raises
+    ------
+    ParameterTypeError
+        If the value is of the wrong type.
+    ParameterError
+        If the value is out of range.
+    """
+    given = "" if spelling in (None, row.name) else f" (given as {spelling!r})"
+    said = f"{row.name}={shown(value)}{given}"
+    if row.kind == "str":
+        return _word(row, value, said)
+    if row.kind == "str or sequence of str":
+        return _words(row, value, said)
+    if value is None and row.kind.endswith("or None"):
+        return None
+    if row.kind.startswith("int"):
+        return _whole(row, value, said)
+    return _bounded(row, _number(row, value, said), said)
+
+
+def _number(row: Row, value: object, said: str) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ParameterTypeError(f"{said} must be {_article(row.kind)}, not {_article(type(value).__name__)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ParameterError(f"{said} must be a finite number, its range is: {row.range}")
+    # Adding zero turns -0.0 into 0.0: equal configurations must also be written as equal bytes.
+    return number + 0.0
+
+
+def _whole(row: Row, value: object, said: str) -> int | None:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+    else:
+        real = _number(row, value, said)
+        if not real.is_integer():
+            raise ParameterTypeError(f"{said} must be a whole number, {row.range}")
+        number = int(real)
+    if number in row.also:
+        return row.also[number]
+    if number in row.excluded:
+        raise ParameterError(f"{said} is not allowed: {row.excluded[number]}")
+    _bounded(row, number, said)
+    return number
+
+
+def _bounded(row: Row, number: float, said: str) -> float:
+    too_low = row.low is not None and (number <= row.low if row.low_open else number < row.low)
+    too_high = row.high is not None and number > row.high
+    if too_low or too_high:
+        raise ParameterError(f"{said} is out of range: it must be {row.range}")
+    return number
+
+
+def _word(row: Row, value: object, said: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterTypeError(
+            f"{said} must be a str, one of {row.range}, not {_article(type(value).__name__)}"
+        )
+    for choice, spellings in row.choices.items():
+        if value == choice or value in spellings:
+            return choice
+    if value in row.unavailable:
+        raise ParameterError(f"{said} is not available in this version of spinney; it must be {row.range}")
+    raise ParameterError(f"{said} is unknown: it must be one of {row.range}{_nearest(row, value)}")
+
+
+def _words(row: Row, value: object, said: str) -> tuple[str, ...]:
+    """Check a list of words; `reconciled` chooses what a word with two meanings stands for."""
+    if value is None:
+        return ()
+    words = [value] if isinstance(value, str) else value
+    if not isinstance(words, Sequence) or isinstance(words, bytes | bytearray):
+        raise ParameterTypeError(
+            f"{said} must be a str or a sequence of str, not {_article(type(value).__name__)}"
+        )
+    for word in words:
+        if not isinstance(word, str):
+            raise ParameterTypeError(
+                f"{said} must hold only str, one or more of {row.range}; found {shown(word)}"
+            )
+        if not any(word == choice or word in spellings for choice, spellings in row.choices.items()):
+            raise ParameterError(
+                f"{said} holds the unknown name {shown(word)}: it must be one or more of {row.range}"
+                f"{_nearest(row, word)}"
+            )
+    return tuple(str.__str__(word) for word in words)
+
+
+def _nearest(row: Row, word: str) -> str:
+    spellings = {spelling: choice for choice, others in row.choices.items() for spelling in (*others, choice)}
+    near = get_close_matches(word.lower(), spellings, n=1, cutoff=0.7)
+    return f" (did you mean {spellings[near[0]]!r}?)" if near else ""
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def reconciled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check values that are right alone against each other.
+
+    Parameters
+    ----------
+    values : mapping
+        Every parameter by canonical name, each in the form `checked` gives it.
+
+    Returns
+    -------
+    dict
+        The same, with `num_class` and `eval_metric` in canonical form.
+
+    Raises
+    ------
+    ParameterError
+        If two values contradict each other.
+    """
+    objective: str = values["objective"]
+    if objective != "log_loss" and values["scale_pos_weight"] != 1.0:
+        raise ParameterError(
+            f"scale_pos_weight={values['scale_pos_weight']!r} needs objective='log_loss', "
+            f"but objective={objective!r}; leave it at 1"
+        )
+    return {
+        **values,
+        "num_class": _num_class(values["num_class"], objective),
+        "eval_metric": _metrics(values["eval_metric"], objective),
+    }
+
+
+def _num_class(num_class: int, objective: str) -> int:
+    if objective == "softmax":
+        if num_class < 2:
+            raise ParameterError(
+                f"num_class={num_class} contradicts objective='softmax', which needs 2 or more classes"
+            )
+        return num_class
+    if num_class > 1:
+        raise ParameterError(
+            f"num_class={num_class} contradicts objective={objective!r}: leave it at 0, or use "
+            "objective='softmax'"
+        )
+    return 0
+
+
+def _metrics(names: tuple[str, ...], objective: str) -> tuple[str, ...]:
+    fitting = metrics_for(objective)
+    chosen: list[str] = []
+    for name in names:
+        metric = next((one for one in fitting if name == one or name in METRICS[one]), None)
+        if metric is None:
+            raise ParameterError(
+                f"eval_metric={name!r} does not fit objective={objective!r}; the metrics that fit are "
+                f"{', '.join(fitting)}"
+            )
+        if metric in chosen:
+            raise ParameterError(
+                f"eval_metric={list(names)!r} names the metric {metric!r} twice; give it once"
+            )
+        chosen.append(metric)
+    return tuple(chosen)

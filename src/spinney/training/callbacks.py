@@ -1,0 +1,98 @@
+"""What can be called after every round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RoundInfo:
+    """What a callback is told.
+
+    Attributes
+    ----------
+    round : int
+        Rounds done so far, from 1.
+    rounds : int
+        Rounds asked for.
+    evals : mapping
+        evals[data set][metric]: the values of this round.
+    """
+
+    round: int
+    rounds: int
+    evals: Mapping[str, Mapping[str, float]]
+
+
+Callback = Callable[[RoundInfo], object]
+"""Called with a `RoundInfo` after each round; returning True ends the training."""
+
+
+@dataclass
+class History:
+    """A callback that keeps every metric of every round.
+
+    Attributes
+    ----------
+    evals : dict
+        evals[data set][metric]: list with one value per round.
+
+    Examples
+    --------
+    >>> import numpy as np, spinney as sp
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> ds = sp.Dataset(X, X[:, 0])
+    >>> history = sp.History()
+    >>> model = sp.train({}, ds, rounds=3, valid={"train": ds}, callbacks=[history])
+    >>> len(history.evals["train"]["rmse"])
+    3
+    """
+
+    evals: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+
+    def __call__(self, info: RoundInfo) -> None:
+        for name, values in info.evals.items():
+            for metric, value in values.items():
+                self.evals.setdefault(name, {}).setdefault(metric, []).append(value)
+
+
+class ProgressBar:
+    """A callback that shows a progress bar with the latest metrics, in a terminal or a notebook.
+
+    Use it in a `with` block, or let `train(..., progress=True)` make one.
+    """
+
+    def __init__(self, description: str = "training") -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._description = description
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[metrics]}"),
+        )
+        self._task: Any = None
+
+    def __enter__(self) -> ProgressBar:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, info: RoundInfo) -> None:
+        if self._task is None:
+            self._task = self._progress.add_task(self._description, total=info.rounds, metrics="")
+        shown = "  ".join(
+            f"{name} {metric} {value:.5g}"
+            for name, values in info.evals.items()
+            for metric, value in values.items()
+        )
+        self._progress.update(self._task, completed=info.round, metrics=shown)

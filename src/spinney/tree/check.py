@@ -1,0 +1,118 @@
+"""Proof that a forest's arrays are sound, before any kernel walks them without looking."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import ModelFormatError
+from spinney.tree.forest import FOREST_DTYPES, NODE_DTYPES, Forest
+
+
+def check(forest: Forest, columns: int, outputs: int) -> None:
+    """Refuse a forest that is not made of whole, finite trees over `columns` columns.
+
+    A forest that passes can be walked without looking at any bound: every index stays inside its tree, every
+    walk ends at a leaf, and every number is finite.
+
+    Parameters
+    ----------
+    forest : Forest
+        What to look at; nothing about it is trusted.
+    columns : int
+        Number of columns the trees may split on.
+    outputs : int
+        Number of scores per row; the number of trees must be a multiple of it.
+
+    Raises
+    ------
+    ModelFormatError
+        Names the array, the tree, the node and the value found.
+
+    Examples
+    --------
+    >>> from spinney.tree import concatenate
+    >>> check(concatenate([]), columns=3, outputs=1)
+    """
+    _check_layout(forest)
+    _check_start(forest, outputs)
+    leaf = forest.feature == -1
+    _check_numbers(forest, columns, leaf)
+    _check_children(forest, leaf)
+
+
+def _check_layout(forest: Forest) -> None:
+    for name, dtype in FOREST_DTYPES.items():
+        array = getattr(forest, name)
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
+            found = getattr(array, "dtype", type(array).__name__)
+            raise ModelFormatError(f"the array {name!r} holds {found}; it must hold {dtype}")
+        if array.ndim != 1 or not array.flags.c_contiguous or not array.flags.aligned:
+            raise ModelFormatError(f"the array {name!r} must be one row of aligned numbers without gaps")
+    for name in NODE_DTYPES:
+        if len(getattr(forest, name)) != forest.nodes:
+            raise ModelFormatError(
+                f"the array {name!r} has {len(getattr(forest, name))} entries for {forest.nodes} nodes; "
+                "it needs one for each node"
+            )
+
+
+def _check_start(forest: Forest, outputs: int) -> None:
+    start = forest.start
+    if len(start) < 1 or start[0] != 0:
+        raise ModelFormatError("the array 'start' must begin with 0, the first node of the first tree")
+    # Compared, not subtracted: the difference of two wild 64-bit numbers may wrap around.
+    short = start[1:] <= start[:-1]
+    if short.any():
+        t = int(np.argmax(short))
+        raise ModelFormatError(
+            f"tree {t} begins at node {start[t]} and ends at {start[t + 1]}; it needs a node"
+        )
+    if start[-1] != forest.nodes:
+        raise ModelFormatError(f"the trees end at node {start[-1]} but there are {forest.nodes} nodes")
+    if outputs < 1 or forest.trees % outputs:
+        raise ModelFormatError(f"{forest.trees} trees cannot be dealt evenly to {outputs} outputs")
+
+
+def _check_numbers(forest: Forest, columns: int, leaf: NDArray[np.bool_]) -> None:
+    feature, default_left, count = forest.feature, forest.default_left, forest.count
+    outside = (feature < -1) | (feature >= columns)
+    _refuse(forest, outside, "feature", f"-1 or a column from 0 to {columns - 1}")
+    _refuse(forest, default_left > 1, "default_left", "0 or 1")
+    _refuse(forest, count < 0, "count", "0 or more")
+    for name in ("threshold", "value", "gain", "cover"):
+        _refuse(forest, ~np.isfinite(getattr(forest, name)), name, "finite")
+    for name in ("gain", "cover"):
+        _refuse(forest, getattr(forest, name) < 0, name, "0 or more")
+    for name in ("threshold", "gain", "default_left", "left"):
+        _refuse(forest, leaf & (getattr(forest, name) != 0), name, "0 at a leaf")
+
+
+def _check_children(forest: Forest, leaf: NDArray[np.bool_]) -> None:
+    sizes = np.diff(forest.start)
+    first = np.repeat(forest.start[:-1], sizes)
+    left = forest.left.astype(np.int64)
+    own = np.arange(forest.nodes) - first
+    _refuse(forest, ~leaf & (left <= own), "left", "greater than the number of its own node")
+    last = np.repeat(sizes, sizes) - 2
+    _refuse(forest, ~leaf & (left > last), "left", "so small that both children are in the tree")
+    children = (first + left)[~leaf]
+    parents = np.bincount(children, minlength=forest.nodes)
+    parents += np.bincount(children + 1, minlength=forest.nodes)
+    wrong = parents != (own > 0)
+    if wrong.any():
+        node = int(np.argmax(wrong))
+        place = _place(forest, node)
+        raise ModelFormatError(f"{place} is the child of {parents[node]} nodes; it must have one parent")
+
+
+def _refuse(forest: Forest, bad: NDArray[np.bool_], name: str, wanted: str) -> None:
+    if bad.any():
+        node = int(np.argmax(bad))
+        found = getattr(forest, name)[node]
+        raise ModelFormatError(f"{_place(forest, node)} has {name} {found}; it must be {wanted}")
+
+
+def _place(forest: Forest, node: int) -> str:
+    t = int(np.searchsorted(forest.start, node, side="right")) - 1
+    return f"tree {t}, node {node - int(forest.start[t])}"

@@ -1,0 +1,159 @@
+"""One tree for people: as text, as nested dictionaries, as JSON.
+
+No function here calls itself, so a tree of any depth can be shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from spinney.tree.forest import Tree
+
+
+def text(tree: Tree, names: Sequence[str] | None = None) -> str:
+    """Show a tree as one line for each node, indented by depth.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree to show.
+    names : sequence of str, optional
+        Names of the columns; without them column 3 is shown as `column 3`.
+
+    Returns
+    -------
+    str
+        A node before its children, the left child (value <= threshold) first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stump = Tree(
+    ...     feature=np.array([0, -1, -1], np.int32), threshold=np.array([0.5, 0.0, 0.0]),
+    ...     left=np.array([1, 0, 0], np.int32), default_left=np.array([1, 0, 0], np.uint8),
+    ...     value=np.array([0.0, -1.0, 1.0]), gain=np.array([8.0, 0.0, 0.0]),
+    ...     cover=np.array([20.0, 10.0, 10.0]), count=np.array([20, 10, 10]),
+    ... )
+    >>> lines = text(stump, ["age"])
+    >>> lines.splitlines()[0]
+    '0: age <= 0.5, missing left, gain 8.0, cover 20.0, count 20'
+    >>> lines.splitlines()[2]
+    '  2: leaf 1.0, cover 10.0, count 10'
+    """
+    lines = []
+    for node, depth in tree.walk():
+        if tree.feature[node] < 0:
+            what = f"leaf {float(tree.value[node])}"
+        else:
+            missing = "left" if tree.default_left[node] else "right"
+            what = (
+                f"{_column(tree, node, names)} <= {float(tree.threshold[node])}, missing {missing}, "
+                f"gain {float(tree.gain[node])}"
+            )
+        reached = f"cover {float(tree.cover[node])}, count {tree.count[node]}"
+        lines.append(f"{'  ' * depth}{node}: {what}, {reached}")
+    return "\n".join(lines)
+
+
+def nested(tree: Tree, names: Sequence[str] | None = None) -> dict[str, object]:
+    """Turn a tree into dictionaries, each inner node holding its children under "left" and "right".
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree to turn.
+    names : sequence of str, optional
+        Names of the columns; without them "feature" is the column's number.
+
+    Returns
+    -------
+    dict
+        The root. An inner node has "node", "feature", "threshold", "missing" ("left" or "right"), "gain",
+        "cover", "count", "left" and "right"; a leaf has "node", "leaf", "cover" and "count".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaf = Tree(
+    ...     feature=np.array([-1], np.int32), threshold=np.zeros(1), left=np.zeros(1, np.int32),
+    ...     default_left=np.zeros(1, np.uint8), value=np.array([0.25]), gain=np.zeros(1),
+    ...     cover=np.array([3.0]), count=np.array([3]),
+    ... )
+    >>> nested(leaf)
+    {'node': 0, 'leaf': 0.25, 'cover': 3.0, 'count': 3}
+    """
+    root = _facts(tree, 0, names)
+    waiting = [(0, root)]
+    while waiting:
+        node, facts = waiting.pop()
+        if tree.feature[node] >= 0:
+            left = int(tree.left[node])
+            for side, child in (("left", left), ("right", left + 1)):
+                below = _facts(tree, child, names)
+                facts[side] = below
+                waiting.append((child, below))
+    return root
+
+
+def to_json(tree: Tree, names: Sequence[str] | None = None, indent: int = 0) -> str:
+    """Write the dictionaries of `nested` as JSON, one line for each node.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree to write.
+    names : sequence of str, optional
+        Names of the columns; without them "feature" is the column's number.
+    indent : int
+        Spaces before the root; each level below has one more.
+
+    Returns
+    -------
+    str
+        JSON text; its numbers read back as the very same numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaf = Tree(
+    ...     feature=np.array([-1], np.int32), threshold=np.zeros(1), left=np.zeros(1, np.int32),
+    ...     default_left=np.zeros(1, np.uint8), value=np.array([0.25]), gain=np.zeros(1),
+    ...     cover=np.array([3.0]), count=np.array([3]),
+    ... )
+    >>> to_json(leaf)
+    '{"node": 0, "leaf": 0.25, "cover": 3.0, "count": 3}'
+    """
+    lines = []
+    waiting = [(0, indent, "", "")]
+    while waiting:
+        node, depth, before, after = waiting.pop()
+        line = " " * depth + before + json.dumps(_facts(tree, node, names), ensure_ascii=False)
+        if tree.feature[node] < 0:
+            lines.append(line + after)
+        else:
+            lines.append(line[:-1] + ",")
+            left = int(tree.left[node])
+            waiting.append((left + 1, depth + 1, '"right": ', "}" + after))
+            waiting.append((left, depth + 1, '"left": ', ","))
+    return "\n".join(lines)
+
+
+def _facts(tree: Tree, node: int, names: Sequence[str] | None) -> dict[str, object]:
+    tail = {"cover": float(tree.cover[node]), "count": int(tree.count[node])}
+    feature = int(tree.feature[node])
+    if feature < 0:
+        return {"node": node, "leaf": float(tree.value[node]), **tail}
+    return {
+        "node": node,
+        "feature": feature if names is None else names[feature],
+        "threshold": float(tree.threshold[node]),
+        "missing": "left" if tree.default_left[node] else "right",
+        "gain": float(tree.gain[node]),
+        **tail,
+    }
+
+
+def _column(tree: Tree, node: int, names: Sequence[str] | None) -> str:
+    feature = int(tree.feature[node])
+    return f"column {feature}" if names is None else names[feature]

@@ -1,0 +1,218 @@
+"""Flat node arrays: one tree, and all trees of a model one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Indices inside a tree fit 32 bits. What reaches a score is float64, so that a stored model adds up to the
+# same bits as the one that was trained.
+NODE_DTYPES: dict[str, np.dtype[Any]] = {
+    "feature": np.dtype(np.int32),
+    "threshold": np.dtype(np.float64),
+    "left": np.dtype(np.int32),
+    "default_left": np.dtype(np.uint8),
+    "value": np.dtype(np.float64),
+    "gain": np.dtype(np.float64),
+    "cover": np.dtype(np.float64),
+    "count": np.dtype(np.int64),
+}
+FOREST_DTYPES: dict[str, np.dtype[Any]] = {"start": np.dtype(np.int64), **NODE_DTYPES}
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree; node 0 is its root and a child always stands after its parent.
+
+    Attributes
+    ----------
+    feature : int32[nodes]
+        Split column of an inner node, -1 for a leaf.
+    threshold : float64[nodes]
+        A value <= threshold goes left; 0.0 at a leaf.
+    left : int32[nodes]
+        Left child; the right child is left + 1; 0 at a leaf.
+    default_left : uint8[nodes]
+        1 where missing values go left; 0 at a leaf.
+    value : float64[nodes]
+        What a leaf adds to the score, learning rate included; what an inner node would add if it were a leaf.
+    gain : float64[nodes]
+        Gain of the split, 0.0 at a leaf.
+    cover : float64[nodes]
+        Sum of the hessians of the training rows that reached the node.
+    count : int64[nodes]
+        Number of training rows that reached the node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stump = Tree(
+    ...     feature=np.array([2, -1, -1], np.int32), threshold=np.array([0.5, 0.0, 0.0]),
+    ...     left=np.array([1, 0, 0], np.int32), default_left=np.array([1, 0, 0], np.uint8),
+    ...     value=np.array([0.0, -1.0, 1.0]), gain=np.array([8.0, 0.0, 0.0]),
+    ...     cover=np.array([20.0, 10.0, 10.0]), count=np.array([20, 10, 10]),
+    ... )
+    >>> stump.nodes, stump.leaves, stump.depth
+    (3, 2, 1)
+    >>> list(stump.walk())
+    [(0, 0), (1, 1), (2, 1)]
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    default_left: NDArray[np.uint8]
+    value: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    cover: NDArray[np.float64]
+    count: NDArray[np.int64]
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest path; 0 for a lone leaf."""
+        depth = 0
+        level = np.zeros(1, np.int64)
+        while True:
+            inner = level[self.feature[level] >= 0]
+            if not len(inner):
+                return depth
+            left = self.left[inner].astype(np.int64)
+            level = np.concatenate([left, left + 1])
+            depth += 1
+
+    def walk(self) -> Iterator[tuple[int, int]]:
+        """Yield (node, depth) from the root down, a node before its children, left before right."""
+        waiting = [(0, 0)]
+        while waiting:
+            node, depth = waiting.pop()
+            yield node, depth
+            if self.feature[node] >= 0:
+                left = int(self.left[node])
+                waiting.append((left + 1, depth + 1))
+                waiting.append((left, depth + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """All trees of a model, one after another; every array is C-contiguous.
+
+    The nodes of tree t are `start[t] .. start[t + 1] - 1`, and `left` counts from the tree's own first node.
+    The other arrays are those of `Tree`. Tree t adds to output `t % outputs`; one round is `outputs` trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaf = Tree(
+    ...     feature=np.array([-1], np.int32), threshold=np.zeros(1), left=np.zeros(1, np.int32),
+    ...     default_left=np.zeros(1, np.uint8), value=np.array([0.25]), gain=np.zeros(1),
+    ...     cover=np.array([3.0]), count=np.array([3]),
+    ... )
+    >>> forest = concatenate([leaf, leaf])
+    >>> forest.trees, forest.nodes, forest.start.tolist()
+    (2, 2, [0, 1, 2])
+    >>> forest.first(1).equal(concatenate([leaf]))
+    True
+    """
+
+    start: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    default_left: NDArray[np.uint8]
+    value: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    cover: NDArray[np.float64]
+    count: NDArray[np.int64]
+
+    @property
+    def trees(self) -> int:
+        """Number of trees."""
+        return len(self.start) - 1
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes of all trees together."""
+        return len(self.feature)
+
+    def tree(self, t: int) -> Tree:
+        """Tree t, as views into the arrays of the forest."""
+        if not 0 <= t < self.trees:
+            raise IndexError(f"tree {t} is not in a forest of {self.trees} trees; trees count from 0")
+        nodes = slice(int(self.start[t]), int(self.start[t + 1]))
+        return Tree(**{name: getattr(self, name)[nodes] for name in NODE_DTYPES})
+
+    def first(self, k: int) -> Forest:
+        """The first k trees, as views into the arrays of the forest."""
+        if not 0 <= k <= self.trees:
+            raise IndexError(f"cannot take the first {k} trees of a forest of {self.trees}")
+        nodes = slice(0, int(self.start[k]))
+        return Forest(start=self.start[: k + 1], **{name: getattr(self, name)[nodes] for name in NODE_DTYPES})
+
+    def depth(self, t: int) -> int:
+        """Number of splits on the longest path of tree t."""
+        return self.tree(t).depth
+
+    def walk(self, t: int) -> Iterator[tuple[int, int]]:
+        """Yield (node, depth) of tree t, a node before its children, left before right."""
+        return self.tree(t).walk()
+
+    def equal(self, other: Forest) -> bool:
+        """Whether both forests hold the same bits."""
+        return all(_same_bits(getattr(self, name), getattr(other, name)) for name in FOREST_DTYPES)
+
+    def read_only(self) -> Forest:
+        """The same forest through arrays that cannot be written to."""
+        return Forest(**{name: _locked(getattr(self, name)) for name in FOREST_DTYPES})
+
+
+def concatenate(trees: Sequence[Tree]) -> Forest:
+    """Put trees one after another into a forest.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        In the order they were grown: round by round, and within a round output by output.
+
+    Returns
+    -------
+    Forest
+        Its arrays are new; none at all gives a forest of no trees.
+
+    Examples
+    --------
+    >>> concatenate([]).trees
+    0
+    """
+    start = np.zeros(len(trees) + 1, np.int64)
+    np.cumsum([tree.nodes for tree in trees], out=start[1:])
+    return Forest(start=start, **{name: _joined(trees, name) for name in NODE_DTYPES})
+
+
+def _joined(trees: Sequence[Tree], name: str) -> NDArray[Any]:
+    dtype = NODE_DTYPES[name]
+    arrays = [np.zeros(0, dtype), *(getattr(tree, name) for tree in trees)]
+    return np.concatenate(arrays, dtype=dtype, casting="no")
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view

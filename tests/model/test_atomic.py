@@ -1,0 +1,120 @@
+import os
+import stat
+
+import pytest
+
+from spinney.model import atomic
+
+
+@pytest.fixture
+def old(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    return path
+
+
+def names_in(folder):
+    return sorted(os.listdir(folder))
+
+
+def test_a_new_file_takes_the_place_of_the_old_one(old, tmp_path):
+    atomic.write(old, b"new")
+    assert old.read_bytes() == b"new"
+    assert names_in(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize("step", ["replace", "fsync"])
+def test_a_failure_leaves_the_old_file_and_no_other(old, tmp_path, monkeypatch, step):
+    def fail(*arguments, **options):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        atomic.write(old, b"new")
+    monkeypatch.undo()
+    assert old.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["model"]
+
+
+def test_an_interrupt_leaves_the_old_file_and_no_other(old, tmp_path, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        atomic.write(old, b"new")
+    assert old.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["model"]
+
+
+def test_the_bytes_reach_the_disk_before_the_old_file_goes(old, monkeypatch):
+    steps = []
+    replace, fsync = os.replace, os.fsync
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (steps.append("fsync"), fsync(descriptor)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (steps.append("replace"), replace(*paths)))
+    atomic.write(old, b"new")
+    assert steps[:2] == ["fsync", "replace"]
+
+
+def test_a_folder_that_cannot_be_synced_does_no_harm(old, monkeypatch):
+    fsync = os.fsync
+
+    def sync(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError("no syncing of folders here")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    atomic.write(old, b"new")
+    assert old.read_bytes() == b"new"
+
+
+def test_a_missing_folder_is_a_file_not_found_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        atomic.write(tmp_path / "nowhere" / "model", b"new")
+    assert names_in(tmp_path) == []
+
+
+def test_a_folder_in_the_way_is_an_is_a_directory_error(tmp_path):
+    (tmp_path / "model").mkdir()
+    with pytest.raises(IsADirectoryError):
+        atomic.write(tmp_path / "model", b"new")
+    assert names_in(tmp_path) == ["model"]
+    assert names_in(tmp_path / "model") == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        atomic.write(tmp_path / "pipe", b"new")
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+
+
+def test_a_symbolic_link_is_followed(old, tmp_path):
+    (tmp_path / "link").symlink_to(old)
+    atomic.write(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert old.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_permissions_follow_the_umask(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        atomic.write(tmp_path / "model", b"new")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat(tmp_path / "model").st_mode) == mode
+
+
+def test_a_name_as_long_as_the_file_system_allows_can_be_written(tmp_path):
+    path = tmp_path / ("m" * 255)
+    atomic.write(path, b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_a_path_without_a_folder_is_written_to_the_current_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    atomic.write("model", b"new")
+    assert names_in(tmp_path) == ["model"]

@@ -1,0 +1,194 @@
+"""Twenty thousand damaged files: each is refused with `ModelFormatError`, or is a sound model after all."""
+
+import json
+import math
+import random
+import struct
+from collections import Counter
+
+import pytest
+
+from spinney.errors import ModelFormatError
+from spinney.model import file
+from spinney.tree import check
+
+FILES = 21_000
+ROWS = [[0.0, -1.0, 1e300], [math.nan, 0.5, -math.inf]]
+ODD_VALUES = [
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    3,
+    7,
+    2**31,
+    2**63,
+    2**64,
+    -(2**63),
+    10**25,
+    0.5,
+    1e308,
+    "",
+    "softmax",
+    "log_loss",
+    "ñ" * 50,
+    [],
+    [[]],
+    [1, 2, 3],
+    ["a", "b", "c"],
+    {},
+    {"a": {}},
+    math.nan,
+]
+ODD_BYTES = [0, 1, 0x22, 0x2C, 0x30, 0x39, 0x5B, 0x5D, 0x7B, 0x7D, 0x7F, 0x80, 0xFF]
+
+
+def flip_bits(rng, data, take_apart):
+    damaged = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+    return bytes(damaged)
+
+
+def set_bytes(rng, data, take_apart):
+    damaged = bytearray(data)
+    at = rng.randrange(len(damaged))
+    for place in range(at, min(at + rng.choice([1, 1, 4, 8, 64]), len(damaged))):
+        damaged[place] = rng.choice(ODD_BYTES)
+    return bytes(damaged)
+
+
+def insert_bytes(rng, data, take_apart):
+    at = rng.randrange(len(data) + 1)
+    return data[:at] + rng.randbytes(rng.choice([1, 1, 2, 8, 40])) + data[at:]
+
+
+def delete_bytes(rng, data, take_apart):
+    at = rng.randrange(len(data))
+    return data[:at] + data[at + rng.choice([1, 1, 2, 8, 40]) :]
+
+
+def cut_off(rng, data, take_apart):
+    return data[: rng.randrange(len(data))]
+
+
+def edit_header(rng, data, take_apart):
+    opened = take_apart()
+    damage_json(rng, opened.header)
+    return opened.pack()
+
+
+def edit_entries(rng, data, take_apart):
+    opened = take_apart()
+    damage_json(rng, opened.entries)
+    return opened.pack()
+
+
+def edit_header_text(rng, data, take_apart):
+    opened = take_apart()
+    text = json.dumps(opened.header)
+    at = rng.randrange(len(text))
+    opened.text = text[:at] + rng.choice(["", '"', "{", "]", ",", "9", "NaN", "\\u", "é"]) + text[at + 1 :]
+    return opened.pack()
+
+
+def edit_array(rng, data, take_apart):
+    opened = take_apart()
+    name = rng.choice(sorted(opened.entries))
+    array = opened.array(name)
+    small = [array[rng.randrange(len(array))], 0, 1, 2, 3, 5]
+    if array.dtype.kind == "f":
+        odd = [-1.0, math.nan, math.inf, -math.inf, 1e308, -0.0]
+    else:
+        odd = [255] if array.dtype.kind == "u" else [-1, -2, 2**31 - 1, -(2**31)]
+    for _ in range(rng.choice([1, 1, 2])):
+        array[rng.randrange(len(array))] = rng.choice(small + odd)
+    return opened.pack()
+
+
+def damage_json(rng, value):
+    """Change, remove or add one thing somewhere inside nested dictionaries and lists."""
+    while True:
+        keys = sorted(value) if isinstance(value, dict) else list(range(len(value)))
+        key = rng.choice(keys)
+        inside = value[key]
+        if isinstance(inside, dict | list) and inside and rng.random() < 0.7:
+            value = inside
+            continue
+        action = rng.randrange(4)
+        if action == 0:
+            del value[key]
+        elif action == 1 and isinstance(value, dict):
+            value[rng.choice(["x", "é", "", "gain"])] = rng.choice(ODD_VALUES)
+        elif action == 2 and type(inside) is int:
+            value[key] = inside + rng.choice([-8, -1, 1, 8])
+        else:
+            value[key] = rng.choice(ODD_VALUES)
+        return
+
+
+DAMAGES = [
+    flip_bits,
+    set_bytes,
+    insert_bytes,
+    delete_bytes,
+    cut_off,
+    edit_header,
+    edit_entries,
+    edit_header_text,
+    edit_array,
+]
+
+
+def walk_naively(ensemble, row):
+    """Follow one row through every tree, counting steps; a sound tree takes fewer than it has nodes."""
+    total = 0.0
+    row = [row[column % len(row)] for column in range(min(ensemble.schema.columns, 100))]
+    for t in range(ensemble.forest.trees):
+        tree = ensemble.forest.tree(t)
+        node = steps = 0
+        while tree.feature[node] >= 0:
+            assert steps < tree.nodes
+            x = row[tree.feature[node]]
+            goes_left = bool(tree.default_left[node]) if math.isnan(x) else x <= tree.threshold[node]
+            below = int(tree.left[node]) + (not goes_left)
+            assert node < below < tree.nodes
+            node = below
+            steps += 1
+        total += float(tree.value[node])
+    return total
+
+
+def test_no_damaged_file_does_anything_but_load_soundly_or_raise_a_model_format_error(model, take_apart):
+    rng = random.Random(20240229)
+    data = model.to_bytes()
+    loaded, refused = Counter(), Counter()
+    for number in range(FILES):
+        damage = DAMAGES[number % len(DAMAGES)]
+        damaged = damage(rng, data, take_apart)
+        try:
+            ensemble = file.loads(damaged)
+        except ModelFormatError:
+            refused[damage] += 1
+            continue
+        loaded[damage] += 1
+        check(ensemble.forest, ensemble.schema.columns, ensemble.outputs)
+        for row in ROWS:
+            assert not math.isnan(walk_naively(ensemble, row))
+        assert file.loads(file.dumps(ensemble)).forest.equal(ensemble.forest)
+    assert min(refused[damage] for damage in DAMAGES) > 500
+    assert all(loaded[damage] for damage in (flip_bits, set_bytes, edit_header, edit_header_text, edit_array))
+    assert not loaded[cut_off]
+
+
+def test_no_file_of_random_bytes_loads():
+    rng = random.Random(1)
+    for _ in range(2_000):
+        noise = rng.randbytes(rng.randrange(200))
+        with pytest.raises(ModelFormatError):
+            file.loads(noise)
+        with pytest.raises(ModelFormatError):
+            file.loads(struct.pack("<Q", len(noise)) + noise)

@@ -1,0 +1,118 @@
+import json
+from dataclasses import FrozenInstanceError, fields, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.params import Config, metrics_for, parse, table
+
+ROWS = {row.name: row for row in table()}
+
+share = st.floats(0, 1, exclude_min=True)
+positive = st.floats(0, exclude_min=True, allow_infinity=False)
+not_negative = st.floats(0, allow_infinity=False)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+limit = st.integers(0, 2**30).filter(lambda number: number != 1)
+
+NUMBERS = {
+    "base_score": st.none() | finite,
+    "max_depth": st.integers(-1, 2**31 - 1),
+    "max_leaves": limit | limit.map(float),
+    "min_child_samples": st.integers(0, 2**63 - 1),
+    "min_child_weight": not_negative,
+    "learning_rate": positive | st.integers(1, 10),
+    "gamma": not_negative,
+    "reg_lambda": not_negative,
+    "reg_alpha": not_negative,
+    "max_delta_step": not_negative,
+    "subsample": share,
+    "colsample_bytree": share,
+    "colsample_bylevel": share,
+    "colsample_bynode": share,
+    "max_bin": st.integers(2, 65536),
+    "early_stopping_rounds": st.none() | st.integers(0, 2**31 - 1),
+    "min_delta": not_negative,
+    "random_state": st.integers(0, 2**63 - 1),
+    "n_jobs": st.none() | st.integers(1, 64) | st.integers(-64, -1),
+    "tree_method": st.sampled_from(["hist", "auto"]),
+    "grow_policy": st.sampled_from(["lossguide", "depthwise", "leafwise", "level"]),
+}
+
+
+@st.composite
+def parameters(draw):
+    """Valid parameters, each under one of its spellings."""
+    chosen = {name: draw(NUMBERS[name]) for name in draw(st.sets(st.sampled_from(sorted(NUMBERS))))}
+    objective = draw(st.sampled_from(sorted(ROWS["objective"].choices)))
+    chosen["objective"] = draw(st.sampled_from([objective, *ROWS["objective"].choices[objective]]))
+    if objective == "softmax":
+        chosen["num_class"] = draw(st.integers(2, 1000))
+    if objective == "log_loss":
+        chosen["scale_pos_weight"] = draw(positive)
+    chosen["eval_metric"] = draw(st.lists(st.sampled_from(metrics_for(objective)), unique=True))
+    return {draw(st.sampled_from([name, *ROWS[name].aliases])): value for name, value in chosen.items()}
+
+
+def test_the_strategies_cover_every_parameter():
+    special = {"objective", "num_class", "scale_pos_weight", "eval_metric"}
+    assert set(NUMBERS) | special == set(ROWS)
+
+
+@settings(deadline=None, max_examples=50)
+@given(parameters())
+def test_a_config_comes_back_equal_from_its_dict_and_from_json(params):
+    config = parse(params)
+    values = config.to_dict()
+    assert parse(values) == config
+    assert json.loads(json.dumps(values)) == values
+    assert json.dumps(parse(json.loads(json.dumps(values))).to_dict()) == json.dumps(values)
+
+
+@settings(deadline=None, max_examples=50)
+@given(parameters())
+def test_checking_a_checked_config_changes_nothing(params):
+    config = parse(params)
+    assert replace(config) == config
+    assert hash(replace(config)) == hash(config)
+
+
+def test_no_parameters_give_the_defaults():
+    config = parse({})
+    assert config == Config()
+    assert {name: getattr(config, name) for name in ROWS} == {name: row.default for name, row in ROWS.items()}
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_a_default_can_be_given(name):
+    assert parse({name: ROWS[name].default}) == Config()
+
+
+def test_the_boosting_defaults_are_those_of_the_documentation():
+    config = Config()
+    assert (config.learning_rate, config.max_leaves, config.max_depth, config.max_bin) == (0.1, 31, 0, 255)
+    assert (config.min_child_samples, config.min_child_weight, config.reg_lambda) == (20, 1e-3, 1.0)
+    assert (config.objective, config.grow_policy, config.tree_method) == (
+        "squared_error",
+        "lossguide",
+        "hist",
+    )
+
+
+def test_the_table_has_one_row_for_each_field_in_order():
+    assert list(ROWS) == [field.name for field in fields(Config)]
+
+
+def test_the_dict_holds_every_parameter():
+    assert list(Config().to_dict()) == list(ROWS)
+
+
+def test_the_number_of_threads_stays_out_of_what_describes_a_model():
+    one, many = Config(n_jobs=1), Config(n_jobs=8)
+    assert one.to_dict(model_only=True) == many.to_dict(model_only=True)
+    assert set(one.to_dict()) - set(one.to_dict(model_only=True)) == {"n_jobs"}
+
+
+def test_a_config_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        Config().max_depth = 3

@@ -1,0 +1,99 @@
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spinney.errors import ParameterError
+from spinney.params import default_of, doc, markdown, numpydoc, table
+from spinney.params.rows import GROUPS
+
+PAGE = Path(__file__).parents[2] / "docs" / "parameters.md"
+
+
+def test_the_parameters_page_is_up_to_date():
+    assert PAGE.read_text(encoding="utf-8") == markdown(), (
+        "the table changed; run `python -m spinney.params > docs/parameters.md`"
+    )
+
+
+def test_the_command_writes_the_page():
+    done = subprocess.run(
+        [sys.executable, "-m", "spinney.params"], capture_output=True, check=True, encoding="utf-8"
+    )
+    assert done.stdout == markdown()
+
+
+def test_every_parameter_stands_once_in_a_table_of_the_page():
+    rows = [
+        line.split("|")[1].strip()
+        for line in markdown().split("## Other spellings")[0].splitlines()
+        if "|" in line
+    ]
+    assert sorted(name for name in rows if name.startswith("`")) == sorted(f"`{row.name}`" for row in table())
+
+
+def test_every_line_of_a_table_has_as_many_cells_as_its_heading():
+    width = None
+    for line in markdown().splitlines():
+        if not line.startswith("|"):
+            width = None
+        elif width is None:
+            width = line.count("|")
+        else:
+            assert line.count("|") == width, line
+
+
+@pytest.mark.parametrize("row", table(), ids=lambda row: row.name)
+def test_every_row_has_a_group_and_a_meaning(row):
+    assert row.group in GROUPS
+    assert row.doc.endswith(".")
+
+
+def test_every_group_has_a_row():
+    assert {row.group for row in table()} == set(GROUPS)
+
+
+def test_a_docstring_section_follows_the_order_asked_for():
+    assert numpydoc(["max_leaves", "grow_policy"]).splitlines()[:5] == [
+        "Parameters",
+        "----------",
+        "max_leaves : int, default=31",
+        "    Most leaves of one tree. 0 means no limit.",
+        "grow_policy : {'lossguide', 'depthwise'}, default='lossguide'",
+    ]
+
+
+def test_an_override_replaces_the_meaning_of_a_known_parameter():
+    assert numpydoc(["max_bin"], {"max_bin": "Bins."}).splitlines()[2:] == [
+        "max_bin : int, default=255",
+        "    Bins.",
+    ]
+
+
+def test_an_override_describes_a_parameter_the_table_does_not_have():
+    text = numpydoc(["n_estimators"], {"n_estimators": "int, default=100\nNumber of rounds."})
+    assert text.splitlines()[2:] == ["n_estimators : int, default=100", "    Number of rounds."]
+
+
+def test_a_docstring_section_needs_known_names():
+    with pytest.raises(ParameterError, match="unknown parameter 'no_such_thing'"):
+        numpydoc(["no_such_thing"])
+
+
+def test_a_docstring_section_is_clean_and_narrow():
+    text = numpydoc([row.name for row in table()])
+    assert inspect.cleandoc(text) == text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_default_and_meaning_are_those_of_the_table():
+    for row in table():
+        assert default_of(row.name) == row.default
+        assert doc(row.name) == row.doc
+
+
+def test_default_of_an_unknown_parameter_is_an_error():
+    with pytest.raises(ParameterError, match="did you mean 'max_leaves'"):
+        default_of("max_leavs")

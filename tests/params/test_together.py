@@ -1,0 +1,125 @@
+from dataclasses import replace
+
+import pytest
+
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params import Config, metrics_for, parse, table
+
+OBJECTIVES = next(row for row in table() if row.name == "objective").choices
+METRICS = next(row for row in table() if row.name == "eval_metric").choices
+
+
+def given_for(objective, **more):
+    return {"objective": objective, "num_class": 3 if objective == "softmax" else 0, **more}
+
+
+def message_of(given):
+    with pytest.raises(ParameterError) as caught:
+        parse(given)
+    return str(caught.value)
+
+
+def test_one_leaf_is_an_error_that_says_what_to_give():
+    assert message_of({"num_leaves": 1}).startswith("max_leaves=1 (given as 'num_leaves') is not allowed")
+
+
+def test_no_threads_is_an_error_that_says_what_to_give():
+    assert message_of({"n_jobs": 0}) == (
+        "n_jobs=0 is not allowed: give 1 or more threads, or None for all cores"
+    )
+
+
+def test_more_leaves_than_the_depth_allows_is_no_contradiction():
+    config = parse({"max_depth": 2, "max_leaves": 31})
+    assert (config.max_depth, config.max_leaves) == (2, 31)
+
+
+@pytest.mark.parametrize("objective", ["squared_error", "softmax"])
+def test_scale_pos_weight_needs_two_classes(objective):
+    message = message_of(given_for(objective, scale_pos_weight=2))
+    assert "scale_pos_weight=2.0 needs objective='log_loss'" in message
+    assert repr(objective) in message
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_scale_pos_weight_of_one_fits_every_objective(objective):
+    assert parse(given_for(objective, scale_pos_weight=1)).scale_pos_weight == 1.0
+
+
+@pytest.mark.parametrize("num_class", [0, 1])
+def test_softmax_needs_the_number_of_classes(num_class):
+    message = message_of({"objective": "multi:softprob", "num_class": num_class})
+    assert f"num_class={num_class} contradicts objective='softmax'" in message
+    assert "2 or more" in message
+
+
+@pytest.mark.parametrize("objective", ["squared_error", "log_loss"])
+def test_other_objectives_have_no_number_of_classes(objective):
+    message = message_of({"objective": objective, "num_class": 2})
+    assert f"num_class=2 contradicts objective={objective!r}" in message
+    assert "objective='softmax'" in message
+
+
+@pytest.mark.parametrize("objective", ["squared_error", "log_loss"])
+def test_one_class_is_read_as_not_set(objective):
+    assert parse({"objective": objective, "num_class": 1}).num_class == 0
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_metric_is_accepted_exactly_where_it_fits(objective, metric):
+    fits = metric in metrics_for(objective) or (metric, objective) == ("error", "softmax")
+    if fits:
+        expected = "merror" if objective == "softmax" and metric == "error" else metric
+        assert parse(given_for(objective, eval_metric=metric)).eval_metric == (expected,)
+    else:
+        message = message_of(given_for(objective, eval_metric=metric))
+        assert f"eval_metric={metric!r} does not fit objective={objective!r}" in message
+        assert ", ".join(metrics_for(objective)) in message
+
+
+def test_every_metric_fits_one_objective():
+    assert sorted(METRICS) == sorted(metric for objective in OBJECTIVES for metric in metrics_for(objective))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_spelling_of_a_metric_is_translated(metric):
+    objective = next(one for one in OBJECTIVES if metric in metrics_for(one))
+    for spelling in METRICS[metric]:
+        assert parse(given_for(objective, metric=spelling)).eval_metric == (metric,)
+
+
+def test_a_spelling_with_two_meanings_follows_the_objective():
+    assert parse(given_for("log_loss", metric=["log_loss", "error"])).eval_metric == ("logloss", "error")
+    assert parse(given_for("softmax", metric=["log_loss", "error"])).eval_metric == ("mlogloss", "merror")
+
+
+def test_metrics_keep_their_order():
+    assert parse(given_for("binary", metrics=("error", "auc"))).eval_metric == ("error", "auc")
+
+
+def test_a_metric_named_twice_is_an_error():
+    assert "names the metric 'auc' twice" in message_of(given_for("binary", metric=["auc", "roc_auc"]))
+
+
+def test_an_unknown_metric_gets_a_suggestion():
+    message = message_of({"metric": ["mae", "rsme"]})
+    assert "eval_metric=['mae', 'rsme'] (given as 'metric') holds the unknown name 'rsme'" in message
+    assert "did you mean 'rmse'?" in message
+
+
+@pytest.mark.parametrize("value", [3, {"rmse"}, b"rmse", {"rmse": 1}])
+def test_metrics_are_one_string_or_a_sequence(value):
+    with pytest.raises(ParameterTypeError, match="must be a str or a sequence of str"):
+        parse({"eval_metric": value})
+
+
+def test_metrics_hold_only_strings():
+    with pytest.raises(ParameterTypeError, match=r"must hold only str.*found 3"):
+        parse({"eval_metric": ["rmse", 3]})
+
+
+def test_replacing_a_value_checks_the_values_together_again():
+    config = Config(objective="log_loss", eval_metric="auc")
+    with pytest.raises(ParameterError, match="eval_metric='auc' does not fit objective='squared_error'"):
+        replace(config, objective="squared_error")
