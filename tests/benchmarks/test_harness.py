@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from benchmarks import data, generate, quality, report, tables, timing
 from benchmarks.__main__ import make_parser, selected
 from benchmarks.bench import Bench, Comparison
 from benchmarks.cases import scaling, training
@@ -14,8 +16,6 @@ from benchmarks.registry import CASES, LIST
 from benchmarks.rows import Row
 from benchmarks.settings import Options
 from benchmarks.verdict import AtLeast, AtMost, AtMostTimes, Claim, paired, ratio
-
-from benchmarks import data, generate, quality, report, tables, timing
 
 
 class Fake(Peer):

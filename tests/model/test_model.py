@@ -1,8 +1,6 @@
 import copy
 import json
 import pickle
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -38,25 +36,6 @@ def regression():
 def with_best(model, best_round):
     schema = Schema(model.feature_names, model.n_features)
     return Model(model.forest, model.base_score, model.objective, model.params, schema, best_round)
-
-
-@pytest.fixture
-def calls(monkeypatch):
-    """Stand in for the prediction kernels, and remember how they are called."""
-    seen = []
-
-    def raw_scores(forest, base_score, table, outputs, trees, n_jobs):
-        seen.append((trees, n_jobs))
-        return np.zeros((table.rows, outputs)) + base_score + trees
-
-    def leaf_indices(forest, table, trees, n_jobs):
-        seen.append((trees, n_jobs))
-        return np.zeros((table.rows, trees), np.int32)
-
-    stand_in = types.ModuleType("spinney.model.predict")
-    stand_in.raw_scores, stand_in.leaf_indices = raw_scores, leaf_indices
-    monkeypatch.setitem(sys.modules, "spinney.model.predict", stand_in)
-    return seen
 
 
 def test_a_model_tells_what_it_is(model):
@@ -179,19 +158,18 @@ def test_json_of_a_model_without_trees_is_json(regression):
     assert json.loads(empty.to_json())["trees"] == []
 
 
-def test_raw_scores_have_one_dimension_for_one_output_and_two_for_more(regression, model, calls):
+def test_raw_scores_have_one_dimension_for_one_output_and_two_for_more(regression, model):
     assert regression.predict_raw(X).tolist() == [3.5, 3.5]
     assert model.predict_raw(X).shape == (2, 3)
 
 
-def test_prediction_uses_the_best_round_else_all(regression, model, calls):
-    regression.predict_raw(X)
-    with_best(regression, 2).predict_raw(X, n_jobs=4)
-    with_best(regression, 2).predict_raw(X, rounds=3)
-    regression.predict_raw(X, rounds=np.int64(0))
-    model.predict_raw(X)
-    model.predict_leaf(X, rounds=2, n_jobs=1)
-    assert calls == [(3, None), (2, 4), (3, None), (0, None), (3, None), (6, 1)]
+def test_prediction_uses_the_best_round_else_all(regression, model):
+    assert regression.predict_raw(X).tolist() == [3.5, 3.5]
+    assert with_best(regression, 2).predict_raw(X, n_jobs=4).tolist() == [2.5, 2.5]
+    assert with_best(regression, 2).predict_raw(X, rounds=3).tolist() == [3.5, 3.5]
+    assert regression.predict_raw(X, rounds=np.int64(0)).tolist() == [0.5, 0.5]
+    assert model.predict_leaf(X).shape == (2, 3)
+    assert model.predict_leaf(X, rounds=2, n_jobs=1).shape == (2, 6)
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_raw", "predict_leaf"])
@@ -206,30 +184,35 @@ def test_prediction_uses_the_best_round_else_all(regression, model, calls):
         (np.True_, ParameterTypeError),
     ],
 )
-def test_rounds_that_the_model_lacks_are_refused(regression, calls, method, rounds, error):
+def test_rounds_that_the_model_lacks_are_refused(regression, method, rounds, error):
     with pytest.raises(error, match="rounds must be"):
         getattr(regression, method)(X, rounds=rounds)
 
 
-def test_a_base_margin_takes_the_place_of_the_base_score(regression, model, calls):
+def test_a_base_margin_takes_the_place_of_the_base_score(regression, model):
     assert regression.predict_raw(X, rounds=0, base_margin=[1.0, 2.0]).tolist() == [1.0, 2.0]
+    assert regression.predict_raw(X, base_margin=[1.0, 2.0]).tolist() == [4.0, 5.0]
     margin = np.arange(6.0).reshape(2, 3)
     assert model.predict_raw(X, rounds=0, base_margin=margin).tolist() == margin.tolist()
 
 
 @pytest.mark.parametrize("margin", [[1.0], [1.0, np.nan], [[1.0, 2.0], [3.0, 4.0]]])
-def test_a_base_margin_that_does_not_fit_is_refused(regression, calls, margin):
+def test_a_base_margin_that_does_not_fit_is_refused(regression, margin):
     with pytest.raises(DataError, match="base_margin"):
         regression.predict_raw(X, base_margin=margin)
 
 
-def test_prediction_is_the_objectives_link_of_the_raw_scores(regression, calls, monkeypatch):
-    link = types.SimpleNamespace(link=lambda raw: raw * 10)
-    stand_in = types.SimpleNamespace(get=lambda name: {"squared_error": link}[name])
-    monkeypatch.setattr("spinney.objectives", stand_in)
-    assert regression.predict(X, rounds=1).tolist() == [15.0, 15.0]
+def test_prediction_is_the_objectives_link_of_the_raw_scores(regression):
+    assert regression.predict(X, rounds=1).tolist() == regression.predict_raw(X, rounds=1).tolist()
+    config = Config(objective="log_loss")
+    logistic = Model(regression.forest, regression.base_score, "log_loss", config, Schema(None, 3))
+    np.testing.assert_allclose(logistic.predict(X), 1 / (1 + np.exp(-logistic.predict_raw(X))), rtol=1e-14)
+    config = Config(objective="softmax", num_class=3)
+    many = Model(regression.forest, np.array([0.5, 0.0, 1.0]), "softmax", config, Schema(None, 3))
+    raw = np.exp(many.predict_raw(X))
+    np.testing.assert_allclose(many.predict(X), raw / raw.sum(axis=1, keepdims=True), rtol=1e-14)
 
 
-def test_a_table_of_other_columns_is_refused(regression, calls):
+def test_a_table_of_other_columns_is_refused(regression):
     with pytest.raises(DataError, match="expecting 3 features"):
         regression.predict_raw(X[:, :2])

@@ -66,13 +66,15 @@ class Dataset:
                 f"max_bin = {max_bin} differs from the reference's {reference.max_bin}; leave it out"
             )
         config = parse({"max_bin": 255 if max_bin is None else max_bin, "n_jobs": n_jobs})
-        table = read_table(X, names=names)
+        table = X if isinstance(X, Table) else read_table(X, names=names)
         if reference is not None:
             table = match_columns(table, reference.schema.names, reference.schema.columns, model="the reference")
         self.rows: int = table.rows
-        self.target: NDArray[np.float64] | None = read_vector(y, table.rows, "y")
-        self.weight: NDArray[np.float64] | None = read_weight(weight, table.rows, what="weight")
-        self.margin: NDArray[np.float64] | None = _read_margin(base_margin, table.rows)
+        self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
+        self.weight: NDArray[np.float64] | None = _own(
+            read_weight(weight, table.rows, what="weight")
+        )
+        self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
         self._bin(table, reference, config.max_bin, config.n_jobs)
 
     def _bin(self, table: Table, reference: Dataset | None, max_bin: int, n_jobs: int | None) -> None:
@@ -103,6 +105,11 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset(rows={self.rows}, columns={self.columns}, bins={int(self.cuts.bins.sum())})"
+
+
+def _own(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """A copy, so that later changes to the caller's array do not reach a checked data set."""
+    return None if values is None else values.copy()
 
 
 def _read_margin(values: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:

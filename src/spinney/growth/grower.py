@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth import layout
+from spinney.growth.histogram_kernels import SPAN
 from spinney.growth.packing import PLANES
 from spinney.growth.tree_kernels import grow_tree
 from spinney.growth.walk_kernels import add_tree
@@ -60,7 +63,7 @@ class HistGrower:
         self._limits = _limits(config, matrix, self._column_count, int(self._cells.sum()))
         self._rules = _rules(config, weight_unit)
         max_nodes = 2 * int(self._limits[layout.MAX_LEAVES])
-        self._tree = {
+        self._tree: dict[str, NDArray[Any]] = {
             "feature": np.empty(max_nodes, np.int32),
             "cut_bin": np.empty(max_nodes, np.int32),
             "left": np.empty(max_nodes, np.int32),
@@ -126,18 +129,19 @@ class HistGrower:
     ) -> Bound:
         matrix, threads = self._matrix, self._team.size
         total, width, slots = int(self._cells.sum()), int(matrix.bins.max()), int(self._limits[layout.SLOTS])
+        cells_size = total if matrix.wide else SPAN * matrix.columns
         rows8, rows16, columns8, columns16 = matrix.split8()
 
         def whole(size: int) -> NDArray[np.int64]:
             return np.zeros(size, np.int64)
 
         return grow_tree.bind(
-            matrix.rows, matrix.columns, len(scores), threads, matrix.stride, total, width, int(matrix.wide),
-            self._column_count, max_nodes, slots, stats.shape[1],
+            matrix.rows, matrix.columns, len(scores), threads, matrix.stride, total, cells_size, width,
+            int(matrix.wide), self._column_count, max_nodes, slots, stats.shape[1],
             rows8, rows16, columns8, columns16, matrix.bins, self._used, self._starts,
             self.bag, pairs, stats, self.control, self._limits, self._rules, scores,
-            np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64),
-            whole(threads * total), np.zeros(threads * PLANES * total, np.int32),
+            np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
+            whole(threads * cells_size), np.zeros(threads * PLANES * total, np.int32),
             np.empty((slots + 2) * PLANES * total, np.int32),
             np.empty(threads * PLANES * width, np.int32), np.empty(threads * width, np.float64),
             whole(max_nodes * layout.NODE_WIDTH), np.empty(max_nodes, np.float64), whole(max_nodes), whole(slots),

@@ -28,8 +28,7 @@ LEARNING_RATE = 5
 RULES = 8
 
 # node table (int64), one row per node
-BEGIN = 0
-END = 1
+COUNT = 0  # rows, of all threads
 DEPTH = 2
 SLOT = 3
 SUM_G = 4
@@ -56,7 +55,7 @@ USED_NODES = 6
 LEAVES = 7
 WAITING = 8  # leaves in the queue
 FROM_PARENT = 9  # 1: the larger child is found by subtraction
-PARTED = 10  # 1: the rows of the current node are already partitioned
+PARTED = 10  # 1: thread 0 has partitioned the rows of the current node
 SHARED = 16
 
 # scales (float64)
@@ -65,6 +64,7 @@ SCALE_H = 1
 EXACT_SCALE_G = 2
 EXACT_SCALE_H = 3
 UNIT = 4  # real gain of one unit of score
+STOCHASTIC = 5  # 1: gradients are rounded up or down at random
 SCALES = 8
 
 # a split found by one thread (int64), beside its gain

@@ -1,78 +1,85 @@
 """Partition: the rows of a leaf → the rows of its two children, in the same order as before.
 
-A thread reads its share of the leaf's entries and writes those that go left upwards from the start of its share of
-`spare`, those that go right downwards from the end:
+Every thread owns some of the rows for the whole tree: blocks of `OWNED` rows, dealt out in turn, so that any node's
+rows are spread evenly. Its rows of a node are one stretch of `entries`, and it partitions them in place, without
+asking anybody:
 
-    entries  | share of thread 0     | share of thread 1     |
-    spare    | left→     ←right      | left→       ←right    |
-    entries  | left 0 | left 1  | right 0 | right 1          |
+    entries  | left child's →        | right child's         |
+    spare    | the smaller child's rows on their way |
 
-Then every thread copies what it set apart to its final place. A single thread writes the left part straight to its place.
+The rows of the larger child move within `entries`; only those of the smaller one take the detour.
 """
 
 from spinney.jit.intrinsics import prefetch
 from spinney.jit.kernel import inline
 
 AHEAD = 24
+OWNED = 512
+
+
+@inline
+def owned_rows(count, rank, size):
+    """How many of `count` rows a thread owns."""
+    whole = count // OWNED
+    rest = count - whole * OWNED
+    blocks = (whole - rank + size - 1) // size
+    return blocks * OWNED + (rest if whole % size == rank else 0)
+
+
+@inline
+def bin_of_row(column, row):
+    """Bin of a row in the split column."""
+    columns8, columns16, wide, at = column
+    return int(columns16[at + row]) if wide != 0 else int(columns8[at + row])
+
+
+@inline
+def fetch_row(column, row):
+    """Ask for a bin that will soon be read."""
+    columns8, columns16, wide, at = column
+    if wide != 0:
+        prefetch(columns16, at + row)
+    else:
+        prefetch(columns8, at + row)
 
 
 @inline
 def goes_left(b, cut, missing, default_left):
-    """Whether a row in bin b goes left."""
-    return (b <= cut) if b != missing else (default_left != 0)
+    """1 if a row in bin b goes left, else 0."""
+    by_cut = 1 if b <= cut else 0
+    return default_left if b == missing else by_cut
 
 
 @inline
-def split_alone(entries, spare, begin, end, column8, column16, wide, column_at, cut, missing, default_left):
-    """Partition entries[begin:end] on one thread; returns how many went left."""
-    left = begin
-    right = 0
-    for i in range(begin, end):
+def split_rows(entries, spare, begin, end, column, cut, missing, default_left, left_is_larger):
+    """Partition entries[begin:end]; returns how many went left.
+
+    Both places are written for every row, and one of them counts: a branch on the side would be mispredicted half of the time.
+    """
+    moved = 0
+    if left_is_larger:
+        to = begin
+        for i in range(begin, end):
+            entry = entries[i]
+            fetch_row(column, entries[min(i + AHEAD, end - 1)] >> 32)
+            left = goes_left(bin_of_row(column, entry >> 32), cut, missing, default_left)
+            entries[to] = entry
+            spare[begin + moved] = entry
+            to += left
+            moved += 1 - left
+        for i in range(moved):
+            entries[to + i] = spare[begin + i]
+        return to - begin
+    to = end - 1
+    for back in range(end - begin):
+        i = end - 1 - back
         entry = entries[i]
-        ahead = column_at + (entries[min(i + AHEAD, end - 1)] >> 32)
-        if wide == 0:
-            prefetch(column8, ahead)
-            b = int(column8[column_at + (entry >> 32)])
-        else:
-            prefetch(column16, ahead)
-            b = int(column16[column_at + (entry >> 32)])
-        go = 1 if goes_left(b, cut, missing, default_left) else 0
-        entries[left] = entry
-        spare[begin + right] = entry
-        left += go
-        right += 1 - go
-    for i in range(right):
-        entries[left + i] = spare[begin + i]
-    return left - begin
-
-
-@inline
-def split_apart(entries, spare, begin, end, column8, column16, wide, column_at, cut, missing, default_left):
-    """First half of a shared partition: set this thread's share apart in `spare`; returns how many go left."""
-    left = begin
-    right = end - 1
-    for i in range(begin, end):
-        entry = entries[i]
-        ahead = column_at + (entries[min(i + AHEAD, end - 1)] >> 32)
-        if wide == 0:
-            prefetch(column8, ahead)
-            b = int(column8[column_at + (entry >> 32)])
-        else:
-            prefetch(column16, ahead)
-            b = int(column16[column_at + (entry >> 32)])
-        go = 1 if goes_left(b, cut, missing, default_left) else 0
-        spare[left] = entry
-        if go == 0:
-            spare[right] = entry
-        left += go
-        right -= 1 - go
-    return left - begin
-
-
-@inline
-def bring_together(entries, spare, begin, end, left_count, left_to, right_to):
-    """Second half: copy this thread's share from `spare` to its final places."""
-    for i in range(left_count):
-        entries[left_to + i] = spare[begin + i]
-    for i in range(end - begin - left_count):
-        entries[right_to + i] = spare[end - 1 - i]
+        fetch_row(column, entries[max(i - AHEAD, begin)] >> 32)
+        left = goes_left(bin_of_row(column, entry >> 32), cut, missing, default_left)
+        entries[to] = entry
+        spare[begin + moved] = entry
+        to -= 1 - left
+        moved += left
+    for i in range(moved):
+        entries[begin + i] = spare[begin + moved - 1 - i]
+    return moved

@@ -4,6 +4,7 @@ Sums are in steps of the quantized gradients; gains are computed in those units 
 scratch of a thread: prefix sums are written there first, because a running sum does not vectorise and a gain does.
 """
 
+from spinney.jit.intrinsics import bits_of, from_bits
 from spinney.jit.kernel import inline
 
 INVALID = -1.0
@@ -65,12 +66,15 @@ def score_cuts(
     cuts, add_g, add_h, add_c, g, h, c, min_count, min_hessian, reg_lambda, reg_alpha, max_step,
     line, line_at, width, gains, gains_at,
 ):
-    """Score of both sides of each cut, INVALID where a side is too small. (add_*: sums that join the left side.)"""
+    """Score of both sides of each cut, INVALID where a side is too small. (add_*: sums that join the left side.)
+
+    All sums are float64 by now (exact: they are below 2**31), because AVX2 cannot convert 64-bit integers.
+    """
     if reg_alpha == 0.0 and max_step == 0.0:
         for b in range(cuts):
-            left_c = line[line_at + 2 * width + b] + add_c
-            left_g = float(line[line_at + b] + add_g)
-            left_h = float(line[line_at + width + b] + add_h)
+            left_g = float(line[line_at + b]) + add_g
+            left_h = float(line[line_at + width + b]) + add_h
+            left_c = float(line[line_at + 2 * width + b]) + add_c
             right_g = g - left_g
             right_h = h - left_h
             fits = (
@@ -84,9 +88,9 @@ def score_cuts(
             gains[gains_at + b] = score if fits else INVALID
     else:
         for b in range(cuts):
-            left_c = line[line_at + 2 * width + b] + add_c
-            left_g = float(line[line_at + b] + add_g)
-            left_h = float(line[line_at + width + b] + add_h)
+            left_g = float(line[line_at + b]) + add_g
+            left_h = float(line[line_at + width + b]) + add_h
+            left_c = float(line[line_at + 2 * width + b]) + add_c
             right_h = h - left_h
             gains[gains_at + b] = INVALID
             if (
@@ -100,11 +104,16 @@ def score_cuts(
 
 @inline
 def best_of(gains, gains_at, cuts, floor):
-    """Position of the first largest gain above `floor`, or -1."""
-    best = floor
-    at = -1
+    """Position of the first largest gain above `floor` >= -1, or -1.
+
+    The bits of positive floats have the order of the floats; as integers, their maximum vectorises.
+    """
+    best = bits_of(INVALID)
     for b in range(cuts):
-        if gains[gains_at + b] > best:
-            best = gains[gains_at + b]
-            at = b
+        best = max(best, bits_of(gains[gains_at + b]))
+    if cuts <= 0 or from_bits(best) <= floor:
+        return -1
+    at = 0
+    while bits_of(gains[gains_at + at]) != best:
+        at += 1
     return at

@@ -1,183 +1,130 @@
 """Building the kernel library, and the two places where a built one is looked for.
 
-An installed package carries a library per CPU level in `jit/built`, with the digest of the sources it was made from.
+An installed package carries a library per CPU level in `jit/built`, with a note of the sources that it was made from.
 Where that is missing or stale (an editable checkout), one library for this CPU is built into the user's cache folder: under
-a file lock, into a temporary name, moved into place when it is whole.
+a file lock, into a temporary name, moved into place when it is whole. The build is told to the logger `spinney` and to
+nobody else.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import platform
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from typing import IO
 
 from spinney.errors import KernelBuildError
 from spinney.jit import cpu, sources
+from spinney.jit.cache import cache_folder, locked, places
+from spinney.jit.cores import available_cores
+
+__all__ = [
+    "SUFFIX",
+    "build_levels",
+    "cache_folder",
+    "cached",
+    "default_levels",
+    "find_linker",
+    "kernel_count",
+    "packaged",
+]
 
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 Progress = Callable[[str, str], None]  # called with the CPU level and the name of each kernel compiled
 
 
 def packaged(level: str) -> Path | None:
-    """The library that came with the installed package, if it fits the sources."""
+    """The library that came with the installed package, if it is whole and fits the sources."""
     return _fitting(sources.PACKAGE / "jit" / "built", level)
 
 
 def cached(level: str, progress: Progress | None = None) -> Path:
     """The library in the user's cache folder, built now if it is not there."""
-    folder = cache_folder() / f"{sources.digest()}-numba{metadata.version('numba')}"
-    found = _fitting(folder, level)
-    if found is not None:
-        return found
+    name = f"{sources.digest()}-numba{_numba_version()}-{sys.platform}-{platform.machine().lower()}"
+    for place in places():
+        found = _fitting(place / name, level)
+        if found is not None:
+            return found
+    try:
+        return _build_once(cache_folder() / name, level, progress)
+    except OSError as error:
+        raise KernelBuildError(f"the kernel library cannot be built: {error}") from error
+
+
+def _build_once(folder: Path, level: str, progress: Progress | None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / f"{level}.lock"):
+    with locked(folder / f"{level}.lock"):
         found = _fitting(folder, level)
         if found is None:
+            import logging
+
+            logging.getLogger("spinney").info(
+                "building the kernel library for %s in %s; this takes about half a minute, once",
+                level,
+                folder,
+            )
             build_levels(folder, [level], progress)
             found = _fitting(folder, level)
     if found is None:
-        raise KernelBuildError(f"the kernel library built in {folder} does not fit its sources; delete that folder")
+        raise KernelBuildError(f"the kernel library built in {folder} is damaged or gone: is the disk full?")
     return found
 
 
 def build_levels(folder: Path, levels: Sequence[str], progress: Progress | None = None) -> None:
     """Build the libraries of several CPU levels into a folder, using all cores."""
-    linker = find_linker()
-    report = progress or (lambda level, name: None)
-    cores = os.cpu_count() or 1
-    parts = max(1, -(-cores // len(levels)))
-    with tempfile.TemporaryDirectory(prefix="spinney-", dir=folder) as scratch, ThreadPoolExecutor(cores) as pool:
-        jobs = {
-            (level, part): pool.submit(_compile, level, part, parts, Path(scratch), report)
-            for level in levels
-            for part in range(parts)
-        }
-        for level in levels:
-            objects = [jobs[level, part].result() for part in range(parts)]
-            _link(linker, level, objects, folder)
+    if getattr(sys, "frozen", False) or not sys.executable:
+        raise KernelBuildError(
+            "kernels are compiled by processes of Python, and this program has none to start"
+        )
+    _numba_version()
+    linker, digest = find_linker(), sources.digest()
+    cores = available_cores()
+    parts = min(-(-cores // len(levels)), kernel_count(levels[:1]))
+    folder.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="spinney-", dir=folder) as scratch,
+        ThreadPoolExecutor(cores) as pool,
+    ):
+        compilers = _Compilers(Path(scratch), progress or (lambda level, name: None))
+        try:
+            jobs = {
+                (level, part): pool.submit(compilers.run, level, part, parts)
+                for level in levels
+                for part in range(parts)
+            }
+            for level in levels:
+                objects = [jobs[level, part].result() for part in range(parts)]
+                if sources.digest() != digest:
+                    raise KernelBuildError(
+                        "the sources of the kernels changed while they were compiled; try again"
+                    )
+                _link(linker, level, objects, folder, digest)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            compilers.stop()
+            raise
 
 
-def find_linker() -> str:
-    """Path of a C compiler that can link."""
-    for name in (os.environ.get("CC", ""), "cc", "gcc", "clang"):
-        path = shutil.which(name) if name else None
+def find_linker() -> list[str]:
+    """Command of a C compiler that can link; `$CC` may hold arguments too."""
+    try:
+        named = shlex.split(os.environ.get("CC", ""))
+    except ValueError:
+        named = []
+    for command in (named, ["cc"], ["gcc"], ["clang"]):
+        path = shutil.which(command[0]) if command else None
         if path is not None:
-            return path
+            return [path, *command[1:]]
     raise KernelBuildError("no C compiler found to link the kernel library (tried $CC, cc, gcc and clang)")
-
-
-def cache_folder() -> Path:
-    """Folder for built libraries: the user's cache, or a private temporary one where that cannot be written."""
-    if "SPINNEY_CACHE_DIR" in os.environ:
-        wanted = Path(os.environ["SPINNEY_CACHE_DIR"])
-    elif sys.platform == "win32":
-        wanted = Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "spinney"
-    elif sys.platform == "darwin":
-        wanted = Path("~/Library/Caches/spinney").expanduser()
-    else:
-        wanted = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "spinney"
-    if _writable(wanted):
-        return wanted
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    private = Path(tempfile.gettempdir()) / f"spinney-{user}"
-    if _writable(private) and _is_private(private):
-        return private
-    return Path(tempfile.mkdtemp(prefix="spinney-"))
-
-
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether nobody else could have put a library into a folder under the shared temporary one."""
-    if not hasattr(os, "getuid"):
-        return True
-    status = folder.lstat()
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
-
-
-def _fitting(folder: Path, level: str) -> Path | None:
-    library = folder / f"kernels-{level}{SUFFIX}"
-    try:
-        about = json.loads((folder / f"kernels-{level}.json").read_text())
-    except (OSError, ValueError):
-        return None
-    fits = isinstance(about, dict) and about.get("digest") == sources.digest() and library.is_file()
-    return library if fits else None
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock that ends with the process."""
-    with path.open("a+b") as file:
-        _lock_file(file)
-        yield
-
-
-def _lock_file(file: IO[bytes]) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-
-def _compile(level: str, part: int, parts: int, scratch: Path, report: Progress) -> Path:
-    """Compile a share of the kernels in a process of its own, which Numba needs to see another CPU."""
-    target = scratch / f"{level}-{part}.o"
-    environment = {**os.environ, "PYTHONPATH": _search_path(), "NUMBA_DISABLE_JIT": "0", "NUMBA_BOUNDSCHECK": "0"}
-    environment.pop("SPINNEY_KERNELS", None)
-    if level != "host":
-        environment |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ""}
-    command = [sys.executable, "-m", "spinney.jit.worker", level, str(part), str(parts), str(target)]
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        for line in process.stdout:
-            report(level, line.strip())
-        errors = process.stderr.read()
-    if process.returncode != 0:
-        raise KernelBuildError(f"compiling the kernels for {level} failed:\n{errors[-2000:]}")
-    return target
-
-
-def _search_path() -> str:
-    """This package first, then what this process can import: a build runs from inside pip's own environment."""
-    return os.pathsep.join([str(sources.PACKAGE.parent), *(entry for entry in sys.path if entry)])
-
-
-def _link(linker: str, level: str, objects: list[Path], folder: Path) -> None:
-    library = objects[0].with_suffix(SUFFIX)
-    command = [linker, "-shared", "-o", str(library), *map(str, objects)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise KernelBuildError(f"linking the kernel library with {linker} failed:\n{done.stderr[-2000:]}")
-    os.replace(library, folder / f"kernels-{level}{SUFFIX}")
-    about = {"digest": sources.digest(), "level": level, "numba": metadata.version("numba")}
-    note = library.with_suffix(".json")
-    note.write_text(json.dumps(about))
-    # Last, and in one step: a library counts only once its note is there.
-    os.replace(note, folder / f"kernels-{level}.json")
 
 
 def kernel_count(levels: Sequence[str]) -> int:
@@ -188,3 +135,104 @@ def kernel_count(levels: Sequence[str]) -> int:
 def default_levels() -> tuple[str, ...]:
     """What an installed package carries."""
     return cpu.levels()
+
+
+def _numba_version() -> str:
+    try:
+        return metadata.version("numba")
+    except metadata.PackageNotFoundError:
+        raise KernelBuildError(
+            "the kernels must be compiled, and Numba is not installed: install numba, or a wheel of spinney for this system"
+        ) from None
+
+
+def _fitting(folder: Path, level: str) -> Path | None:
+    """The library of a folder, if its note says that it was made from these sources and that these are its bytes."""
+    library = folder / f"kernels-{level}{SUFFIX}"
+    try:
+        about = json.loads((folder / f"kernels-{level}.json").read_bytes())
+        fits = isinstance(about, dict) and about.get("digest") == sources.digest()
+        # Loading a library that was cut short ends the process, so its bytes are looked at before: 0.1 ms.
+        return library if fits and about.get("sha256") == _sha256(library) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class _Compilers:
+    """Processes that compile: Numba must be started anew to see another CPU."""
+
+    def __init__(self, scratch: Path, report: Progress) -> None:
+        self._scratch, self._report = scratch, report
+        self._running: list[subprocess.Popen[str]] = []
+
+    def run(self, level: str, part: int, parts: int) -> Path:
+        """Compile a share of the kernels into an object file."""
+        target = self._scratch / f"{level}-{part}.o"
+        command = [sys.executable, "-m", "spinney.jit.worker", level, str(part), str(parts), str(target)]
+        errors = target.with_suffix(".err")
+        with (
+            errors.open("wb") as complaints,
+            subprocess.Popen(
+                command,
+                env=_environment(level),
+                # In an empty folder, no file of the user's can be taken for a module or for Numba's settings.
+                cwd=self._scratch,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                encoding="utf-8",
+            ) as process,
+        ):
+            self._running.append(process)
+            assert process.stdout is not None
+            for line in process.stdout:
+                self._report(level, line.strip())
+        if process.returncode != 0:
+            told = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
+            raise KernelBuildError(f"compiling the kernels for {level} failed:\n{told}")
+        return target
+
+    def stop(self) -> None:
+        """End them: nobody waits for their results."""
+        for process in self._running:
+            process.kill()
+
+
+def _environment(level: str) -> dict[str, str]:
+    """This process's environment without the settings that would change the code or stop the compiler."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("NUMBA_")
+        and name not in ("SPINNEY_KERNELS", "PYTHONWARNINGS", "PYTHONINSPECT")
+    }
+    # This package first, then what this process can import: a build runs from inside pip's own environment.
+    search = [sources.PACKAGE.parent, *(Path(entry).absolute() for entry in sys.path if entry)]
+    kept |= {
+        "PYTHONPATH": os.pathsep.join(map(str, search)),
+        "NUMBA_CPU_NAME": level,
+        "NUMBA_CPU_FEATURES": "",
+    }
+    return kept
+
+
+def _link(linker: list[str], level: str, objects: list[Path], folder: Path, digest: str) -> None:
+    library = objects[0].with_suffix(SUFFIX)
+    command = [*linker, "-shared", "-o", str(library), *map(str, objects)]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+    )
+    if done.returncode != 0:
+        raise KernelBuildError(
+            f"linking the kernel library with {shlex.join(linker)} failed:\n{done.stderr[-2000:]}"
+        )
+    about = {"digest": digest, "level": level, "numba": _numba_version(), "sha256": _sha256(library)}
+    note = library.with_suffix(".json")
+    note.write_text(json.dumps(about))
+    os.replace(library, folder / f"kernels-{level}{SUFFIX}")
+    # Last, and in one step: a library counts only once its note is there.
+    os.replace(note, folder / f"kernels-{level}.json")

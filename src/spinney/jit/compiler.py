@@ -1,6 +1,6 @@
 """Kernels → machine code, by Numba and LLVM. The only module that knows Numba's inner names.
 
-`object_code` compiles all registered kernels for the CPU level of this process and returns one relocatable object;
+`object_code` compiles kernels for the CPU level of this process and returns one relocatable object;
 `dispatcher` compiles one for this process only.
 """
 
@@ -19,18 +19,18 @@ from spinney.jit.kernel import Inline, Intrinsic, Kernel
 from spinney.jit.types import ArrayOf, Scalar
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "fastmath": False}
-_dispatchers: dict[int, Any] = {}
+_dispatchers: dict[Kernel | Inline, Any] = {}
 
 
 def dispatcher(item: Kernel | Inline) -> Any:
     """Numba's compiled form of a kernel or of a function it calls, for arrays."""
-    found = _dispatchers.get(id(item))
+    found = _dispatchers.get(item)
     if found is None:
         if isinstance(item, Intrinsic):
             found = getattr(intrinsics_numba, item.function.__name__)
         else:
             found = numba.njit(**_OPTIONS)(_with_dispatchers(item.function))
-        _dispatchers[id(item)] = found
+        _dispatchers[item] = found
     return found
 
 
@@ -68,9 +68,7 @@ def object_code(kernels: Iterable[Kernel], cpu: str, progress: Callable[[str], N
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    features = llvm.get_host_cpu_features().flatten() if cpu == "host" else ""
-    name = llvm.get_host_cpu_name() if cpu == "host" else cpu
-    machine = target.create_target_machine(cpu=name, features=features, opt=3, reloc="pic", codemodel="default")
+    machine = target.create_target_machine(cpu=cpu, opt=3, reloc="pic", codemodel="default")
     whole = None
     for kernel in kernels:
         module = llvm.parse_assembly(_internal_ir(kernel))
@@ -95,7 +93,9 @@ def symbol(kernel: Kernel) -> str:
 
 def _internal_ir(kernel: Kernel) -> str:
     """LLVM's text of one kernel with pointers for arrays, its entry renamed to `symbol`."""
-    compiled = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(_with_dispatchers(kernel.function))
+    compiled = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(
+        _with_dispatchers(kernel.function)
+    )
     signature = tuple(_numba_type(kind, as_pointer=True) for kind in kernel.arguments.values())
     compiled.compile(signature)
     result = compiled.overloads[signature]

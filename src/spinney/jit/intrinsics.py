@@ -44,7 +44,8 @@ def _bits_of(value: float) -> int:
 
 def _from_bits(bits: int) -> float:
     """The float64 with these 64 bits."""
-    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
+    # Python's integers do not wrap around, as those of a machine do.
+    return float(struct.unpack("<d", struct.pack("<Q", int(bits) & 0xFFFFFFFFFFFFFFFF))[0])
 
 
 atomic_add = Intrinsic(_atomic_add)

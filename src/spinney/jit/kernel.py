@@ -29,6 +29,7 @@ class Inline:
         self.__module__ = function.__module__
 
     def __call__(self, *args: Any) -> Any:
+        """Run the function as plain Python."""
         return self.function(*args)
 
 
@@ -60,6 +61,7 @@ class Kernel:
         self.is_team = names[:3] == ["rank", "size", "sync"]
 
     def __call__(self, *args: Any) -> None:
+        """Check the arguments and run the kernel on the calling thread."""
         self.bind(*args)()
 
     def bind(self, *args: Any) -> Bound:
@@ -84,10 +86,17 @@ class Kernel:
         whole = kind.dtype.kind in "iu"
         allowed = (int, np.integer) if whole else (int, float, np.integer, np.floating)
         if not isinstance(value, allowed) or isinstance(value, bool):
-            raise KernelArgumentError(f"kernel {self.name}: {name} must be {kind.name}, got {type(value).__name__}")
+            raise KernelArgumentError(
+                f"kernel {self.name}: {name} must be {kind.name}, got {type(value).__name__}"
+            )
         if not whole:
-            return float(value)
-        limits = np.iinfo(kind.dtype)
+            try:
+                return float(value)
+            except OverflowError:
+                raise KernelArgumentError(
+                    f"kernel {self.name}: {name} is too large for {kind.name}"
+                ) from None
+        limits = np.iinfo(kind.name)
         if not limits.min <= value <= limits.max:
             raise KernelArgumentError(f"kernel {self.name}: {name} = {value} does not fit {kind.name}")
         return int(value)
@@ -119,6 +128,7 @@ class Bound:
         self._prepared: Callable[..., None] | None = None
 
     def __call__(self, *leading: Any) -> None:
+        """Run the kernel; a team gives rank, size and meeting place."""
         if self._prepared is None:
             from spinney.jit.library import prepare
 

@@ -1,7 +1,7 @@
 """Finding the compiled kernels and calling them.
 
 Kernels run in one of three ways, chosen at the first call: from a shared library (in the installed package, else in the
-user's cache, else built there now), by Numba's JIT where no library can be linked, or as plain Python.
+user's cache, else built there now), by Numba's JIT where no library can be linked or loaded, or as plain Python.
 
 `SPINNEY_KERNELS` overrides the choice: `python`, `jit`, or the CPU level of a library. `NUMBA_DISABLE_JIT=1` means
 `python`; `NUMBA_BOUNDSCHECK=1` means `jit`, because a library's pointers have no bounds.
@@ -14,6 +14,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,18 @@ class Runtime:
     why: str = ""
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _runtime: Runtime | None = None
+
+
+def _forget_lock() -> None:
+    """Give a forked process a lock of its own: the thread that held the old one is not in it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)
 
 
 def runtime() -> Runtime:
@@ -63,18 +74,34 @@ def _choose() -> Runtime:
         return Runtime("jit", why="asked for by the environment")
     if asked and asked not in cpu.supported():
         raise KernelBuildError(
-            f"SPINNEY_KERNELS={asked!r}: this machine can run {', '.join(cpu.supported())}, jit and python"
+            f"SPINNEY_KERNELS={asked!r}: this machine can run {', '.join([*cpu.supported(), 'jit', 'python'])}"
         )
+    if not cpu.supported():
+        return Runtime("jit", why=f"this CPU is older than {cpu.levels()[0]}")
+    try:
+        return _load(asked or cpu.supported()[-1])
+    except KernelBuildError as error:
+        if asked or find_spec("numba") is None:
+            raise
+        return Runtime("jit", why=str(error))
+
+
+def _load(level: str) -> Runtime:
+    """Load the package's library, or the cache's where that is missing, stale, damaged or unfit for this system."""
     from spinney.jit import build
 
-    level = asked or cpu.supported()[-1]
     path = build.packaged(level)
-    if path is None:
+    if path is not None:
         try:
-            path = build.cached(level)
-        except KernelBuildError as error:
-            return Runtime("jit", why=str(error))
-    return Runtime("library", level, path, ctypes.CDLL(str(path)))
+            return Runtime("library", level, path, ctypes.CDLL(str(path)))
+        except OSError:
+            pass
+    path = build.cached(level)
+    try:
+        return Runtime("library", level, path, ctypes.CDLL(str(path)))
+    except OSError as error:
+        # It is whole, as its note says; so the folder or the system forbids it, and building it again would not help.
+        raise KernelBuildError(f"the kernel library cannot be loaded: {error}") from error
 
 
 def prepare(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
@@ -113,8 +140,9 @@ def _library_call(handle: ctypes.CDLL, kernel: Kernel, arguments: list[Any]) -> 
 def _jit_call(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
     from spinney.jit import compiler
 
-    function = compiler.dispatcher(kernel)
-    function.compile(compiler.array_signature(kernel))
+    with _lock:
+        function = compiler.dispatcher(kernel)
+        function.compile(compiler.array_signature(kernel))
     kinds = list(kernel.arguments.values())
     skip = len(kinds) - len(arguments)
     fixed = [_for_numba(kind, value) for kind, value in zip(kinds[skip:], arguments, strict=True)]
@@ -134,18 +162,52 @@ def _for_numba(kind: Scalar | ArrayOf, value: Any) -> Any:
     return np.frombuffer(memory, dtype=flat.dtype)
 
 
+class _Cells:
+    """A flat array whose items are 64 bits wide, as they are in compiled code once they have been read."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array.reshape(-1)
+        self._item = np.int64 if array.dtype.kind in "iu" else np.float64
+
+    def __getitem__(self, index: int) -> Any:
+        return self._item(self._array[index])
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self._array[index] = value
+
+
+class _Memory:
+    """An array as a compiled kernel sees it: flat, with nothing at an index below 0, whole numbers of 64 bits."""
+
+    __slots__ = ("_array", "_small")
+
+    def __init__(self, array: Any) -> None:
+        self._array = array.reshape(-1)
+        self._small = array.dtype.kind in "iu" and array.dtype.itemsize < 8
+
+    def __getitem__(self, index: int) -> Any:
+        if index < 0:
+            raise IndexError(f"index {index} is below 0")
+        value = self._array[index]
+        return np.int64(value) if self._small else value
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        if index < 0:
+            raise IndexError(f"index {index} is below 0")
+        self._array[index] = value
+
+
+def _for_python(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return _Memory(value)
+    return np.float64(value) if isinstance(value, float) else value
+
+
 def _python_call(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
-    fixed = [
-        value.reshape(-1)
-        if isinstance(value, np.ndarray)
-        else np.float64(value)
-        if isinstance(value, float)
-        else value
-        for value in arguments
-    ]
+    fixed = [_for_python(value) for value in arguments]
 
     def call(*leading: Any) -> None:
         with np.errstate(all="ignore"):
-            kernel.function(*leading, *fixed)
+            kernel.function(*map(_for_python, leading), *fixed)
 
     return call

@@ -1,12 +1,14 @@
 """Which modules hold kernels, and the digest that tells whether a built library still fits them.
 
-A module holds kernels when it is called `kernels.py` or ends in `_kernels.py`.
+A module holds kernels when it is called `kernels.py` or ends in `_kernels.py`. The digest covers these, the compiler, and
+the modules that kernels take their constants from.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from spinney.jit.kernel import REGISTRY, Kernel
 
 PACKAGE = Path(__file__).resolve().parent.parent
 _COMPILER = ("barrier", "compiler", "intrinsics", "intrinsics_numba", "kernel", "math", "types")
+_IMPORT = re.compile(r"^from spinney\.([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
 def kernel_modules() -> Iterator[str]:
@@ -34,13 +37,35 @@ def all_kernels() -> list[Kernel]:
 def digest() -> str:
     """Digest of the sources that machine code depends on."""
     total = hashlib.sha256()
-    files = [*_kernel_files(), *(PACKAGE / "jit" / f"{name}.py" for name in _COMPILER)]
-    for path in files:
+    for path in source_files():
         total.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()[:24]
 
 
-def _kernel_files() -> list[Path]:
-    rooms = [room for room in PACKAGE.iterdir() if room.is_dir()]
-    found = [path for room in rooms for path in room.glob("*kernels.py")]
+def source_files() -> list[Path]:
+    """Files that machine code depends on, sorted."""
+    found = {PACKAGE / "jit" / f"{name}.py" for name in _COMPILER}
+    waiting = _kernel_files()
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _imported(path)
     return sorted(found)
+
+
+def _imported(path: Path) -> Iterator[Path]:
+    """Modules of other rooms that a module imports from; those of `jit` are known."""
+    for module, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        place = PACKAGE.joinpath(*module.split("."))
+        if module.split(".")[0] == "jit":
+            continue
+        if place.is_dir():
+            inner = (place / f"{name}.py" for name in re.findall(r"\w+", names))
+            yield from (file for file in (place / "__init__.py", *inner) if file.is_file())
+        else:
+            yield place.with_suffix(".py")
+
+
+def _kernel_files() -> list[Path]:
+    return sorted(PACKAGE.glob("*/kernels.py")) + sorted(PACKAGE.glob("*/*_kernels.py"))

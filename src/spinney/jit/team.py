@@ -14,10 +14,17 @@ from types import TracebackType
 
 import numpy as np
 
-from spinney.errors import ParameterError
 from spinney.jit import barrier
+from spinney.jit.cores import available_cores, threads_for
 from spinney.jit.kernel import Bound
 from spinney.jit.library import runs_as_python
+
+__all__ = ["Team", "available_cores", "run_alone", "threads_for"]
+
+# A job, and where a thread says that it has done its part: None, or what went wrong. Each run has a queue of its own, so
+# that what is left of one that was broken off cannot be taken for the end of the next.
+Done = queue.SimpleQueue[BaseException | None]
+Inbox = queue.SimpleQueue[tuple[Bound, Done] | None]
 
 
 class Team:
@@ -26,27 +33,25 @@ class Team:
     Parameters
     ----------
     threads : int
-        How many threads, the calling one included.
+        How many threads, the calling one included. Where the system allows fewer, the team is smaller.
+
+    Attributes
+    ----------
+    size : int
+        How many there are. Kernels run as plain Python have one.
+    sync : int64[barrier.CELLS]
+        The cells where the threads meet.
     """
 
     def __init__(self, threads: int) -> None:
-        self.size = 1 if runs_as_python() else threads
+        self.size = 1 if runs_as_python() else max(1, threads)
         self.sync = np.zeros(barrier.CELLS, dtype=np.int64)
-        self._inboxes: list[queue.SimpleQueue[Bound | None]] = []
-        self._done: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+        self._inboxes: list[Inbox] = []
         self._threads: list[threading.Thread] = []
+        self._process = os.getpid()
 
     def __enter__(self) -> Team:
-        try:
-            for rank in range(1, self.size):
-                inbox: queue.SimpleQueue[Bound | None] = queue.SimpleQueue()
-                thread = threading.Thread(target=self._work, args=(rank, inbox), daemon=True, name=f"spinney-{rank}")
-                self._inboxes.append(inbox)
-                self._threads.append(thread)
-                thread.start()
-        except BaseException:
-            self.close()
-            raise
+        self._start()
         return self
 
     def __exit__(
@@ -55,94 +60,78 @@ class Team:
         self.close()
 
     def close(self) -> None:
-        """Let the threads end. The team cannot be used afterwards."""
-        for inbox in self._inboxes:
-            inbox.put(None)
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join()
+        """Let the threads end: those that are still at work give up at their next meeting."""
+        self.sync[barrier.ABORT] = 1
+        # In a forked process there are no threads to wait for, only what the parent knew of them.
+        if self._process == os.getpid():
+            for inbox in self._inboxes:
+                inbox.put(None)
+            for thread in self._threads:
+                if thread.ident is not None:
+                    thread.join()
         self._inboxes, self._threads = [], []
 
     def run(self, job: Bound) -> None:
-        """Run a bound kernel on all threads and return when all have finished."""
+        """Run a bound kernel on all threads and return when all have finished.
+
+        What one of them raises, or an interrupt, frees the others from waiting for it and is raised here. The team can be
+        used again afterwards, and in a process forked off while it was open.
+        """
         if self.size == 1:
             job(0, 1, self.sync)
             return
+        if not self._threads or self._process != os.getpid():
+            self._start()
         self.sync[barrier.ARRIVED] = 0
         self.sync[barrier.ABORT] = 0
-        waiting = 0
-        failure: BaseException | None = None
+        done: Done = queue.SimpleQueue()
         try:
             for inbox in self._inboxes:
-                waiting += 1
-                inbox.put(job)
+                inbox.put((job, done))
             job(0, self.size, self.sync)
-        except BaseException as error:
-            self.sync[barrier.ABORT] = 1
-            failure = error
-        while waiting:
-            # An interrupt may come while this waits: free the others, go on waiting for them, then raise it.
-            try:
-                failure = self._done.get() or failure
-                waiting -= 1
-            except KeyboardInterrupt as error:
-                self.sync[barrier.ABORT] = 1
-                failure = error
-        if failure is not None:
-            raise failure
+            for _ in self._inboxes:
+                failure = done.get()
+                if failure is not None:
+                    raise failure
+        except BaseException:
+            # Whatever came, an interrupt in the line before this one too: no thread is left at work.
+            self.close()
+            raise
+        finally:
+            failure = None  # it knows this frame by its traceback
 
-    def _work(self, rank: int, inbox: queue.SimpleQueue[Bound | None]) -> None:
-        while (job := inbox.get()) is not None:
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._inboxes, self._threads = [], []
+        try:
+            for rank in range(1, self.size):
+                inbox: Inbox = queue.SimpleQueue()
+                thread = threading.Thread(
+                    target=self._work, args=(rank, inbox), daemon=True, name=f"spinney-{rank}"
+                )
+                self._inboxes.append(inbox)
+                self._threads.append(thread)
+                thread.start()
+        except RuntimeError:
+            # No more threads are to be had. The result is the same with those that there are.
+            self._inboxes.pop()
+            self._threads.pop()
+            self.size = 1 + len(self._threads)
+        except BaseException:
+            self.close()
+            raise
+
+    def _work(self, rank: int, inbox: Inbox) -> None:
+        while (order := inbox.get()) is not None:
+            job, done = order
             try:
                 job(rank, self.size, self.sync)
             except BaseException as error:
                 self.sync[barrier.ABORT] = 1
-                self._done.put(error)
+                done.put(error)
             else:
-                self._done.put(None)
-            del job
-
-
-def available_cores() -> int:
-    """Cores that this process may use: CPU affinity, the cgroup's quota and OMP_NUM_THREADS all count."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    quota = _cgroup_cores()
-    if quota is not None:
-        cores = min(cores, max(1, int(quota)))
-    # Not our own knob, but joblib's workers, Dask and batch systems say with it how many cores are theirs.
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    if told.isdecimal() and int(told) > 0:
-        cores = min(cores, int(told))
-    return max(1, cores)
-
-
-def threads_for(n_jobs: int | None) -> int:
-    """Number of threads meant by an `n_jobs` parameter: None and -1 are all cores, -2 all but one."""
-    if n_jobs is None:
-        return available_cores()
-    if n_jobs == 0:
-        raise ParameterError("n_jobs = 0 has no meaning: give a number of threads, or None for all cores")
-    if n_jobs < 0:
-        return max(1, available_cores() + 1 + n_jobs)
-    return n_jobs
-
-
-def _cgroup_cores() -> float | None:
-    """CPU quota of the cgroup in cores, if there is one."""
-    try:
-        with open("/sys/fs/cgroup/cpu.max", encoding="ascii") as file:
-            quota, period = file.read().split()
-            return None if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        pass
-    try:
-        with open("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", encoding="ascii") as file:
-            limit = int(file.read())
-        with open("/sys/fs/cgroup/cpu/cpu.cfs_period_us", encoding="ascii") as file:
-            return limit / int(file.read()) if limit > 0 else None
-    except (OSError, ValueError):
-        return None
+                done.put(None)
+            del job, done, order
 
 
 def run_alone(job: Bound) -> None:

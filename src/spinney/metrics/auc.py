@@ -19,11 +19,11 @@ def auc(
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     mass = np.ones(len(order)) if weight is None else weight[order]
-    positive = np.where(target[order] > 0.5, mass, 0.0)
+    mass = mass / mass.max()
+    is_positive = target[order] > 0.5
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    up_to = np.cumsum(positive)[ends]
-    all_up_to = np.cumsum(mass)[ends]
-    negatives = all_up_to - up_to
+    up_to = np.cumsum(np.where(is_positive, mass, 0.0))[ends]
+    negatives = np.cumsum(np.where(is_positive, 0.0, mass))[ends]
     positives_here = np.diff(up_to, prepend=0.0)
     negatives_here = np.diff(negatives, prepend=0.0)
     pairs = up_to[-1] * negatives[-1]

@@ -30,6 +30,7 @@ class Metric:
     def __call__(
         self, scores: NDArray[np.float64], target: NDArray[np.float64], weight: Weight, team: Team
     ) -> float:
+        """Compute the metric."""
         return self.function(scores, target, weight, team)
 
 

@@ -57,13 +57,7 @@ def column_of(node, first, links):
 
 
 @inline
-def value_at(values32, values64, span32, at):
-    """A value of either width."""
-    return float(values32[at]) if span32 > 0 else values64[at]
-
-
-@inline
-def walk_eight(first, depth, links, limits, values32, values64, span32, row, row_step, column_step):
+def walk_eight(first, depth, links, limits, values, row, row_step, column_step):
     """Leaves of eight consecutive rows."""
     r0 = row * row_step
     r1 = r0 + row_step
@@ -76,14 +70,14 @@ def walk_eight(first, depth, links, limits, values32, values64, span32, row, row
     n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.int64(0)
     for _ in range(depth):
         before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
-        n0 = step(n0, first, links, limits, value_at(values32, values64, span32, r0 + column_of(n0, first, links) * column_step))
-        n1 = step(n1, first, links, limits, value_at(values32, values64, span32, r1 + column_of(n1, first, links) * column_step))
-        n2 = step(n2, first, links, limits, value_at(values32, values64, span32, r2 + column_of(n2, first, links) * column_step))
-        n3 = step(n3, first, links, limits, value_at(values32, values64, span32, r3 + column_of(n3, first, links) * column_step))
-        n4 = step(n4, first, links, limits, value_at(values32, values64, span32, r4 + column_of(n4, first, links) * column_step))
-        n5 = step(n5, first, links, limits, value_at(values32, values64, span32, r5 + column_of(n5, first, links) * column_step))
-        n6 = step(n6, first, links, limits, value_at(values32, values64, span32, r6 + column_of(n6, first, links) * column_step))
-        n7 = step(n7, first, links, limits, value_at(values32, values64, span32, r7 + column_of(n7, first, links) * column_step))
+        n0 = step(n0, first, links, limits, float(values[r0 + column_of(n0, first, links) * column_step]))
+        n1 = step(n1, first, links, limits, float(values[r1 + column_of(n1, first, links) * column_step]))
+        n2 = step(n2, first, links, limits, float(values[r2 + column_of(n2, first, links) * column_step]))
+        n3 = step(n3, first, links, limits, float(values[r3 + column_of(n3, first, links) * column_step]))
+        n4 = step(n4, first, links, limits, float(values[r4 + column_of(n4, first, links) * column_step]))
+        n5 = step(n5, first, links, limits, float(values[r5 + column_of(n5, first, links) * column_step]))
+        n6 = step(n6, first, links, limits, float(values[r6 + column_of(n6, first, links) * column_step]))
+        n7 = step(n7, first, links, limits, float(values[r7 + column_of(n7, first, links) * column_step]))
         # Children come after their parents, so the sum stands still only when all eight have arrived.
         if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
             break
@@ -91,13 +85,42 @@ def walk_eight(first, depth, links, limits, values32, values64, span32, row, row
 
 
 @inline
-def walk_one(first, links, limits, values32, values64, span32, at, column_step):
+def walk_one(first, links, limits, values, at, column_step):
     """Leaf of one row."""
     node = np.int64(0)
     while limits[first + node] != np.inf:
-        x = value_at(values32, values64, span32, at + column_of(node, first, links) * column_step)
+        x = float(values[at + column_of(node, first, links) * column_step])
         node = step(node, first, links, limits, x)
     return node
+
+
+@inline
+def predict_block(begin, end, outputs, trees, starts, depths, links, limits, leaf_value, values, steps, scores):
+    """Add the trees to the scores of the rows begin..end-1."""
+    row_step, column_step = steps
+    output = 0
+    for t in range(trees):
+        first = starts[t]
+        i = begin
+        while i + LANES <= end:
+            n0, n1, n2, n3, n4, n5, n6, n7 = walk_eight(
+                first, depths[t], links, limits, values, i, row_step, column_step
+            )
+            at = i * outputs + output
+            scores[at] += leaf_value[first + n0]
+            scores[at + outputs] += leaf_value[first + n1]
+            scores[at + 2 * outputs] += leaf_value[first + n2]
+            scores[at + 3 * outputs] += leaf_value[first + n3]
+            scores[at + 4 * outputs] += leaf_value[first + n4]
+            scores[at + 5 * outputs] += leaf_value[first + n5]
+            scores[at + 6 * outputs] += leaf_value[first + n6]
+            scores[at + 7 * outputs] += leaf_value[first + n7]
+            i += LANES
+        while i < end:
+            node = walk_one(first, links, limits, values, i * row_step, column_step)
+            scores[i * outputs + output] += leaf_value[first + node]
+            i += 1
+        output = output + 1 if output + 1 < outputs else 0
 
 
 @kernel
@@ -108,35 +131,24 @@ def predict_rows(
     links: i64["nodes"], limits: f64["nodes"], leaf_value: f64["nodes"], scores: out(f64["rows * outputs"]),
 ):
     """Add the first `trees` trees to row-major scores, tree after tree for every row."""
-    blocks = (rows + BLOCK - 1) // BLOCK
-    for b in range(rank, blocks, size):
-        begin = b * BLOCK
+    steps = (row_step, column_step)
+    for begin in range(rank * BLOCK, rows, size * BLOCK):
         end = min(begin + BLOCK, rows)
-        output = 0
-        for t in range(trees):
-            first = starts[t]
-            i = begin
-            while i + LANES <= end:
-                n0, n1, n2, n3, n4, n5, n6, n7 = walk_eight(
-                    first, depths[t], links, limits, values32, values64, span32, i, row_step, column_step
-                )
-                at = i * outputs + output
-                scores[at] += leaf_value[first + n0]
-                scores[at + outputs] += leaf_value[first + n1]
-                scores[at + 2 * outputs] += leaf_value[first + n2]
-                scores[at + 3 * outputs] += leaf_value[first + n3]
-                scores[at + 4 * outputs] += leaf_value[first + n4]
-                scores[at + 5 * outputs] += leaf_value[first + n5]
-                scores[at + 6 * outputs] += leaf_value[first + n6]
-                scores[at + 7 * outputs] += leaf_value[first + n7]
-                i += LANES
-            while i < end:
-                node = walk_one(first, links, limits, values32, values64, span32, i * row_step, column_step)
-                scores[i * outputs + output] += leaf_value[first + node]
-                i += 1
-            output += 1
-            if output == outputs:
-                output = 0
+        if span32 > 0:
+            predict_block(
+                begin, end, outputs, trees, starts, depths, links, limits, leaf_value, values32, steps, scores
+            )
+        else:
+            predict_block(
+                begin, end, outputs, trees, starts, depths, links, limits, leaf_value, values64, steps, scores
+            )
+
+
+@inline
+def leaves_of_row(at, trees, starts, links, limits, values, column_step, leaves, to):
+    """Leaf of one row in each tree."""
+    for t in range(trees):
+        leaves[to + t] = walk_one(starts[t], links, limits, values, at, column_step)
 
 
 @kernel
@@ -148,31 +160,38 @@ def leaf_rows(
 ):
     """Leaf of every row in each of the first `trees` trees."""
     for i in range(rows * rank // size, rows * (rank + 1) // size):
-        for t in range(trees):
-            leaves[i * trees + t] = walk_one(
-                starts[t], links, limits, values32, values64, span32, i * row_step, column_step
-            )
+        if span32 > 0:
+            leaves_of_row(i * row_step, trees, starts, links, limits, values32, column_step, leaves, i * trees)
+        else:
+            leaves_of_row(i * row_step, trees, starts, links, limits, values64, column_step, leaves, i * trees)
+
+
+@inline
+def infinite_column(values, at, columns, column_step):
+    """1 + a column of one row that is infinite, or 0."""
+    unbounded = 0
+    for c in range(columns):
+        x = values[at + c * column_step]
+        unbounded |= 1 if x == x and x - x != 0 else 0
+    if unbounded != 0:
+        for c in range(columns):
+            x = float(values[at + c * column_step])
+            if x == x and x - x != 0.0:
+                return 1 + c
+    return 0
 
 
 @kernel
 def find_infinite(
     rank: i64, size: i64, sync: out(i64["32"]), rows: i64, columns: i64, row_step: i64, column_step: i64, span32: i64,
-    span64: i64, values32: f32["span32"], values64: f64["span64"], found: out(i64["1"]),
+    span64: i64, threads: i64, values32: f32["span32"], values64: f64["span64"], found: out(i64["threads"]),
 ):
-    """Set found[0] to 1 + a column that holds an infinite value, if there is one."""
+    """Set found[rank] to 1 + the first column that holds an infinite value in this thread's rows, if there is one."""
     for i in range(rows * rank // size, rows * (rank + 1) // size):
-        at = i * row_step
-        unbounded = 0
+        column = 0
         if span32 > 0:
-            for c in range(columns):
-                x = values32[at + c * column_step]
-                unbounded |= 1 if x == x and x - x != np.float32(0.0) else 0
+            column = infinite_column(values32, i * row_step, columns, column_step)
         else:
-            for c in range(columns):
-                y = values64[at + c * column_step]
-                unbounded |= 1 if y == y and y - y != 0.0 else 0
-        if unbounded != 0:
-            for c in range(columns):
-                z = value_at(values32, values64, span32, at + c * column_step)
-                if z == z and z - z != 0.0:
-                    found[0] = 1 + c
+            column = infinite_column(values64, i * row_step, columns, column_step)
+        if column != 0 and (found[rank] == 0 or column < found[rank]):
+            found[rank] = column

@@ -44,8 +44,7 @@ class Model:
     Examples
     --------
     >>> import numpy as np
-    >>> from spinney import objectives
-from spinney.data import Schema
+    >>> from spinney.data import Schema
     >>> from spinney.params import Config
     >>> from spinney.tree import concatenate
     >>> model = Model(concatenate([]), np.array([0.5]), "squared_error", Config(), Schema(None, 2))
@@ -165,10 +164,8 @@ from spinney.data import Schema
         trees = self._rounds_to_use(rounds) * self.outputs
         table = self._read(X)
         margin = read_margin(base_margin, table.rows, self.outputs)
-        base_score = self.base_score if margin is None else np.zeros(self.outputs)
-        scores = self._predictor.raw_scores(base_score, table, trees, n_jobs)
-        if margin is not None:
-            scores += margin
+        start = self.base_score if margin is None else margin
+        scores = self._predictor.raw_scores(start, table, trees, n_jobs)
         return scores[:, 0] if self.outputs == 1 else scores
 
     def predict_leaf(

@@ -36,12 +36,12 @@ class Predictor:
         )  # fmt: skip
 
     def raw_scores(
-        self, base_score: NDArray[np.float64], table: Table, trees: int, n_jobs: int | None
+        self, start: NDArray[np.float64], table: Table, trees: int, n_jobs: int | None
     ) -> NDArray[np.float64]:
-        """Scores of every row, (rows, outputs): the base score, then the first `trees` trees in order."""
-        outputs = len(base_score)
+        """Scores of every row, (rows, outputs): the start, (outputs,) or (rows, outputs), then the trees in order."""
+        outputs = start.shape[-1]
         scores = np.empty((table.rows, outputs))
-        scores[:] = base_score
+        scores[:] = start
         with Team(self._threads(table.rows, trees, n_jobs)) as team:
             for first, block in whole_rows(table):
                 given = self._check(table, block, team)
@@ -69,6 +69,8 @@ class Predictor:
         return leaves
 
     def _threads(self, rows: int, trees: int, n_jobs: int | None) -> int:
+        if n_jobs is None and rows * trees < SHARE_WALKS:
+            return 1
         asked = threads_for(n_jobs)
         return asked if rows * trees >= SHARE_WALKS else 1
 
@@ -76,9 +78,9 @@ class Predictor:
         """Refuse infinite values, and return the block as kernels take it."""
         values32, values64, row_step, column_step = spans(block)
         given = (table.columns, row_step, column_step, values32.size, values64.size, values32, values64)
-        found = np.zeros(1, np.int64)
-        team.run(kernels.find_infinite.bind(len(block), *given, found))
-        if found[0]:
-            column = describe_column(table, int(found[0]) - 1)
+        found = np.zeros(team.size, np.int64)
+        team.run(kernels.find_infinite.bind(len(block), *given[:5], team.size, *given[5:], found))
+        if found.any():
+            column = describe_column(table, int(found[found > 0].min()) - 1)
             raise DataError(f"{column} holds an infinite value; only finite numbers and NaN (missing) can be used")
         return given

@@ -70,10 +70,22 @@ class Objective(ABC):
 
 
 def weighted_mean(values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> float:
-    """Mean of values; rows of weight 0 do not count."""
+    """Mean of values; rows of weight 0 do not count, not even in the last bit."""
     if weight is None:
-        return float(values.mean())
-    return float((values * weight).sum() / weight.sum())
+        return exact_sum(values) / len(values)
+    return exact_sum(values * weight) / exact_sum(weight)
+
+
+def exact_sum(values: NDArray[np.float64]) -> float:
+    """Sum in two layers of whole numbers, so that neither the order nor added zeros change a bit."""
+    largest = float(np.abs(values).max())
+    if largest == 0.0:
+        return 0.0
+    # 2**31 values of 31 bits fit an int64. What the first layer rounds away goes to the second.
+    step = float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 31))
+    high = np.rint(values / step)
+    low = np.rint((values / step - high) * 2.0**31)
+    return float(high.astype(np.int64).sum() * step + low.astype(np.int64).sum() * (step * 2.0**-31))
 
 
 def check_size(target: NDArray[np.float64]) -> None:
@@ -83,4 +95,9 @@ def check_size(target: NDArray[np.float64]) -> None:
         raise DataError(
             f"y[{worst}] = {target[worst]:g} is too large to train on; bring the target within ±{LARGEST_TARGET:g}, "
             "for example by dividing it"
+        )
+    if 0 < abs(target[worst]) < 1 / LARGEST_TARGET:
+        raise DataError(
+            f"the largest value of y is {target[worst]:g}, too small to train on; bring the target to a size of about 1, "
+            "for example by multiplying it"
         )

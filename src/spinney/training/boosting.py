@@ -17,7 +17,7 @@ from spinney.jit import Bound
 from spinney.jit.team import Team, threads_for
 from spinney.metrics import Metric
 from spinney.model.model import Model
-from spinney.objectives.base import Round
+from spinney.objectives.base import LARGEST_TARGET, Round
 from spinney.params import Config, metrics_for, parse, resolve
 from spinney.sampling import draw_rows
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
@@ -126,7 +126,7 @@ class _Boosting:
             trees += self._one_round(done)
             evals = self._evaluate()
             info = RoundInfo(done, rounds, evals)
-            stop = [callback(info) is True for callback in callbacks]
+            stop = [bool(callback(info)) for callback in callbacks]
             if stopping is not None:
                 stop.append(stopping.update(done, list(list(evals.values())[-1].values())[-1]))
             if any(stop):
@@ -146,7 +146,13 @@ class _Boosting:
             in_bag = self._in_bag
         trees = []
         for output in range(self._outputs):
-            trees.append(self._grower.grow(output, _seed(seed, output + 1), in_bag))
+            tree = self._grower.grow(output, _seed(seed, output + 1), in_bag)
+            if not np.isfinite(tree.value.sum() + tree.gain.sum()):
+                raise ParameterError(
+                    f"training diverged in round {done}: the scores are no longer finite; "
+                    f"learning_rate = {self._config.learning_rate:g} is too large for this target"
+                )
+            trees.append(tree)
             for watched in self._watched.values():
                 if watched.add_tree is not None:
                     self._team.run(watched.add_tree)
@@ -167,6 +173,10 @@ class _Boosting:
 
     def _start(self, target: NDArray[np.float64], weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
         if self._config.base_score is not None:
+            if abs(self._config.base_score) > LARGEST_TARGET:
+                raise ParameterError(
+                    f"base_score = {self._config.base_score:g} is too large to train on; give one within ±{LARGEST_TARGET:g}"
+                )
             return np.full(self._outputs, self._config.base_score)
         if self._dataset.margin is not None:
             return np.zeros(self._outputs)
@@ -185,6 +195,8 @@ def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
     if not isinstance(dataset, Dataset):
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
     if isinstance(params, Config):
+        if params.max_bin == dataset.max_bin:
+            return params
         given: dict[str, object] = params.to_dict()
     else:
         given = resolve(params)
@@ -226,7 +238,7 @@ def _scaled_weights(
         weight = np.where(target > 0.5, config.scale_pos_weight, 1.0) * (1.0 if weight is None else weight)
     if weight is None:
         return None, 1.0
-    unit = float(np.ldexp(1.0, int(np.frexp(weight.max())[1])))
+    unit = float(np.ldexp(1.0, int(np.frexp(weight.max())[1]) - 1))
     return weight / unit, unit
 
 

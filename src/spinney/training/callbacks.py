@@ -54,6 +54,7 @@ class History:
     evals: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     def __call__(self, info: RoundInfo) -> None:
+        """Keep the values of a round."""
         for name, values in info.evals.items():
             for metric, value in values.items():
                 self.evals.setdefault(name, {}).setdefault(metric, []).append(value)
@@ -88,6 +89,7 @@ class ProgressBar:
         self._progress.stop()
 
     def __call__(self, info: RoundInfo) -> None:
+        """Move the bar by a round."""
         if self._task is None:
             self._task = self._progress.add_task(self._description, total=info.rounds, metrics="")
         shown = "  ".join(

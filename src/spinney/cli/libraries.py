@@ -1,0 +1,125 @@
+"""`spinney kernels`: which compiled kernels are here, and building them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from spinney.errors import KernelBuildError
+from spinney.jit import build as builder
+from spinney.jit import cache, cpu, library, sources
+
+HOW = {
+    "library": "from a compiled library",
+    "jit": "compiled in this process by Numba",
+    "python": "as plain Python",
+}
+
+
+@dataclass(frozen=True)
+class Cached:
+    """A library in the cache folder."""
+
+    note: Path
+    level: str
+    numba: str
+    fits: bool  # made from the sources of this package, by the Numba that is installed
+
+
+def load(console: Console) -> library.Runtime:
+    """Load the kernels as the first fit would, which builds them where no library fits."""
+    with console.status("loading the kernels; where no library fits, one is built, once: about a minute"):
+        return library.runtime()
+
+
+def show() -> None:
+    """Print how kernels run, and every library that is here."""
+    console = Console()
+    for name, value in _facts(load(console)).items():
+        console.print(f"{name + ':':14}{value}", soft_wrap=True, markup=False, highlight=False)
+    table = Table(title="libraries", title_justify="left")
+    for heading in ("CPU level", "where", "Numba", "fits the sources"):
+        table.add_column(heading)
+    for level in cpu.levels():
+        path = builder.packaged(level)
+        if path is not None:
+            table.add_row(level, "in the package", _about(path.with_suffix(".json")).get("numba", "?"), "yes")
+    for found in cached_libraries():
+        table.add_row(found.level, "in the cache", found.numba, "yes" if found.fits else "no")
+    if table.row_count:
+        console.print(table)
+
+
+def build(all_levels: bool, force: bool) -> None:
+    """Build the libraries that are missing into the cache folder, with a progress bar."""
+    console = Console()
+    levels = builder.default_levels() if all_levels else cpu.supported()[-1:]
+    if not levels:
+        raise KernelBuildError(
+            f"this CPU is older than {cpu.levels()[0]}; Numba compiles the kernels in each process"
+        )
+    if force:
+        builder.find_linker()  # before anything is taken away
+        for found in cached_libraries():
+            if found.fits and found.level in levels:
+                found.note.unlink(missing_ok=True)
+    for level in levels:
+        path = None if force else builder.packaged(level)
+        path = path or _build_level(console, level)
+        console.print(f"{level}: {path}", soft_wrap=True, markup=False, highlight=False)
+    if force and builder.packaged(levels[-1]) is not None:
+        console.print("The package carries a library of its own; that one is used.")
+
+
+def cached_libraries() -> Iterator[Cached]:
+    """Every library in the cache folders, also those that no longer fit the sources."""
+    wanted = {"digest": sources.digest(), "numba": _numba_version()}
+    for note in sorted(note for place in cache.places() for note in place.glob("*/kernels-*.json")):
+        about = _about(note)
+        if about and note.with_suffix(builder.SUFFIX).is_file():
+            fits = all(about.get(key) == value for key, value in wanted.items())
+            yield Cached(note, about.get("level", "?"), about.get("numba", "?"), fits)
+
+
+def _build_level(console: Console, level: str) -> Path:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    kernels = builder.kernel_count([level])
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(f"kernels for {level}", total=kernels)
+        path = builder.cached(level, lambda _, name: progress.advance(task))
+        progress.update(task, completed=kernels)
+    return path
+
+
+def _facts(runtime: library.Runtime) -> dict[str, str]:
+    facts = {"kernels run": HOW[runtime.kind] + (f" ({runtime.why})" if runtime.why else "")}
+    if runtime.path is not None:
+        facts |= {
+            "CPU level": f"{runtime.level} (this CPU can run {', '.join(cpu.supported())})",
+            "library": str(runtime.path),
+            "it lies": "in the package" if runtime.path.is_relative_to(sources.PACKAGE) else "in the cache",
+        }
+    return facts | {"cache folder": str(builder.cache_folder()), "Numba": _numba_version()}
+
+
+def _numba_version() -> str:
+    try:
+        return metadata.version("numba")
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _about(note: Path) -> dict[str, str]:
+    """Return what stands beside a library; nothing where it cannot be read."""
+    try:
+        about = json.loads(note.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {key: str(value) for key, value in about.items()} if isinstance(about, dict) else {}

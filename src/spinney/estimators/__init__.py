@@ -1,0 +1,10 @@
+"""scikit-learn's faces of the engine.
+
+Enters: tables, targets and constructor parameters as scikit-learn hands them over. Leaves: fitted estimators that hold a
+`Model`, and predictions in the user's own labels.
+Must not know: how trees grow, what a bin is. An estimator checks, translates and calls `training`.
+
+`gbm.py` names the estimators, `base.py` is what they share, `samples.py` rows on their way into a data set, `evaluation.py`
+the forms of `eval_set`, `holdout.py` drawing validation rows, `labels.py` classes, `staged.py` predictions round by
+round, `documents.py` the docstrings.
+"""

@@ -1,0 +1,237 @@
+"""What the boosting estimators share: fitting, and the checks around it."""
+
+# scikit-learn has no types, so its classes are Any to a type checker.
+# mypy: allow-subclassing-any
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.binning.dataset import Dataset
+from spinney.data import Table, match_columns, read_margin, read_table, read_weight
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.estimators.evaluation import Evaluation, evaluations, naming
+from spinney.estimators.holdout import held_out
+from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
+from spinney.estimators.staged import staged_scores
+from spinney.model.model import Model
+from spinney.params import Config, parse, table
+from spinney.params.rows import Row
+from spinney.params.validate import checked
+from spinney.training.boosting import train
+from spinney.training.callbacks import Callback, History
+
+_ROUNDS = Row(name="n_estimators", kind="int", default=100, group="", doc="", low=1, high=2**31 - 1)
+_FRACTION = Row(
+    name="validation_fraction",
+    kind="float or None",
+    default=None,
+    group="",
+    doc="",
+    low=0,
+    high=1,
+    low_open=True,
+)
+_IN_TABLE = frozenset(row.name for row in table())
+
+
+class GBMBase(BaseEstimator, ABC):
+    """A boosting estimator; subclasses say what their target means."""
+
+    n_estimators: int
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    validation_fraction: float | None
+    progress: bool
+
+    model_: Model
+    evals_result_: dict[str, dict[str, list[float]]]
+    best_iteration_: int | None
+    n_iter_: int
+    n_estimators_: int
+    n_features_in_: int
+
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: ArrayLike | None = None,
+        *,
+        eval_set: object = None,
+        eval_sample_weight: object = None,
+        base_margin: ArrayLike | None = None,
+        eval_base_margin: object = None,
+        callbacks: Iterable[Callback] | None = None,
+    ) -> Self:
+        """Fit the trees.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            NumPy array, pandas, Polars or Arrow table, or a list of rows. NaN and nulls are missing values; infinite
+            values are an error. Arrays of float32 and float64 are not copied.
+        y : array of shape (rows,)
+            Target: numbers for a regressor; strings, whole numbers or booleans for a classifier.
+        sample_weight : array of shape (rows,), optional
+            Weights of the rows, 0 or more. A row of weight 0 is as good as absent.
+        eval_set : (X, y) or list of (X, y), optional
+            Data to compute the metrics on after each round. With `early_stopping_rounds` the last pair decides.
+        eval_sample_weight : array, or list of arrays or None, optional
+            Weights of the rows of `eval_set`: an array for one pair, a list for a list of pairs.
+        base_margin : array of shape (rows,) or (rows, classes), optional
+            Raw scores that the rows start from, in place of a common base score. Give them to `predict` as well.
+        eval_base_margin : array, or list of arrays or None, optional
+            The same for `eval_set`.
+        callbacks : iterable of callables, optional
+            Called after each round with a `RoundInfo`; one that returns True ends the training.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        # A fit that fails must not leave the trees of an earlier one beside columns or classes of its own.
+        self.__dict__.pop("model_", None)
+        rounds: Any = checked(_ROUNDS, self.n_estimators)
+        if not isinstance(self.progress, bool | np.bool_):
+            raise ParameterTypeError(f"progress={self.progress!r} must be True or False")
+        watched = evaluations(eval_set, eval_sample_weight, eval_base_margin)
+        config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched)
+        history = History()
+        listeners: list[Callback] = [history, *(callbacks or ())]
+        self.model_ = train(
+            config, dataset, rounds, valid=valid, callbacks=listeners, progress=bool(self.progress)
+        )
+        self.evals_result_ = history.evals
+        self.best_iteration_ = self.model_.best_round
+        self.n_iter_ = self.model_.rounds
+        self.n_estimators_ = self.n_iter_ if self.best_iteration_ is None else self.best_iteration_
+        return self
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each column in the gain of all splits."""
+        check_is_fitted(self, "model_")
+        gain = self.model_.importance("total_gain")
+        total = gain.sum()
+        return gain / total if total > 0 else gain
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @abstractmethod
+    def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
+        """The target of the training rows as numbers, and the parameters that follow from it."""
+
+    @abstractmethod
+    def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
+        """The target of validation rows as numbers."""
+
+    @abstractmethod
+    def _outputs(self) -> int:
+        """Scores per row."""
+
+    def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Groups of rows of which the same share is held out."""
+        return np.zeros(len(target), np.int64)
+
+    def _row_weights(self, sample: Sample) -> NDArray[np.float64] | None:
+        """Weights to train with."""
+        return sample.weight
+
+    def _keep(self, given: Mapping[str, object]) -> None:
+        """Keep what a constructor was given, untouched: scikit-learn wants it checked in `fit`, not before."""
+        for name, value in given.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    def _datasets(
+        self, X: object, y: object, weight: object, margin: object, watched: list[Evaluation]
+    ) -> tuple[Config, Dataset, dict[str, Dataset]]:
+        """Read and bin the training and validation rows. What was read is let go when this returns."""
+        columns = read_table(with_columns_checked(self, X, reset=True))
+        self.n_features_in_ = columns.columns
+        warn_of_column_vector(y)
+        target, told = self._learn_target(y, columns.rows)
+        config = self._config(told)
+        fraction = self._fraction(config, watched)
+        sample = self._sample(columns, target, weight, margin)
+        held = None
+        if fraction is not None:
+            chosen = self._hold_out(sample, fraction, config.random_state)
+            sample, held = sample.take(~chosen), sample.take(chosen)
+        weights = self._row_weights(sample)
+        sample = replace(sample, weight=weights)
+        dataset = sample.binned(max_bin=config.max_bin, n_jobs=config.n_jobs)
+        if held is not None:
+            return config, dataset, {"validation_0": held.binned(reference=dataset, n_jobs=config.n_jobs)}
+        valid = {}
+        for place, found in enumerate(watched):
+            given = (weights, margin, found.weight, found.margin)
+            same = found.X is X and found.y is y and all(value is None for value in given)
+            valid[f"validation_{place}"] = (
+                dataset if same else self._validation(found, dataset, config.n_jobs)
+            )
+        return config, dataset, valid
+
+    def _validation(self, found: Evaluation, dataset: Dataset, n_jobs: int | None) -> Dataset:
+        with naming(found.where):
+            columns = read_table(with_columns_checked(self, found.X, reset=False))
+            schema = dataset.schema
+            columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
+            target = self._read_target(found.y, columns.rows)
+            sample = self._sample(columns, target, found.weight, found.margin)
+            return sample.binned(reference=dataset, n_jobs=n_jobs)
+
+    def _sample(self, columns: Table, target: NDArray[np.float64], weight: object, margin: object) -> Sample:
+        weights = read_weight(weight, columns.rows)
+        return Sample(columns, target, weights, read_margin(margin, columns.rows, self._outputs()))
+
+    def _config(self, told: Mapping[str, object]) -> Config:
+        given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
+        seed = self.random_state
+        if seed is None:
+            given["random_state"] = 0
+        elif isinstance(seed, np.random.RandomState):
+            given["random_state"] = int(seed.randint(2**31 - 1))
+        return parse({**given, **told})
+
+    def _fraction(self, config: Config, watched: list[Evaluation]) -> float | None:
+        fraction: Any = checked(_FRACTION, self.validation_fraction)
+        if fraction is not None and watched:
+            raise ParameterError(
+                f"validation_fraction={fraction} contradicts eval_set: there are validation data already, give only one"
+            )
+        if config.early_stopping_rounds is not None and fraction is None and not watched:
+            raise ParameterError(
+                f"early_stopping_rounds={config.early_stopping_rounds} needs validation data: give fit an eval_set, or "
+                "set validation_fraction"
+            )
+        return None if fraction is None else float(fraction)
+
+    def _hold_out(self, sample: Sample, fraction: float, seed: int) -> NDArray[np.bool_]:
+        strata = self._strata(sample.target)
+        groups = int(strata.max()) + 1
+        if sample.weight is not None:
+            strata = np.where(sample.weight > 0, strata, -1)
+        return held_out(strata, groups, fraction, seed)
+
+    def _raw_scores(self, X: object, base_margin: ArrayLike | None) -> NDArray[np.float64]:
+        check_is_fitted(self, "model_")
+        X = with_columns_checked(self, X, reset=False)
+        return self.model_.predict_raw(X, n_jobs=self.n_jobs, base_margin=base_margin)
+
+    def _staged_scores(self, X: object, base_margin: ArrayLike | None) -> Iterator[NDArray[np.float64]]:
+        check_is_fitted(self, "model_")
+        X = with_columns_checked(self, X, reset=False)
+        return staged_scores(self.model_, X, self.n_jobs, base_margin)

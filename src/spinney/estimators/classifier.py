@@ -1,0 +1,190 @@
+"""Gradient boosting for classes."""
+
+# scikit-learn has no types, so its classes are Any to a type checker.
+# mypy: allow-subclassing-any
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+
+from spinney import objectives
+from spinney.estimators.base import GBMBase
+from spinney.estimators.documents import documented
+from spinney.estimators.labels import find_classes, learn_classes, weigh_classes
+from spinney.estimators.samples import Sample
+
+
+@documented
+class GBMClassifier(ClassifierMixin, GBMBase):
+    """Gradient boosting of trees for two classes or more; labels may be strings, whole numbers or booleans.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes_,)
+        The labels, sorted.
+    n_classes_ : int
+        Number of classes.
+    model_ : Model
+        The fitted model; it knows the classes by their places in `classes_`.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each column in the gain of all splits.
+    evals_result_ : dict
+        evals_result_["validation_0"][metric]: the values after each round, for each pair of `eval_set`.
+    best_iteration_ : int or None
+        Round with the best metric, from 1; None without early stopping.
+    n_iter_ : int
+        Rounds that were fitted.
+    n_estimators_ : int
+        Rounds that predictions use: the best one where early stopping found one, else all.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the table had names.
+
+    See Also
+    --------
+    GBMRegressor : The same for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spinney as sp
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] < 0.5, "ash", "oak")
+    >>> classifier = sp.GBMClassifier(n_estimators=30).fit(X, y)
+    >>> classifier.predict([[0.2], [0.8]]).tolist()
+    ['ash', 'oak']
+    >>> classifier.predict_proba([[0.2]]).round(1)
+    array([[1., 0.]])
+    """
+
+    classes_: NDArray[Any]
+    n_classes_: int
+    class_weight: object
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaves: int = 31,
+        max_depth: int = 0,
+        grow_policy: str = "lossguide",
+        tree_method: str = "hist",
+        min_child_samples: int = 20,
+        min_child_weight: float = 1e-3,
+        gamma: float = 0.0,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        scale_pos_weight: float = 1.0,
+        class_weight: Mapping[Any, float] | str | None = None,
+        base_score: float | None = None,
+        max_bin: int = 255,
+        eval_metric: str | Sequence[str] | None = (),
+        early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
+        validation_fraction: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self._keep(locals())
+
+    def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[Any]:
+        """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+        base_margin : array of shape (rows,) or (rows, classes), optional
+            Raw scores that the rows start from, in place of the base score.
+
+        Returns
+        -------
+        ndarray of shape (rows,)
+            Labels.
+        """
+        return self._labels(self._raw_scores(X, base_margin))
+
+    def predict_proba(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Predict the probability of each class. The parameters are those of `predict`.
+
+        Returns
+        -------
+        float64 array of shape (rows, classes)
+            In the order of `classes_`.
+        """
+        return self._probabilities(self._raw_scores(X, base_margin))
+
+    def decision_function(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Raw scores. The parameters are those of `predict`.
+
+        Returns
+        -------
+        float64 array of shape (rows,) or (rows, classes)
+            Log-odds of the second of two classes; else one score a class, of which softmax makes probabilities.
+        """
+        return self._raw_scores(X, base_margin)
+
+    def staged_predict(self, X: object, *, base_margin: ArrayLike | None = None) -> Iterator[NDArray[Any]]:
+        """Predict the class after each round, up to the rounds that `predict` uses.
+
+        Yields
+        ------
+        ndarray of shape (rows,)
+        """
+        for raw in self._staged_scores(X, base_margin):
+            yield self._labels(raw)
+
+    def staged_predict_proba(
+        self, X: object, *, base_margin: ArrayLike | None = None
+    ) -> Iterator[NDArray[np.float64]]:
+        """Predict the probabilities after each round, up to the rounds that `predict_proba` uses.
+
+        Yields
+        ------
+        float64 array of shape (rows, classes)
+        """
+        for raw in self._staged_scores(X, base_margin):
+            yield self._probabilities(raw)
+
+    def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
+        codes = (raw > 0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        shares = objectives.get(self.model_.objective).link(raw)
+        return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
+
+    def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
+        self.classes_, codes = learn_classes(y, rows)
+        self.n_classes_ = len(self.classes_)
+        if self.n_classes_ == 2:
+            return codes, {"objective": "log_loss"}
+        return codes, {"objective": "softmax", "num_class": self.n_classes_}
+
+    def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
+        return find_classes(y, rows, self.classes_)
+
+    def _outputs(self) -> int:
+        return 1 if self.n_classes_ == 2 else self.n_classes_
+
+    def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
+        return target.astype(np.int64)
+
+    def _row_weights(self, sample: Sample) -> NDArray[np.float64] | None:
+        return weigh_classes(self.class_weight, self.classes_, sample.target, sample.weight)

@@ -1,0 +1,88 @@
+"""The forms in which `eval_set` and what belongs to it may be given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from spinney.errors import DataError, DataTypeError, ParameterError
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Validation data as the user gave them.
+
+    Attributes
+    ----------
+    where : str
+        What to call them in messages.
+    X, y, weight, margin : object
+        Table, target, and weights and starting scores where given.
+    """
+
+    where: str
+    X: object
+    y: object
+    weight: object
+    margin: object
+
+
+def evaluations(eval_set: object, eval_sample_weight: object, eval_base_margin: object) -> list[Evaluation]:
+    """Read `eval_set`: one pair (X, y), or a list of pairs with a list of weights and of margins.
+
+    Examples
+    --------
+    >>> [found.where for found in evaluations([([[1.0]], [2.0]), ([[3.0]], [4.0])], None, None)]
+    ['eval_set[0]', 'eval_set[1]']
+    >>> [found.where for found in evaluations(([[1.0]], [2.0]), [1.0], None)]
+    ['eval_set']
+    """
+    given = {"eval_sample_weight": eval_sample_weight, "eval_base_margin": eval_base_margin}
+    if eval_set is None:
+        for name, value in given.items():
+            if value is not None:
+                raise ParameterError(f"{name} is given without an eval_set that it could belong to")
+        return []
+    if not isinstance(eval_set, list | tuple):
+        raise DataTypeError(
+            f"eval_set must be a pair (X, y) or a list of such pairs, got {type(eval_set).__name__}"
+        )
+    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
+        X, y = eval_set
+        return [Evaluation("eval_set", X, y, eval_sample_weight, eval_base_margin)]
+    weights, margins = (_one_each(name, value, len(eval_set)) for name, value in given.items())
+    found = []
+    for place, pair in enumerate(eval_set):
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise DataTypeError(f"eval_set[{place}] must be a pair (X, y), got {_described(pair)}")
+        X, y = pair
+        found.append(Evaluation(f"eval_set[{place}]", X, y, weights[place], margins[place]))
+    return found
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Say in the message of an error about data which data they were."""
+    try:
+        yield
+    except DataTypeError as error:
+        raise DataTypeError(f"{where}: {error}") from error
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from error
+
+
+def _one_each(name: str, values: object, count: int) -> Sequence[object]:
+    if values is None:
+        return [None] * count
+    if not isinstance(values, list | tuple) or len(values) != count:
+        raise DataError(
+            f"{name} must be a list with an entry, or None, for each of the {count} pairs of eval_set, "
+            f"got {_described(values)}"
+        )
+    return values
+
+
+def _described(value: object) -> str:
+    kind = type(value).__name__
+    return f"a {kind} of {len(value)}" if isinstance(value, list | tuple) else f"a {kind}"

@@ -1,0 +1,62 @@
+"""Drawing the rows that are held out as validation data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import DataError
+from spinney.sampling import draw_rows
+
+
+def held_out(groups: NDArray[np.int64], count: int, share: float, seed: int) -> NDArray[np.bool_]:
+    """Choose rows to hold out, the same share of every group as nearly as whole rows allow.
+
+    Parameters
+    ----------
+    groups : int64[rows]
+        Group of each row, from 0; rows of group -1 are never held out.
+    count : int
+        Number of groups.
+    share : float
+        Share of the rows, above 0.
+    seed : int
+        The same seed chooses the same rows.
+
+    Returns
+    -------
+    bool[rows]
+        True where a row is held out. Every group that has a row keeps one.
+
+    Examples
+    --------
+    >>> chosen = held_out(np.repeat([0, 1], [60, 40]), 2, 0.1, seed=0)
+    >>> int(chosen[:60].sum()), int(chosen[60:].sum())
+    (6, 4)
+    """
+    sizes = np.bincount(groups[groups >= 0], minlength=count)
+    wanted = _apportioned(sizes, share)
+    chosen = np.zeros(len(groups), np.bool_)
+    for group in np.flatnonzero(wanted):
+        rows = np.flatnonzero(groups == group).astype(np.int32)
+        drawn = np.empty(len(rows), np.int32)
+        taken = draw_rows(rows, wanted[group] / len(rows), seed + int(group), drawn)
+        chosen[drawn[:taken]] = True
+    return chosen
+
+
+def _apportioned(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+    """Rows to take of each group: the exact share rounded down, the rest to those that lost most by it."""
+    total = max(1, round(share * int(sizes.sum())))
+    most = np.maximum(sizes - 1, 0)
+    if total > most.sum():
+        raise DataError(
+            f"validation_fraction={share} holds out {total} of {sizes.sum()} rows, but a row of every class "
+            "must be left to train on: give more rows, or a smaller fraction"
+        )
+    exact = share * sizes
+    wanted: NDArray[np.int64] = np.minimum(np.floor(exact).astype(np.int64), most)
+    order = np.argsort(wanted - exact, kind="stable")
+    while (missing := total - int(wanted.sum())) > 0:
+        wanted[order[wanted[order] < most[order]][:missing]] += 1
+    return wanted

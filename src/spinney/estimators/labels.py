@@ -1,0 +1,131 @@
+"""Classes: their labels, and the weights of their rows."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import read_labels
+from spinney.errors import DataError, ParameterError, ParameterTypeError
+
+
+def learn_classes(y: object, rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Find the classes of the training rows: their labels, sorted, and the place of each row's label among them.
+
+    Examples
+    --------
+    >>> classes, codes = learn_classes(["oak", "ash", "oak"], 3)
+    >>> classes.tolist(), codes.tolist()
+    (['ash', 'oak'], [1.0, 0.0, 1.0])
+    """
+    classes, codes = read_labels(y, rows)
+    if len(classes) < 2:
+        raise DataError(
+            f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs rows of two classes or more"
+        )
+    return classes, codes.astype(np.float64)
+
+
+def find_classes(y: object, rows: int, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Place of each row's label among known classes; an unknown label is an error.
+
+    Examples
+    --------
+    >>> find_classes([5, 2], 2, np.array([2, 3, 5])).tolist()
+    [2.0, 0.0]
+    """
+    present, codes = read_labels(y, rows)
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in present.tolist() if label not in place]
+    if unknown:
+        raise DataError(
+            f"y holds the label {unknown[0]!r}, which no training row has; the classes are {_listed(classes)}"
+        )
+    places = np.array([place[label] for label in present.tolist()], dtype=np.float64)
+    return places[codes]
+
+
+def weigh_classes(
+    class_weight: object,
+    classes: NDArray[Any],
+    codes: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64] | None:
+    """Weights of the rows once the classes' factors are applied; a class without weight is an error.
+
+    Parameters
+    ----------
+    class_weight : mapping of labels to numbers, "balanced" or None
+        The factors.
+    classes : ndarray
+        Labels of the classes.
+    codes : float64[rows]
+        Class of each row.
+    weight : float64[rows], optional
+        Weights of the rows before.
+
+    Returns
+    -------
+    float64[rows], or None
+        None where every row has weight 1.
+
+    Examples
+    --------
+    >>> weigh_classes("balanced", np.array(["ash", "oak"]), np.array([0.0, 1.0, 1.0, 1.0]), None).tolist()
+    [2.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666]
+    """
+    if class_weight is None and weight is None:
+        return None
+    class_of_row = codes.astype(np.int64)
+    mass = np.bincount(class_of_row, weight, len(classes)).astype(np.float64)
+    _check_present(classes, mass, "sample_weight")
+    if class_weight is None:
+        return weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factors = mass.sum() / (len(classes) * mass)
+    elif isinstance(class_weight, Mapping):
+        factors = _factors(class_weight, classes)
+        _check_present(classes, factors, "class_weight")
+    else:
+        raise ParameterTypeError(
+            f"class_weight={class_weight!r} must be 'balanced', None, or a dict of labels and weights"
+        )
+    weights: NDArray[np.float64] = factors[class_of_row]
+    return weights if weight is None else weights * weight
+
+
+def _factors(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[np.float64]:
+    labels = classes.tolist()
+    for label, factor in class_weight.items():
+        if not isinstance(factor, numbers.Real) or isinstance(factor, bool):
+            raise ParameterTypeError(f"class_weight[{label!r}]={factor!r} must be a number")
+        if not 0 <= float(factor) < math.inf:
+            raise ParameterError(f"class_weight[{label!r}]={factor!r} must be finite and 0 or more")
+    unnamed = [label for label in labels if label not in class_weight]
+    strange = [label for label in class_weight if label not in labels]
+    # A fold of the data may lack a class, but a class without a name beside a name without a class is a slip.
+    if unnamed and strange:
+        raise ParameterError(
+            f"class_weight names {strange[0]!r}, which is no class of y, and not {unnamed[0]!r}; "
+            f"the classes are {_listed(classes)}"
+        )
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])
+
+
+def _check_present(classes: NDArray[Any], mass: NDArray[np.float64], what: str) -> None:
+    absent = np.flatnonzero(mass <= 0)
+    if len(absent):
+        raise DataError(
+            f"{what} leaves the class {classes.tolist()[absent[0]]!r} without a row of weight above 0; "
+            "give it some weight, or leave its rows out"
+        )
+
+
+def _listed(classes: NDArray[Any]) -> str:
+    shown = ", ".join(map(repr, classes.tolist()[:10]))
+    return shown + (f" and {len(classes) - 10} more" if len(classes) > 10 else "")

@@ -1,0 +1,128 @@
+"""Gradient boosting for numbers."""
+
+# scikit-learn has no types, so its classes are Any to a type checker.
+# mypy: allow-subclassing-any
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+
+from spinney import objectives
+from spinney.data import read_vector
+from spinney.estimators.base import GBMBase
+from spinney.estimators.documents import documented
+
+
+@documented
+class GBMRegressor(RegressorMixin, GBMBase):
+    """Gradient boosting of trees for a numeric target.
+
+    {parameters}
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each column in the gain of all splits.
+    evals_result_ : dict
+        evals_result_["validation_0"][metric]: the values after each round, for each pair of `eval_set`.
+    best_iteration_ : int or None
+        Round with the best metric, from 1; None without early stopping.
+    n_iter_ : int
+        Rounds that were fitted.
+    n_estimators_ : int
+        Rounds that predictions use: the best one where early stopping found one, else all.
+    n_features_in_ : int
+        Number of columns seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the table had names.
+
+    See Also
+    --------
+    GBMClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spinney as sp
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> regressor = sp.GBMRegressor(max_leaves=8).fit(X, X[:, 0] ** 2)
+    >>> regressor.predict([[0.2], [0.8]]).round(1)
+    array([0. , 0.6])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaves: int = 31,
+        max_depth: int = 0,
+        grow_policy: str = "lossguide",
+        tree_method: str = "hist",
+        min_child_samples: int = 20,
+        min_child_weight: float = 1e-3,
+        gamma: float = 0.0,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        max_delta_step: float = 0.0,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        base_score: float | None = None,
+        max_bin: int = 255,
+        eval_metric: str | Sequence[str] | None = (),
+        early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
+        validation_fraction: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self._keep(locals())
+
+    def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+        base_margin : array of shape (rows,), optional
+            Raw scores that the rows start from, in place of the base score.
+
+        Returns
+        -------
+        float64 array of shape (rows,)
+        """
+        return self._link(self._raw_scores(X, base_margin))
+
+    def staged_predict(
+        self, X: object, *, base_margin: ArrayLike | None = None
+    ) -> Iterator[NDArray[np.float64]]:
+        """Predict after each round, up to the rounds that `predict` uses. The parameters are those of `predict`.
+
+        Yields
+        ------
+        float64 array of shape (rows,)
+        """
+        for raw in self._staged_scores(X, base_margin):
+            yield self._link(raw)
+
+    def _link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        return objectives.get(self.model_.objective).link(raw)
+
+    def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
+        return self._read_target(y, rows), {"objective": "squared_error"}
+
+    def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
+        return read_vector(y, rows, "y", allow_none=False)
+
+    def _outputs(self) -> int:
+        return 1

@@ -1,0 +1,77 @@
+"""Rows on their way into a data set: read, with their target as numbers, not yet binned."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import validate_data
+
+from spinney.binning.dataset import Dataset
+from spinney.data import Panel, Table
+from spinney.data.array import plain_array
+from spinney.data.frame import is_frame
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A table with what stands beside its rows.
+
+    Attributes
+    ----------
+    table : Table
+        The columns, mostly the user's own memory.
+    target : float64[rows]
+        Values, or places of the labels among the classes.
+    weight : float64[rows], optional
+        Weights.
+    margin : float64[rows, outputs], optional
+        Scores to start from.
+    """
+
+    table: Table
+    target: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
+    margin: NDArray[np.float64] | None
+
+    def take(self, chosen: NDArray[np.bool_]) -> Sample:
+        """Copy some of the rows."""
+        table = self.table
+        panels = tuple(Panel(panel.first, panel.values[chosen]) for panel in table.panels)
+        return Sample(
+            Table(int(chosen.sum()), table.columns, table.names, panels),
+            self.target[chosen],
+            None if self.weight is None else self.weight[chosen],
+            None if self.margin is None else self.margin[chosen],
+        )
+
+    def binned(self, **options: Any) -> Dataset:
+        """Make the data set; the options are those of `Dataset`."""
+        return Dataset(self.table, self.target, weight=self.weight, base_margin=self.margin, **options)
+
+
+def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object:
+    """Let scikit-learn note (`reset`) or compare the number and names of columns, and warn or raise in its words.
+
+    Nothing is copied or converted, except that lists become an array. What is no table is left for the reader to refuse.
+    """
+    if not is_frame(X):
+        X = plain_array(X, "X")
+    if len(getattr(X, "shape", ())) == 2:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return X
+
+
+def warn_of_column_vector(y: object) -> None:
+    """Warn, as scikit-learn does, of a target that is a matrix of one column."""
+    if getattr(y, "shape", ())[1:] == (1,):
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+            "example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,38 @@
+"""Predictions after each round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import match_columns, read_margin, read_table
+from spinney.model.model import Model
+from spinney.model.predict import Predictor
+from spinney.tree import concatenate
+
+
+def staged_scores(
+    model: Model, X: object, n_jobs: int | None, base_margin: object = None
+) -> Iterator[NDArray[np.float64]]:
+    """Raw scores after the first round, the second and so on, up to the rounds that `Model.predict_raw` uses.
+
+    Every round walks its own trees only, and needs no memory beyond the scores.
+
+    Yields
+    ------
+    float64 array
+        A new one each round, shaped as `Model.predict_raw` gives it; the last one has its bits.
+    """
+    table = match_columns(read_table(X), model.feature_names, model.n_features)
+    outputs = model.outputs
+    margin = read_margin(base_margin, table.rows, outputs)
+    start = model.base_score if margin is None else np.zeros(outputs)
+    scores = np.tile(start, (table.rows, 1))
+    for done in range(model.rounds if model.best_round is None else model.best_round):
+        trees = [model.forest.tree(t) for t in range(done * outputs, (done + 1) * outputs)]
+        added = Predictor(concatenate(trees)).raw_scores(np.zeros(outputs), table, outputs, n_jobs)
+        scores += added
+        shown = scores.copy() if margin is None else scores + margin
+        yield shown[:, 0] if outputs == 1 else shown

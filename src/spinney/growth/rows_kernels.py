@@ -1,0 +1,69 @@
+"""What every thread does for its own rows: partition them, sum them by leaf, move their scores."""
+
+import numpy as np
+
+from spinney.growth.layout import (
+    CHILD, COUNT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, EXACT_G, EXACT_H, EXACT_SCALE_G, EXACT_SCALE_H,
+    LEFT_COUNT, NODE_WIDTH,
+)  # fmt: skip
+from spinney.growth.partition_kernels import split_rows
+from spinney.jit.intrinsics import atomic_add, prefetch
+from spinney.jit.kernel import inline
+
+
+@inline
+def partition(node, first, last, size, stretches, entries, spare, by_column, bins_of, nodes):
+    """Partition the rows of threads first..last-1 in a node that has been opened."""
+    columns8, columns16, wide, rows = by_column
+    row = node * NODE_WIDTH
+    column = nodes[row + CUT_COLUMN]
+    child = nodes[row + CHILD]
+    where = (columns8, columns16, wide, column * rows)
+    left_is_larger = 2 * nodes[row + LEFT_COUNT] >= nodes[row + COUNT]
+    for t in range(first, last):
+        at = 2 * (node * size + t)
+        begin = stretches[at]
+        end = stretches[at + 1]
+        middle = begin + split_rows(
+            entries, spare, begin, end, where, nodes[row + CUT_BIN], bins_of[column], nodes[row + CUT_DEFAULT],
+            left_is_larger,
+        )
+        to = 2 * (child * size + t)
+        stretches[to] = begin
+        stretches[to + 1] = middle
+        to = 2 * ((child + 1) * size + t)
+        stretches[to] = middle
+        stretches[to + 1] = end
+
+
+@inline
+def leaf_sums(rank, size, stretches, entries, pairs, pairs_at, nodes, used_nodes, scales):
+    """Add this thread's rows to the exact sums of their leaves: 64-bit fixed point, in any order."""
+    scale_g = scales[EXACT_SCALE_G]
+    scale_h = scales[EXACT_SCALE_H]
+    for node in range(used_nodes):
+        row = node * NODE_WIDTH
+        if nodes[row + CHILD] == 0:
+            begin = stretches[2 * (node * size + rank)]
+            end = stretches[2 * (node * size + rank) + 1]
+            g = 0
+            h = 0
+            for i in range(begin, end):
+                prefetch(pairs, pairs_at + 2 * (entries[min(i + 16, end - 1)] >> 32))
+                at = pairs_at + 2 * (entries[i] >> 32)
+                g += np.int64(float(pairs[at]) * scale_g)
+                h += np.int64(float(pairs[at + 1]) * scale_h)
+            if begin < end:
+                atomic_add(nodes, row + EXACT_G, g)
+                atomic_add(nodes, row + EXACT_H, h)
+
+
+@inline
+def add_scores(rank, size, stretches, entries, scores, scores_at, nodes, used_nodes, value):
+    """Add each leaf's value to the scores of this thread's rows."""
+    for node in range(used_nodes):
+        if nodes[node * NODE_WIDTH + CHILD] == 0:
+            end = stretches[2 * (node * size + rank) + 1]
+            for i in range(stretches[2 * (node * size + rank)], end):
+                prefetch(scores, scores_at + (entries[min(i + 16, end - 1)] >> 32))
+                scores[scores_at + (entries[i] >> 32)] += value[node]

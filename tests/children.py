@@ -1,0 +1,186 @@
+"""Programs run in a process of their own, and a small copy of the package whose kernels are quick to build."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import spinney
+
+SOURCES = Path(spinney.__file__).resolve().parent.parent
+# What the process that runs the tests was told is not for these programs.
+FORGOTTEN = ("SPINNEY_KERNELS", "NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "OMP_NUM_THREADS", "PYTHONWARNINGS")
+LIMIT = 300  # seconds; only what hangs takes so long
+
+TOY_CONSTANTS = "STEP = 1.0\n"
+TOY_KERNELS = '''
+from spinney.jit import f64, i64, kernel, out
+from spinney.jit.barrier import meet
+from spinney.jit.math import exp, log, sigmoid
+from spinney.toy.constants import STEP
+
+
+@kernel
+def exp_all(count: i64, values: f64["count"], result: out(f64["count"])):
+    for i in range(count):
+        result[i] = exp(values[i])
+
+
+@kernel
+def log_all(count: i64, values: f64["count"], result: out(f64["count"])):
+    for i in range(count):
+        result[i] = log(values[i])
+
+
+@kernel
+def sigmoid_all(count: i64, values: f64["count"], result: out(f64["count"])):
+    for i in range(count):
+        result[i] = sigmoid(values[i])
+
+
+@kernel
+def step_all(count: i64, values: f64["count"], result: out(f64["count"])):
+    for i in range(count):
+        result[i] = values[i] + STEP
+
+
+@kernel
+def hand_on(rank: i64, size: i64, sync: out(i64["32"]), threads: i64, turns: i64, cells: out(i64["8 * threads"])):
+    """Every thread adds 1 to what its neighbour had in the turn before; ends early when the team gives up."""
+    for turn in range(turns):
+        seen = cells[8 * ((rank + 1) % size)]
+        if not meet(sync, size):
+            return
+        cells[8 * rank] = seen + 1
+        if not meet(sync, size):
+            return
+'''
+
+
+def start(program, *arguments, sources=SOURCES, folder, **environment):
+    """Start a Python program that makes errors of warnings."""
+    file = Path(tempfile.mkstemp(suffix=".py", dir=folder)[1])
+    file.write_text(textwrap.dedent(program), encoding="utf-8")
+    inherited = {name: value for name, value in os.environ.items() if name not in FORGOTTEN}
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", file, *map(str, arguments)],
+        env=inherited | {"PYTHONPATH": str(sources)} | {name: str(value) for name, value in environment.items()},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    """What a started program wrote: its standard output and its standard error. It must have succeeded."""
+    with process:
+        try:
+            told, complaints = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    assert process.returncode == 0, complaints or told
+    return told, complaints
+
+
+def run(program, *arguments, **given):
+    """Run a program to its end and read the JSON that it prints; nothing else may be printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        told, complaints = finish(start(program, *arguments, folder=folder, **given))
+    assert complaints == ""
+    return json.loads(told)
+
+
+def small_checkout(folder):
+    """A copy of the package with `jit` alone and a room of toy kernels; returns the folder to import it from."""
+    package = Path(folder) / "src" / "spinney"
+    shutil.copytree(
+        SOURCES / "spinney" / "jit", package / "jit", ignore=shutil.ignore_patterns("built", "__pycache__")
+    )
+    for name in ("__init__.py", "errors.py"):
+        shutil.copy(SOURCES / "spinney" / name, package / name)
+    toy = package / "toy"
+    toy.mkdir()
+    (toy / "__init__.py").touch()
+    (toy / "constants.py").write_text(TOY_CONSTANTS)
+    (toy / "kernels.py").write_text(TOY_KERNELS)
+    return package.parent
+
+
+FIT = """
+import hashlib, json, os, signal, sys, threading, warnings
+import numpy as np
+import spinney as sp
+
+
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(15_000, 5))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, (np.nan_to_num(X[:, 0] * X[:, 1]) + rng.normal(size=15_000) > 0).astype(float)
+
+
+def fit(n_jobs=2, rounds=4, callbacks=()):
+    # Table large enough for every step to be shared among threads.
+    X, y = data()
+    dataset = sp.Dataset(X, y, n_jobs=n_jobs)
+    model = sp.train({"objective": "log_loss", "n_jobs": n_jobs}, dataset, rounds=rounds, callbacks=callbacks)
+    return hashlib.sha256(model.to_bytes() + model.predict(X, n_jobs=n_jobs).tobytes()).hexdigest()
+
+
+def team_threads():
+    return sum(thread.name.startswith("spinney") for thread in threading.enumerate())
+
+"""
+
+
+def run_fits(program, *arguments, **given):
+    """Run a program that has `fit()`, which trains a model and returns a digest of it, and `team_threads()`."""
+    return run(FIT + textwrap.dedent(program), *arguments, **given)
+
+
+SETTINGS = """
+import decimal, gc, hashlib, json, locale, logging, os, random, signal, sys, threading, warnings
+import numpy as np
+
+
+def settings():
+    # JSON of everything that belongs to the whole process.
+    handlers = {}
+    for number in sorted(signal.valid_signals()):
+        handlers[str(number)] = repr(signal.getsignal(number))
+    logger = logging.getLogger("spinney")
+    facts = {
+        "numpy errors": np.geterr(),
+        "numpy random": [str(part) for part in np.random.get_state()],
+        "random": hashlib.sha256(repr(random.getstate()).encode()).hexdigest(),
+        "warnings": [repr(entry) for entry in warnings.filters],
+        "environment": dict(os.environ),
+        "threads": threading.active_count(),
+        "signals": handlers,
+        "folder": os.getcwd(),
+        "path": sys.path,
+        "hooks": [repr(sys.excepthook), repr(threading.excepthook), repr(sys.displayhook)],
+        "switch interval": sys.getswitchinterval(),
+        "recursion": sys.getrecursionlimit(),
+        "collector": [gc.isenabled(), gc.get_threshold()],
+        "locale": locale.setlocale(locale.LC_ALL),
+        "decimal": repr(decimal.getcontext()),
+        "logging": [repr(logging.root.handlers), logging.root.level, repr(logger.handlers), logger.level],
+        "affinity": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+    }
+    mask = os.umask(0)
+    os.umask(mask)
+    if "numba" in sys.modules:
+        config = sys.modules["numba"].config
+        facts["numba"] = {name: repr(value) for name, value in vars(config).items() if name.isupper()}
+        parallel = sys.modules.get("numba.np.ufunc.parallel")
+        facts["numba threads"] = getattr(parallel, "_is_initialized", False)
+    return json.loads(json.dumps(facts | {"mask": mask}))
+
+"""

@@ -1,0 +1,163 @@
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+from typer.testing import CliRunner
+
+import spinney
+from spinney.cli import libraries, main
+from spinney.cli.app import app
+from spinney.errors import KernelBuildError
+from spinney.jit import build, cpu, library, sources
+
+
+def run(*words):
+    return CliRunner().invoke(app, list(words))
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPINNEY_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def put_library(cache, folder, level="x86-64-v2", digest=None, numba=None):
+    """A file that looks like a library from outside, with its note."""
+    about = {
+        "digest": digest or sources.digest(),
+        "numba": numba or metadata.version("numba"),
+        "level": level,
+    }
+    (cache / folder).mkdir()
+    (cache / folder / f"kernels-{level}{build.SUFFIX}").write_bytes(b"code")
+    note = cache / folder / f"kernels-{level}.json"
+    note.write_text(json.dumps(about))
+    return note
+
+
+def test_the_version_is_told():
+    result = run("--version")
+    assert (result.exit_code, result.output) == (0, f"spinney {spinney.__version__}\n")
+
+
+def test_without_a_command_the_commands_are_listed():
+    output = run().output
+    assert "demo" in output
+    assert "kernels" in output
+
+
+def test_kernels_tells_how_they_run_and_where_the_library_is():
+    how = library.runtime()
+    output = run("kernels").output
+    assert libraries.HOW[how.kind] in output
+    assert metadata.version("numba") in output
+    if how.path is not None:
+        assert str(how.path) in output
+        assert how.level in output
+
+
+@pytest.mark.parametrize(("asked", "told"), [("python", "as plain Python"), ("jit", "by Numba")])
+def test_kernels_tells_what_the_environment_asks_for(asked, told):
+    command = [sys.executable, "-c", "from spinney.cli import main; main()", "kernels"]
+    environment = {**os.environ, "SPINNEY_KERNELS": asked}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert told in done.stdout
+
+
+def test_cached_libraries_fit_only_with_these_sources_and_this_numba(cache):
+    put_library(cache, "a")
+    put_library(cache, "b", digest="of other sources")
+    put_library(cache, "c", numba="0.1")
+    assert [found.fits for found in libraries.cached_libraries()] == [True, False, False]
+
+
+@pytest.mark.parametrize("note", [b"", b"[]", b"{", b"\xff"])
+def test_a_note_that_cannot_be_read_is_passed_over(cache, note):
+    put_library(cache, "a").write_bytes(note)
+    assert list(libraries.cached_libraries()) == []
+
+
+def test_a_note_without_its_library_is_passed_over(cache):
+    put_library(cache, "a").with_suffix(build.SUFFIX).unlink()
+    assert list(libraries.cached_libraries()) == []
+
+
+@pytest.fixture
+def fake_build(monkeypatch, tmp_path):
+    """Builds in no time, and notes which levels were asked for."""
+    asked = []
+
+    def cached(level, progress):
+        asked.append(level)
+        progress(level, "grow_tree")
+        return tmp_path / f"kernels-{level}"
+
+    monkeypatch.setattr(build, "cached", cached)
+    monkeypatch.setattr(build, "packaged", lambda level: None)
+    return asked
+
+
+def test_build_builds_the_best_level_of_this_cpu(fake_build):
+    result = run("kernels", "build")
+    assert result.exit_code == 0, result.output
+    assert fake_build == list(cpu.supported()[-1:])
+    assert f"kernels-{fake_build[0]}" in result.output.replace("\n", "")
+
+
+def test_build_can_build_every_level(fake_build):
+    assert run("kernels", "build", "--all-levels").exit_code == 0
+    assert fake_build == list(build.default_levels())
+
+
+def test_build_leaves_a_level_that_the_package_carries(fake_build, monkeypatch, tmp_path):
+    monkeypatch.setattr(build, "packaged", lambda level: tmp_path / "packaged")
+    result = run("kernels", "build")
+    assert fake_build == []
+    assert "packaged" in result.output
+
+
+def test_force_builds_what_the_package_carries_and_says_which_is_used(fake_build, monkeypatch, tmp_path):
+    monkeypatch.setattr(build, "packaged", lambda level: tmp_path / "packaged")
+    result = run("kernels", "build", "--force")
+    assert fake_build == list(cpu.supported()[-1:])
+    assert "The package carries a library of its own" in " ".join(result.output.split())
+
+
+def test_force_takes_away_the_cached_library_of_that_level_only(cache, fake_build, monkeypatch):
+    monkeypatch.setattr(build, "find_linker", lambda: ["cc"])
+    mine = put_library(cache, "a", level=cpu.supported()[-1])
+    other = put_library(cache, "b", level="another")
+    stale = put_library(cache, "c", level=cpu.supported()[-1], digest="of other sources")
+    assert run("kernels", "build", "--force").exit_code == 0
+    assert [note.exists() for note in (mine, other, stale)] == [False, True, True]
+
+
+def test_force_takes_nothing_away_without_a_compiler(cache, fake_build, monkeypatch):
+    def missing():
+        raise KernelBuildError("no C compiler found")
+
+    monkeypatch.setattr(build, "find_linker", missing)
+    mine = put_library(cache, "a", level=cpu.supported()[-1])
+    assert isinstance(run("kernels", "build", "--force").exception, KernelBuildError)
+    assert mine.exists()
+
+
+def test_an_old_cpu_is_told_that_no_library_can_be_built(fake_build, monkeypatch):
+    monkeypatch.setattr(cpu, "supported", lambda: ())
+    with pytest.raises(KernelBuildError, match="older than"):
+        libraries.build(all_levels=False, force=False)
+
+
+def test_an_error_is_one_line_and_exit_code_1(monkeypatch, capsys):
+    def fail():
+        raise KernelBuildError("no C compiler found")
+
+    monkeypatch.setattr(libraries, "show", fail)
+    monkeypatch.setattr(sys, "argv", ["spinney", "kernels"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "spinney: no C compiler found\n"

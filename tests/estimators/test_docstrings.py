@@ -1,0 +1,68 @@
+"""The constructors and their documentation against the table of parameters."""
+
+import inspect
+import re
+
+import pytest
+
+import spinney as sp
+from spinney.params import table
+
+KINDS = (sp.GBMClassifier, sp.GBMRegressor)
+OWN = {"n_estimators", "validation_fraction", "progress"}
+# Parameters that follow from the target.
+DECIDED = {"objective", "num_class"}
+
+
+def defaults(kind):
+    return {name: value.default for name, value in inspect.signature(kind).parameters.items()}
+
+
+def documented_defaults(kind):
+    section = kind.__doc__.split("Attributes\n----------")[0]
+    return dict(re.findall(r"^(\w+) : .*default=(.*)$", section, re.MULTILINE))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_parameter_is_documented_with_its_default(kind):
+    assert documented_defaults(kind) == {name: repr(value) for name, value in defaults(kind).items()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_parameter_has_a_meaning(kind):
+    for name in defaults(kind):
+        assert re.search(rf"^{name} : .*\n    \S", kind.__doc__, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_place_is_left_unfilled(kind):
+    assert "{parameters}" not in kind.__doc__
+
+
+def test_the_regressor_takes_every_parameter_that_is_not_about_classes():
+    expected = {row.name for row in table()} - DECIDED - {"scale_pos_weight"} | OWN
+    assert set(defaults(sp.GBMRegressor)) == expected
+
+
+def test_the_classifier_takes_those_about_classes_too():
+    assert set(defaults(sp.GBMClassifier)) == set(defaults(sp.GBMRegressor)) | {
+        "scale_pos_weight",
+        "class_weight",
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_defaults_are_the_tables(kind):
+    given = defaults(kind)
+    for row in table():
+        if row.name in given and row.name != "random_state":
+            assert given[row.name] == row.default, row.name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fitted_attributes_are_documented(kind, table, two):
+    fitted = kind(n_estimators=2).fit(table, two)
+    attributes = kind.__doc__.split("Attributes\n----------")[1]
+    for name in [*vars(fitted), "feature_importances_"]:
+        if name.endswith("_"):
+            assert re.search(rf"^{name} : ", attributes, re.MULTILINE), name

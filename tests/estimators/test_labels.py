@@ -1,0 +1,126 @@
+"""Labels of any kind go in and come out."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import spinney as sp
+from spinney.errors import DataError, DataTypeError
+from spinney.estimators.labels import find_classes, learn_classes
+
+LABELS = {
+    "strings": np.array(["ash", "oak", "yew"]),
+    "objects": np.array(["ash", "oak", "yew"], dtype=object),
+    "gaps": np.array([-5, 3, 1000]),
+    "small integers": np.array([1, 2, 3], dtype=np.int8),
+    "large integers": np.array([0, 2**62, 2**63 + 5], dtype=np.uint64),
+    "whole floats": np.array([0.0, 2.0, 9.0]),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_three_labels_come_back_with_their_type(kind, table, three):
+    labels = LABELS[kind]
+    y = labels[three]
+    model = sp.GBMClassifier(n_estimators=20, max_leaves=8).fit(table, y)
+    predicted = model.predict(table)
+    assert predicted.dtype == y.dtype
+    assert model.classes_.tolist() == labels.tolist()
+    assert model.n_classes_ == 3
+    assert np.mean(predicted == y) > 0.9
+    assert model.model_.objective == "softmax"
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_the_model_does_not_depend_on_what_the_classes_are_called(kind, table, three):
+    fit = sp.GBMClassifier(n_estimators=5).fit
+    plain = fit(table, three).model_
+    assert fit(table, LABELS[kind][three]).model_ == plain
+
+
+def test_booleans_come_back_as_booleans(table, two):
+    model = sp.GBMClassifier(n_estimators=20).fit(table, two.astype(bool))
+    assert model.predict(table).dtype == np.bool_
+    assert model.classes_.tolist() == [False, True]
+    assert model.model_.objective == "log_loss"
+
+
+def test_lists_of_strings_are_labels(table, two):
+    y = ["no" if code == 0 else "yes" for code in two]
+    assert set(sp.GBMClassifier(n_estimators=5).fit(table, y).predict(table)) == {"no", "yes"}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda names: pd.Series(names),
+        lambda names: pd.Series(names, dtype="category"),
+        lambda names: pd.Series(names, dtype="string"),
+        lambda names: pl.Series(names),
+        lambda names: pl.Series(names, dtype=pl.Categorical),
+    ],
+    ids=["pandas", "pandas categories", "pandas strings", "polars", "polars categories"],
+)
+def test_columns_of_frames_are_labels(column, table, three):
+    names = LABELS["strings"][three].tolist()
+    model = sp.GBMClassifier(n_estimators=2).fit(table, column(names))
+    assert model.classes_.tolist() == ["ash", "oak", "yew"]
+
+
+def test_probabilities_stand_in_the_order_of_the_classes(table, two):
+    model = sp.GBMClassifier(n_estimators=30).fit(table, np.where(two == 1, "ash", "yew"))
+    shares = model.predict_proba(table)
+    assert shares.shape == (200, 2)
+    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(table))
+    np.testing.assert_array_equal(model.decision_function(table) > 0, shares[:, 1] > 0.5)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=0, atol=1e-15)
+
+
+def test_probabilities_of_many_classes_are_the_softmax_of_the_scores(table, three):
+    model = sp.GBMClassifier(n_estimators=10).fit(table, three)
+    scores = model.decision_function(table)
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(table), shares, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(table), scores.argmax(axis=1))
+
+
+@pytest.mark.parametrize("y", [np.ones(200), ["oak"] * 200])
+def test_one_class_is_an_error(y, table):
+    with pytest.raises(DataError, match=r"only one class, .*two classes or more"):
+        sp.GBMClassifier().fit(table, y)
+
+
+def test_numbers_with_a_fraction_are_no_labels(table, numbers):
+    with pytest.raises(DataError, match=r"continuous.*use a regressor"):
+        sp.GBMClassifier().fit(table, numbers)
+
+
+def test_labels_of_two_kinds_are_an_error(table):
+    with pytest.raises(DataTypeError, match="int, str"):
+        sp.GBMClassifier().fit(table, [1, "a"] * 100)
+
+
+@given(
+    st.lists(st.one_of(st.integers(-(2**60), 2**60)), min_size=2, max_size=30).filter(
+        lambda y: len(set(y)) > 1
+    )
+)
+def test_codes_lead_back_to_the_labels(labels):
+    classes, codes = learn_classes(labels, len(labels))
+    assert classes[codes.astype(int)].tolist() == labels
+    assert find_classes(labels[::-1], len(labels), classes).tolist() == codes.tolist()[::-1]
+
+
+def test_an_unknown_label_is_named_with_the_known_ones():
+    with pytest.raises(
+        DataError, match="the label 'elm', which no training row has; the classes are 'ash', 'oak'"
+    ):
+        find_classes(["oak", "elm"], 2, np.array(["ash", "oak"]))
+
+
+def test_a_long_list_of_classes_is_shortened():
+    with pytest.raises(DataError, match=r"8, 9 and 90 more$"):
+        find_classes([100], 1, np.arange(100))

@@ -1,0 +1,67 @@
+"""How the work is done never shows in the tree: subtraction or not, threads, delays."""
+
+import numpy as np
+import pytest
+
+import problems
+import spinney as sp
+from spinney.growth import grower
+from spinney.growth.grower import HistGrower
+from spinney.jit import barrier
+from spinney.jit.team import Team
+from spinney.params import parse
+from spinney.tree import concatenate
+
+
+def test_histograms_by_subtraction_and_from_rows_give_the_same_tree(monkeypatch):
+    problem = [problems.random_problem(seed) for seed in range(60)]
+    kept = [problems.fast_tree(data, pairs, params, **given)[0] for _, data, pairs, params, given in problem]
+    monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", 0)
+    built = [problems.fast_tree(data, pairs, params, **given)[0] for _, data, pairs, params, given in problem]
+    assert concatenate(kept).equal(concatenate(built))
+
+
+def large_problem(wide=False):
+    rng = np.random.default_rng(20)
+    rows = 20_000
+    X = np.where(rng.random((rows, 5)) < 0.05, np.nan, rng.normal(size=(rows, 5)))
+    pairs = np.stack([rng.normal(size=rows) - np.nan_to_num(X[:, 0] * X[:, 1]), rng.random(rows)], axis=1)
+    return sp.Dataset(X, max_bin=300 if wide else 255), pairs.astype(np.float32)
+
+
+def forest(data, pairs, params, threads, delay=0, trees=2):
+    """Some trees on the same gradients, as one forest."""
+    with Team(threads) as team:
+        team.sync[barrier.DELAY] = delay
+        scores = np.zeros((1, data.rows))
+        config = parse(params | {"max_bin": data.max_bin})
+        one = HistGrower(
+            data.matrix, data.cuts, config, 1.0, scores, pairs[None].copy(), problems.stats_of(pairs), team
+        )
+        return concatenate([one.grow(0, seed, None) for seed in range(trees)]), scores
+
+
+@pytest.mark.parametrize("kept", [0, 40_000, 512 * 2**20])
+@pytest.mark.parametrize("policy", ["lossguide", "depthwise"])
+def test_any_room_for_histograms_gives_the_same_large_tree(monkeypatch, kept, policy):
+    data, pairs = large_problem()
+    params = {"max_leaves": 40, "grow_policy": policy}
+    expected, _ = forest(data, pairs, params, 1)
+    monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", kept)
+    for threads in (1, 2):
+        assert forest(data, pairs, params, threads)[0].equal(expected)
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["bytes", "wide"])
+@pytest.mark.parametrize(
+    "params",
+    [{"max_leaves": 25}, {"grow_policy": "depthwise", "max_depth": 4, "colsample_bynode": 0.6}],
+    ids=str,
+)
+def test_threads_and_delays_before_their_meetings_do_not_change_a_tree(wide, params):
+    data, pairs = large_problem(wide)
+    expected, moved = forest(data, pairs, params, 1)
+    for threads, delay in ((2, 0), (3, 0), (8, 0), (2, 12_345), (3, 77)):
+        found, scores = forest(data, pairs, params, threads, delay)
+        assert found.equal(expected)
+        assert scores.tobytes() == moved.tobytes()

@@ -1,0 +1,120 @@
+"""How many threads: what the user asks for, else what the system lets this process have."""
+
+import os
+
+import pytest
+
+import children
+from spinney.errors import ParameterError
+from spinney.jit import cores
+from spinney.jit.cores import available_cores, threads_for
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """A machine of 16 cores; returns a function that writes its control group files."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(cores, "MEMBERSHIP", tmp_path / "membership")
+    monkeypatch.setattr(cores, "GROUPS", tmp_path / "groups")
+
+    def write(membership="", **files):
+        (tmp_path / "membership").write_text(membership)
+        for name, text in files.items():
+            file = tmp_path / "groups" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+
+    return write
+
+
+def test_without_limits_all_cores_are_available(machine):
+    assert available_cores() == 16
+
+
+def test_a_machine_that_knows_no_affinity_counts_its_cores(machine, monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert available_cores() == 6
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert available_cores() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("max 100000", 16), ("400000 100000", 4), ("350000 100000", 3), ("50000 100000", 1), ("6400000 100000", 16)],
+)
+def test_the_quota_of_a_container_counts(machine, text, expected):
+    machine("0::/\n", **{"cpu.max": text})
+    assert available_cores() == expected
+
+
+def test_the_smallest_quota_of_the_groups_around_counts(machine):
+    machine("0::/work/job/step\n", **{"work/job/cpu.max": "300000 100000", "work/cpu.max": "500000 100000"})
+    assert available_cores() == 3
+
+
+def test_a_group_that_the_container_cannot_see_falls_back_to_the_root(machine):
+    machine("0::/docker/0123456789\n", **{"cpu.max": "200000 100000"})
+    assert available_cores() == 2
+
+
+@pytest.mark.parametrize("folder", ["cpu", "cpu,cpuacct"])
+def test_the_older_control_groups_count_too(machine, folder):
+    machine(
+        "5:memory:/a\n3:cpu,cpuacct:/a/b\n0::/\n",
+        **{f"{folder}/a/cpu.cfs_quota_us": "250000\n", f"{folder}/a/cpu.cfs_period_us": "50000\n"},
+    )
+    assert available_cores() == 5
+
+
+def test_no_quota_is_minus_one_in_the_older_control_groups(machine):
+    machine("3:cpu:/\n", **{"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"})
+    assert available_cores() == 16
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "1 0", "1 2 3", "a b"])
+def test_files_that_make_no_sense_are_no_limit(machine, text):
+    machine("0::/\n:::\nnonsense", **{"cpu.max": text})
+    assert available_cores() == 16
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"), [("3", 3), (" 4 ", 4), ("5,2", 5), ("64", 16), ("0", 16), ("-2", 16), ("many", 16), ("", 16)]
+)
+def test_omp_num_threads_is_a_cap(machine, monkeypatch, told, expected):
+    monkeypatch.setenv("OMP_NUM_THREADS", told)
+    assert available_cores() == expected
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"), [(None, 16), (-1, 16), (-2, 15), (-16, 1), (-99, 1), (1, 1), (3, 3), (40, 40)]
+)
+def test_n_jobs_means_what_joblib_means_by_it(machine, n_jobs, expected):
+    assert threads_for(n_jobs) == expected
+
+
+def test_no_thread_at_all_is_an_error():
+    with pytest.raises(ParameterError, match="n_jobs = 0"):
+        threads_for(0)
+
+
+TRAIN_BOUND = """
+    import json, os, threading
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    import numpy as np
+    import spinney as sp
+
+    team = []
+    X = np.random.default_rng(0).normal(size=(20_000, 5))
+    dataset = sp.Dataset(X, X[:, 0])
+    for n_jobs in (None, -1, 3):
+        seen = lambda info: team.append(sum(t.name.startswith("spinney") for t in threading.enumerate()))
+        sp.train({"n_jobs": n_jobs}, dataset, rounds=1, callbacks=[seen])
+    print(json.dumps(team))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no CPU affinity")
+def test_a_process_bound_to_one_core_trains_on_one_thread_unless_told_otherwise():
+    assert children.run(TRAIN_BOUND) == [0, 0, 2]

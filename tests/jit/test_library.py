@@ -1,0 +1,250 @@
+"""Finding, building and loading the library, on the small checkout: real builds of toy kernels."""
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import children
+from spinney.jit import cpu
+
+BEST = cpu.supported()[-1]
+USE = """
+    import json, sys
+    import numpy as np
+    from spinney.jit import library
+    from spinney.toy import kernels
+
+    result = np.empty(2)
+    kernels.step_all(2, np.array([1.0, 2.0]), result)
+    how = library.runtime()
+    path = None if how.path is None else str(how.path)
+    facts = {"result": result.tolist(), "kind": how.kind, "level": how.level, "path": path, "why": how.why}
+    print(json.dumps(facts | {"numba": "numba" in sys.modules}))
+"""
+# The same, with the messages of the logger among the facts.
+USE_AND_LISTEN = """
+    import logging
+    messages = []
+    listener = logging.Handler()
+    listener.emit = lambda record: messages.append(record.getMessage())
+    logging.getLogger("spinney").addHandler(listener)
+    logging.getLogger("spinney").setLevel(logging.INFO)
+""" + USE.replace('"numba": ', '"messages": messages, "numba": ')
+
+
+def use(sources, cache, program=USE, **environment):
+    return children.run(program, sources=sources, SPINNEY_CACHE_DIR=cache, **environment)
+
+
+def built(folder):
+    """Libraries in a cache folder."""
+    return sorted(Path(folder).glob("*/kernels-*.so"))
+
+
+def test_the_first_use_builds_the_library_of_the_best_level_and_prints_nothing(checkout, tmp_path):
+    first = use(checkout, tmp_path / "cache", USE_AND_LISTEN)
+    assert first["result"] == [2.0, 3.0]
+    assert (first["kind"], first["level"]) == ("library", BEST)
+    assert len(first["messages"]) == 1
+    assert first["messages"][0].startswith(f"building the kernel library for {BEST} in {tmp_path / 'cache'}")
+    assert built(tmp_path / "cache") == [Path(first["path"])]
+    kept = sorted(file.name for file in Path(first["path"]).parent.iterdir())
+    assert kept == [f"kernels-{BEST}.json", f"kernels-{BEST}.so", f"{BEST}.lock"]
+
+    second = use(checkout, tmp_path / "cache", USE_AND_LISTEN)
+    assert second == first | {"messages": []}
+
+
+def test_a_built_library_needs_no_numba_and_no_linker(checkout, cache):
+    found = use(checkout, cache, PATH="", CC="")
+    assert found["kind"] == "library"
+    assert not found["numba"]
+
+
+@pytest.mark.parametrize("name", ["toy/kernels.py", "toy/constants.py", "jit/math.py", "jit/compiler.py"])
+def test_a_changed_source_no_longer_fits(checkout, name):
+    digest = "import json; from spinney.jit import sources; print(json.dumps(sources.digest()))"
+    before = children.run(digest, sources=checkout)
+    file = checkout / "spinney" / name
+    file.write_text(file.read_text() + "# changed\n")
+    assert children.run(digest, sources=checkout) != before
+
+
+def test_a_changed_source_that_no_kernel_sees_builds_nothing(checkout, cache):
+    for name in ("jit/team.py", "errors.py", "toy/__init__.py"):
+        file = checkout / "spinney" / name
+        file.write_text(file.read_text() + "\n# changed\n")
+    assert use(checkout, cache, USE_AND_LISTEN)["messages"] == []
+
+
+def test_a_packaged_library_is_taken_first(checkout, cache, tmp_path):
+    shutil.copytree(built(cache)[0].parent, checkout / "spinney" / "jit" / "built")
+    found = use(checkout, tmp_path / "unused")
+    assert Path(found["path"]).parent == checkout / "spinney" / "jit" / "built"
+    assert not (tmp_path / "unused").exists()
+
+
+def test_a_stale_library_is_passed_over_and_another_one_built(checkout, cache):
+    packaged = shutil.copytree(built(cache)[0].parent, checkout / "spinney" / "jit" / "built")
+    (checkout / "spinney" / "toy" / "constants.py").write_text("STEP = 10.0\n")
+    found = use(checkout, cache)
+    assert found["result"] == [11.0, 12.0]
+    assert Path(found["path"]).parent != packaged
+    assert len(built(cache)) == 2
+
+
+DAMAGES = {
+    "cut short": lambda file: os.truncate(file, file.stat().st_size // 2),
+    "cut to its first page": lambda file: os.truncate(file, 4096),
+    "emptied": lambda file: os.truncate(file, 0),
+    "overwritten": lambda file: file.write_bytes(bytes(file.stat().st_size)),
+    "deleted": Path.unlink,
+}
+
+
+def is_packaged(checkout):
+    program = "import json; from spinney.jit import build; print(json.dumps(build.packaged(%r) is not None))" % BEST
+    return children.run(program, sources=checkout)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_library_is_not_loaded(checkout, cache, damage):
+    packaged = shutil.copytree(built(cache)[0].parent, checkout / "spinney" / "jit" / "built")
+    assert is_packaged(checkout)
+    DAMAGES[damage](packaged / f"kernels-{BEST}.so")
+    assert not is_packaged(checkout)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"digest": 1}', "\0\0"])
+def test_a_library_with_a_damaged_note_is_not_loaded(checkout, cache, text):
+    packaged = shutil.copytree(built(cache)[0].parent, checkout / "spinney" / "jit" / "built")
+    (packaged / f"kernels-{BEST}.json").write_text(text)
+    assert not is_packaged(checkout)
+
+
+def test_a_damaged_library_is_built_anew(checkout, cache):
+    os.truncate(built(cache)[0], 5000)
+    found = use(checkout, cache, USE_AND_LISTEN)
+    assert (found["kind"], found["result"], len(found["messages"])) == ("library", [2.0, 3.0], 1)
+    assert use(checkout, cache, USE_AND_LISTEN)["messages"] == []
+
+
+def test_a_damaged_packaged_library_is_passed_over(checkout, cache):
+    packaged = shutil.copytree(built(cache)[0].parent, checkout / "spinney" / "jit" / "built")
+    os.truncate(packaged / f"kernels-{BEST}.so", 5000)
+    assert Path(use(checkout, cache)["path"]).parent == built(cache)[0].parent
+
+
+def test_a_library_that_the_system_cannot_load_leaves_the_work_to_numba(checkout, cache):
+    library = built(cache)[0]
+    library.write_bytes(b"of another system")
+    note = library.with_suffix(".json")
+    about = json.loads(note.read_text()) | {"sha256": hashlib.sha256(library.read_bytes()).hexdigest()}
+    note.write_text(json.dumps(about))
+    found = use(checkout, cache)
+    assert (found["kind"], found["result"]) == ("jit", [2.0, 3.0])
+    assert "cannot be loaded" in found["why"]
+
+
+def test_without_a_linker_numba_compiles_the_same_functions(checkout, tmp_path):
+    found = use(checkout, tmp_path / "cache", PATH="", CC="")
+    assert (found["kind"], found["result"], found["numba"]) == ("jit", [2.0, 3.0], True)
+    assert "no C compiler found" in found["why"]
+    assert built(tmp_path / "cache") == []
+
+
+def test_a_linker_that_fails_leaves_the_work_to_numba(checkout, tmp_path):
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\necho no libc here >&2\nexit 1\n")
+    broken.chmod(0o700)
+    found = use(checkout, tmp_path / "cache", CC=broken)
+    assert (found["kind"], found["result"]) == ("jit", [2.0, 3.0])
+    assert "no libc here" in found["why"]
+    assert built(tmp_path / "cache") == []
+
+
+def test_a_cache_that_cannot_be_written_is_replaced_by_a_temporary_folder(checkout, tmp_path):
+    (tmp_path / "temporary").mkdir()
+    found = use(checkout, "/dev/null/cache", TMPDIR=tmp_path / "temporary")
+    assert found["kind"] == "library"
+    private = tmp_path / "temporary" / f"spinney-{os.getuid()}"
+    assert Path(found["path"]).is_relative_to(private)
+    assert private.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_environment_chooses_how_kernels_run(toy):
+    assert toy(USE, SPINNEY_KERNELS="python")["kind"] == "python"
+    assert toy(USE, NUMBA_DISABLE_JIT=1)["kind"] == "python"
+    assert toy(USE, SPINNEY_KERNELS="jit")["kind"] == "jit"
+    assert toy(USE, NUMBA_BOUNDSCHECK=1)["kind"] == "jit"
+    assert toy(USE, NUMBA_DISABLE_JIT=0, NUMBA_BOUNDSCHECK=0)["level"] == BEST
+    assert toy(USE, SPINNEY_KERNELS=cpu.levels()[0])["level"] == cpu.levels()[0]
+
+
+REFUSE = """
+    import json
+    from spinney.errors import KernelBuildError
+    from spinney.jit import library
+    try:
+        library.runtime()
+    except KernelBuildError as error:
+        print(json.dumps(str(error)))
+"""
+
+
+def test_a_level_that_does_not_exist_is_an_error(toy):
+    message = toy(REFUSE, SPINNEY_KERNELS="x86-64-v9")
+    assert message == f"SPINNEY_KERNELS='x86-64-v9': this machine can run {', '.join(cpu.supported())}, jit, python"
+
+
+def test_a_level_that_is_asked_for_is_not_replaced_by_another_way(checkout, tmp_path):
+    given = {"SPINNEY_CACHE_DIR": tmp_path / "cache", "SPINNEY_KERNELS": BEST, "PATH": "", "CC": ""}
+    assert "no C compiler" in children.run(REFUSE, sources=checkout, **given)
+
+
+def test_a_cpu_without_any_level_leaves_the_work_to_numba(toy):
+    old = "from spinney.jit import cpu\n    cpu.supported = lambda: ()\n" + USE
+    found = toy("    " + old)
+    assert (found["kind"], found["result"]) == ("jit", [2.0, 3.0])
+    assert found["why"] == f"this CPU is older than {cpu.levels()[0]}"
+
+
+def test_without_numba_a_build_is_an_error_that_says_what_to_do(checkout, tmp_path):
+    hidden = """
+        import importlib.util, sys
+        from importlib import metadata
+        def absent(name):
+            raise metadata.PackageNotFoundError(name)
+        metadata.version = absent
+        sys.modules["numba"] = None
+        found = importlib.util.find_spec
+        importlib.util.find_spec = lambda name: None if name == "numba" else found(name)
+    """
+    message = children.run(
+        children.textwrap.dedent(hidden) + children.textwrap.dedent(REFUSE),
+        sources=checkout,
+        SPINNEY_CACHE_DIR=tmp_path / "cache",
+    )
+    assert "install numba" in message
+
+
+COMPILE = """
+import numba
+from spinney.jit.team import Team
+from spinney.toy import kernels
+
+before = settings()
+cells = np.zeros(24, np.int64)
+with Team(3) as team:
+    team.run(kernels.hand_on.bind(3, 5, cells))
+assert cells.sum() == 15
+print(json.dumps({name: [value, before[name]] for name, value in settings().items() if value != before[name]}))
+"""
+
+
+def test_compiling_in_this_process_changes_no_setting_of_it_or_of_numba(toy):
+    assert toy(children.SETTINGS + COMPILE, SPINNEY_KERNELS="jit") == {}

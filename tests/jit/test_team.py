@@ -1,0 +1,213 @@
+"""The team: one failing thread frees the others, and nothing that interrupts it leaves a thread behind."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from spinney.jit import barrier, library
+from spinney.jit.library import runs_as_python
+from spinney.jit.team import Team, run_alone
+from spinney.objectives.kernels import sigmoid_all
+
+several = pytest.mark.skipif("runs_as_python()", reason="plain Python runs on one thread")
+
+
+class Job:
+    """Stands in for a bound kernel: calls a function with each thread's rank."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, rank, size, sync):
+        self.function(rank, size, sync)
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("spinney")]
+
+
+def ranks(team):
+    seen = []
+    team.run(Job(lambda rank, size, sync: seen.append((rank, size))))
+    return sorted(seen)
+
+
+def wait_for_the_others(sync):
+    """What a meeting does, in Python: wait until the team is told to give up."""
+    while sync[barrier.ABORT] == 0:
+        pass
+
+
+@several
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_every_rank_runs_once(size):
+    with Team(size) as team:
+        assert team.size == size
+        for _ in range(3):
+            assert ranks(team) == [(rank, size) for rank in range(size)]
+    assert threads() == []
+
+
+@several
+def test_the_threads_live_as_long_as_the_with_block():
+    assert threads() == []
+    with Team(4):
+        assert len(threads()) == 3
+        with Team(2):
+            assert len(threads()) == 4
+    assert threads() == []
+
+
+def test_a_team_of_less_than_one_is_one():
+    for size in (0, -3):
+        with Team(size) as team:
+            assert ranks(team) == [(0, 1)]
+
+
+def test_plain_python_is_one_thread(monkeypatch):
+    monkeypatch.setattr(library, "_runtime", library.Runtime("python"))
+    with Team(8) as team:
+        assert ranks(team) == [(0, 1)]
+
+
+@several
+@pytest.mark.parametrize("failing", [0, 1, 3])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_a_failing_thread_frees_the_others_and_its_error_is_raised(failing, error):
+    def work(rank, size, sync):
+        if rank == failing:
+            raise error("of one thread")
+        wait_for_the_others(sync)
+
+    with Team(4) as team:
+        with pytest.raises(error, match="of one thread"):
+            team.run(Job(work))
+        assert ranks(team) == [(rank, 4) for rank in range(4)]
+    assert threads() == []
+
+
+@several
+def test_when_all_fail_one_error_is_raised_and_the_team_can_go_on():
+    def fail(rank, size, sync):
+        raise ValueError(f"of thread {rank}")
+
+    with Team(3) as team:
+        for _ in range(5):
+            with pytest.raises(ValueError, match="of thread 0"):
+                team.run(Job(fail))
+        assert ranks(team) == [(0, 3), (1, 3), (2, 3)]
+
+
+def test_an_error_on_one_thread_alone_is_raised():
+    def fail(rank, size, sync):
+        raise ValueError("alone")
+
+    with Team(1) as team:
+        with pytest.raises(ValueError, match="alone"):
+            team.run(Job(fail))
+        assert ranks(team) == [(0, 1)]
+    with pytest.raises(ValueError, match="alone"):
+        run_alone(Job(fail))
+
+
+class Interrupted:
+    """An inbox whose first job is followed, or preceded, by an interrupt."""
+
+    def __init__(self, inbox, before):
+        self.inbox, self.before, self.armed = inbox, before, True
+
+    def put(self, order):
+        if self.armed and self.before:
+            self.armed = False
+            raise KeyboardInterrupt
+        self.inbox.put(order)
+        if self.armed:
+            self.armed = False
+            raise KeyboardInterrupt
+
+
+@several
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_an_interrupt_while_jobs_are_handed_out_leaves_nobody_waiting(before, which):
+    with Team(4) as team:
+        team._inboxes[which] = Interrupted(team._inboxes[which], before)
+        with pytest.raises(KeyboardInterrupt):
+            team.run(Job(lambda rank, size, sync: wait_for_the_others(sync)))
+        assert threads() == []
+        assert ranks(team) == [(rank, 4) for rank in range(4)]
+    assert threads() == []
+
+
+@several
+def test_what_an_interrupted_run_leaves_over_does_not_end_the_next_one():
+    late = threading.Event()
+
+    def work(rank, size, sync):
+        if rank == 0:
+            raise KeyboardInterrupt
+        late.wait()
+
+    with Team(2) as team:
+        waiting = team._threads[0]
+        threading.Thread(target=lambda: (wait_for_the_others(team.sync), late.set())).start()
+        with pytest.raises(KeyboardInterrupt):
+            team.run(Job(work))
+        assert not waiting.is_alive()
+        assert ranks(team) == [(0, 2), (1, 2)]
+
+
+@several
+def test_an_error_inside_the_with_block_ends_the_threads():
+    with pytest.raises(RuntimeError, match="elsewhere"), Team(3):
+        raise RuntimeError("elsewhere")
+    assert threads() == []
+
+
+@several
+def test_where_no_more_threads_are_to_be_had_the_team_is_smaller(monkeypatch):
+    start = threading.Thread.start
+
+    def grudging(thread):
+        if thread.name == "spinney-3":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", grudging)
+    with Team(8) as team:
+        assert team.size == 3
+        assert ranks(team) == [(0, 3), (1, 3), (2, 3)]
+    assert threads() == []
+
+
+@several
+def test_an_interrupt_while_the_threads_start_ends_those_that_run(monkeypatch):
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        if thread.name == "spinney-2":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Team(4).__enter__()
+    assert threads() == []
+
+
+def test_closing_twice_is_closing_once():
+    team = Team(2)
+    with team:
+        pass
+    team.close()
+    assert threads() == []
+
+
+@several
+def test_a_job_keeps_its_arrays_alive():
+    values, result = np.linspace(-3, 3, 1000), np.empty(1000)
+    with Team(2) as team:
+        job = sigmoid_all.bind(1000, values.copy(), result)
+        team.run(job)
+    np.testing.assert_allclose(result, 1 / (1 + np.exp(-values)), rtol=1e-15)

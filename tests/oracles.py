@@ -1,0 +1,163 @@
+"""The obvious, slow versions of what the kernels do, in plain Python and NumPy; those of a tree are in `tree_oracle`."""
+
+import itertools
+
+import numpy as np
+
+MASK = 2**64 - 1
+# What random numbers are drawn for.
+ROUNDING, LEVEL, NODE, ROWS, COLUMNS = 1, 1000, 1_000_000, 2, 3
+
+
+# Binning
+
+
+def cuts_of(values, max_bin, weight=None):
+    """Cuts of one column: values that weigh an average bin stand alone, the others share the remaining bins."""
+    mass = {}
+    for row, x in enumerate(values.astype(np.float64)):
+        w = 1.0 if weight is None else float(weight[row])
+        if x == x and w > 0:
+            mass[x + 0.0] = mass.get(x + 0.0, 0.0) + w
+    distinct = sorted(mass)
+    most = min(max_bin, 65_535)
+    middles = [between(a, b) for a, b in itertools.pairwise(distinct)]
+    if len(distinct) <= most:
+        return np.array(middles)
+    masses = [mass[x] for x in distinct]
+    rest, rest_bins = 0.0, most
+    for m in masses:
+        rest += m
+    heavy = rest / most
+    alone = [m >= heavy for m in masses]
+    for m, lone in zip(masses, alone, strict=True):
+        rest, rest_bins = (rest - m, rest_bins - 1) if lone else (rest, rest_bins)
+    share = rest / max(rest_bins, 1)
+    cuts, held = [], 0.0
+    for i, middle in enumerate(middles):
+        held += masses[i]
+        rest -= 0.0 if alone[i] else masses[i]
+        if alone[i] or held >= share or (alone[i + 1] and held >= 0.5 * share):
+            cuts.append(middle)
+            held = 0.0
+            if len(cuts) == most - 1:
+                break
+            if not alone[i]:
+                rest_bins -= 1
+                share = rest / max(rest_bins, 1)
+    return np.array(cuts)
+
+
+def between(low, high):
+    middle = low * 0.5 + high * 0.5
+    return middle if low <= middle < high else low
+
+
+def bins_of(values, cuts):
+    """Bin of each value; missing values have the number after the last bin."""
+    return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="left"))
+
+
+# Random numbers
+
+
+def scrambled(key):
+    z = key & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def random_bits(seed, purpose, position):
+    golden = 0x9E3779B97F4A7C15
+    return scrambled(scrambled(seed + purpose * golden) + (position + 1) * golden)
+
+
+def chosen(numbers, wanted, seed, purpose):
+    """Draw `wanted` of the numbers, keeping their order."""
+    kept, numbers = [], list(numbers)
+    for i, number in enumerate(numbers):
+        if (random_bits(seed, purpose, i) >> 32) / 2**32 * (len(numbers) - i) < wanted - len(kept):
+            kept.append(number)
+    return kept
+
+
+# Gradients: (g, h) of every row, of every output and row for softmax
+
+
+def squared_error(score, y, weight):
+    return np.stack([(score - y) * weight, weight], axis=-1)
+
+
+def log_loss(score, y, weight):
+    p = 1 / (1 + np.exp(-score))
+    return np.stack([(p - y) * weight, p * (1 - p) * weight], axis=-1)
+
+
+def softmax(scores, y, weight):
+    """Scores are outputs × rows."""
+    p = probabilities(scores)
+    classes = len(scores)
+    hit = np.arange(classes)[:, None] == y
+    return np.stack([(p - hit) * weight, classes / (classes - 1) * p * (1 - p) * weight], axis=-1)
+
+
+def probabilities(scores):
+    e = np.exp(scores - scores.max(axis=0))
+    return e / e.sum(axis=0)
+
+
+# Metrics of raw scores, outputs × rows
+
+
+def mean(losses, weight):
+    return float(np.sum(losses * weight) / np.sum(weight))
+
+
+def auc(scores, y, weight):
+    """Share of the pairs of a positive and a negative row that are in order; ties count half."""
+    won = total = 0.0
+    for i in np.flatnonzero(y > 0.5):
+        for j in np.flatnonzero(y <= 0.5):
+            pair = weight[i] * weight[j]
+            won += pair * (0.5 * (scores[0][i] == scores[0][j]) + (scores[0][i] > scores[0][j]))
+            total += pair
+    return won / total if total else float("nan")
+
+
+METRICS = {
+    "rmse": lambda s, y, w: mean((s[0] - y) ** 2, w) ** 0.5,
+    "mae": lambda s, y, w: mean(abs(s[0] - y), w),
+    "logloss": lambda s, y, w: mean(y * np.logaddexp(0, -s[0]) + (1 - y) * np.logaddexp(0, s[0]), w),
+    "auc": auc,
+    "error": lambda s, y, w: mean((s[0] > 0) != (y > 0.5), w),
+    "mlogloss": lambda s, y, w: mean(-np.log(probabilities(s)[y.astype(int), np.arange(len(y))]), w),
+    "merror": lambda s, y, w: mean(s.argmax(axis=0) != y, w),
+}
+
+
+# Prediction
+
+
+def leaf_of(tree, x):
+    """Number of the leaf that a row of values reaches."""
+    node = 0
+    while tree.feature[node] >= 0:
+        value = x[tree.feature[node]]
+        left = bool(tree.default_left[node]) if np.isnan(value) else value <= tree.threshold[node]
+        node = int(tree.left[node]) + (0 if left else 1)
+    return node
+
+
+def leaves(model, X):
+    trees = [model.forest.tree(t) for t in range(model.forest.trees)]
+    return np.array([[leaf_of(tree, x) for tree in trees] for x in X]).reshape(len(X), len(trees))
+
+
+def raw_scores(model, X, trees=None):
+    """Base score, then tree after tree, (rows, outputs)."""
+    scores = np.tile(model.base_score, (len(X), 1))
+    for t in range(model.forest.trees if trees is None else trees):
+        tree = model.forest.tree(t)
+        scores[:, t % model.outputs] += [tree.value[leaf_of(tree, x)] for x in X]
+    return scores

@@ -1,0 +1,163 @@
+"""Small tables with everything that is awkward in them, and the two ways to grow a tree on one."""
+
+import itertools
+
+import numpy as np
+
+import spinney as sp
+import tree_oracle
+from spinney.growth.grower import HistGrower
+from spinney.growth.layout import STAT_BLOCK
+from spinney.jit.team import Team
+from spinney.params import parse
+
+TREE_ARRAYS = ("feature", "threshold", "left", "default_left", "count")
+
+
+def column(rng, rows, kind):
+    """One column of a kind."""
+    if kind == "numbers":
+        return rng.normal(size=rows)
+    if kind == "few":
+        return rng.integers(0, 3, rows).astype(float)
+    if kind == "constant":
+        return np.full(rows, 7.0)
+    if kind == "missing":
+        return np.full(rows, np.nan)
+    if kind == "holes":
+        return np.where(rng.random(rows) < 0.3, np.nan, rng.integers(0, 6, rows))
+    if kind == "one value and holes":
+        return np.where(rng.random(rows) < 0.5, np.nan, -1.0)
+    if kind == "zeros of both signs":
+        return rng.choice([-0.0, 0.0, 5e-324, -5e-324], rows)
+    assert kind == "huge and tiny"
+    return rng.choice([-1.7e308, -1e-300, 0.0, 3e-310, 1e-5, 1.7e308], rows)
+
+
+KINDS = (
+    "numbers", "few", "constant", "missing", "holes", "one value and holes", "zeros of both signs", "huge and tiny",
+)  # fmt: skip
+WEIGHTS = ("none", "plain", "zeros", "huge", "tiny", "both")
+
+
+def table(rng, rows, columns):
+    """Columns of kinds drawn at random; now and then two are equal, so that gains are tied."""
+    made = [column(rng, rows, rng.choice(KINDS)) for _ in range(columns)]
+    if columns > 1 and rng.random() < 0.3:
+        made[-1] = made[0].copy()
+    return np.stack(made, axis=1)
+
+
+def weights(rng, rows, kind):
+    if kind == "none":
+        return None
+    weight = rng.integers(1, 5, rows) * 0.3
+    if kind == "zeros":
+        weight[rng.random(rows) < 0.4] = 0.0
+        weight[rng.integers(rows)] = 1.0
+    elif kind == "huge":
+        weight *= 1e30
+    elif kind == "tiny":
+        weight *= 1e-30
+    elif kind == "both":
+        weight *= rng.choice([1e30, 1.0, 1e-30], rows)
+    return weight
+
+
+def parameters(rng, columns=1):
+    """Parameters of a tree, drawn at random."""
+    drawn = {
+        "grow_policy": rng.choice(["lossguide", "depthwise"]),
+        "max_leaves": rng.choice([0, 2, 3, 6, 31]),
+        "max_depth": rng.choice([0, 0, 1, 2, 4]),
+        "min_child_samples": rng.choice([0, 1, 2, 5]),
+        "min_child_weight": rng.choice([0.0, 1e-3, 1.5]),
+        "reg_lambda": rng.choice([0.0, 1.0, 0.37]),
+        "reg_alpha": rng.choice([0.0, 0.0, 0.45]),
+        "max_delta_step": rng.choice([0.0, 0.0, 0.3]),
+        "gamma": rng.choice([0.0, 0.0, 0.2]),
+        "learning_rate": rng.choice([1.0, 0.1]),
+    }
+    if columns > 2 and rng.random() < 0.3:
+        for name in ("colsample_bytree", "colsample_bylevel", "colsample_bynode"):
+            drawn[name] = rng.choice([1.0, 0.6])
+    return {name: value.item() if hasattr(value, "item") else value for name, value in drawn.items()}
+
+
+def gradients(rng, rows, weight=None):
+    """(g, h) pairs as an objective leaves them: float32, weighted by weights that are at most 1."""
+    w = np.ones(rows) if weight is None else weight
+    g = rng.choice([rng.normal(size=rows), rng.integers(-2, 3, rows) * 0.5])
+    h = rng.choice([np.ones(rows), rng.uniform(0.01, 1, rows)])
+    return np.stack([g * w, h * w], axis=1).astype(np.float32)
+
+
+def unit_of(weight):
+    """Power of two just above the largest weight."""
+    return 1.0 if weight is None else float(np.ldexp(1.0, int(np.frexp(weight.max())[1])))
+
+
+def stats_of(pairs):
+    """Largest and summed |g| and h of every block of rows."""
+    size = np.abs(pairs.astype(np.float64))
+    blocks = [size[first : first + STAT_BLOCK] for first in range(0, len(size), STAT_BLOCK)]
+    return np.array([[[*block.max(axis=0), *block.sum(axis=0)] for block in blocks]])
+
+
+def cuts_by_column(cuts):
+    """The cuts of each column as an array of its own."""
+    return [cuts.values[a:b] for a, b in itertools.pairwise(cuts.starts)]
+
+
+def fast_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None, threads=1):
+    """A tree by the kernels; returns it and the scores that it moved from 0."""
+    scores = np.zeros((1, dataset.rows))
+    with Team(threads) as team:
+        grower = HistGrower(
+            dataset.matrix,
+            dataset.cuts,
+            parse(params),
+            unit,
+            scores,
+            pairs[None].copy(),
+            stats_of(pairs),
+            team,
+        )
+        if bag is not None:
+            grower.bag[: len(bag)] = bag
+        return grower.grow(0, seed, None if bag is None else len(bag)), scores[0]
+
+
+def slow_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None):
+    """The same by the oracle."""
+    bins = dataset.matrix.by_column.T.astype(int)
+    return tree_oracle.Grower(
+        bins, cuts_by_column(dataset.cuts), pairs, parse(params), unit, seed, bag
+    ).grow()
+
+
+def assert_same_tree(fast, slow):
+    """Structure bit for bit, numbers to the last digits."""
+    for name in TREE_ARRAYS:
+        assert getattr(fast, name).tolist() == slow[name], name
+    for name, rtol in (("value", 1e-12), ("cover", 1e-12), ("gain", 1e-9)):
+        np.testing.assert_allclose(getattr(fast, name), slow[name], rtol=rtol, atol=0, err_msg=name)
+
+
+def random_problem(seed, most_rows=60):
+    """A data set, gradients and parameters for one tree."""
+    rng = np.random.default_rng(seed)
+    rows, columns = int(rng.integers(1, most_rows)), int(rng.integers(1, 5))
+    X = table(rng, rows, columns)
+    weight = weights(rng, rows, rng.choice(WEIGHTS))
+    unit = unit_of(weight)
+    max_bin = int(rng.choice([2, 3, 5, 16, 255, 256, 257, 65_535, 65_536]))
+    dataset = sp.Dataset(X, weight=weight, max_bin=max_bin)
+    pairs = gradients(rng, rows, None if weight is None else weight / unit)
+    bag = None
+    if weight is not None and not weight.all():
+        bag = np.flatnonzero(weight).astype(np.int32)
+    elif rng.random() < 0.2:
+        bag = np.sort(rng.choice(rows, rng.integers(1, rows + 1), replace=False)).astype(np.int32)
+    given = {"unit": unit, "seed": int(rng.integers(2**62)), "bag": bag}
+    return X, dataset, pairs, parameters(rng, columns) | {"max_bin": max_bin}, given

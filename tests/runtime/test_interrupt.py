@@ -1,0 +1,95 @@
+"""Ctrl-C ends a training within a tree and leaves the process as it was."""
+
+import pytest
+
+import children
+
+ROUNDS = 10**6
+INTERRUPT = """
+n_jobs, rounds = int(sys.argv[1]), int(sys.argv[2])
+before = fit(n_jobs)
+X, y = data()
+dataset = sp.Dataset(X, y)
+ends = []
+for turns in (0, 100, 1000, 3000, 10_000, 30_000, 100_000, 300_000):
+    reached, done = threading.Event(), 0
+
+    def watch(info):
+        global done
+        done = info.round
+        if done == 3:
+            reached.set()
+
+    def press(turns=turns):
+        # Some while after the third round: the moment that the signal hits differs each time.
+        reached.wait()
+        for _ in range(turns):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    try:
+        sp.train({"objective": "log_loss", "n_jobs": n_jobs}, dataset, rounds=rounds, callbacks=[watch])
+        ends.append("trained to the end")
+    except KeyboardInterrupt:
+        ends.append([3 <= done < rounds, team_threads()])
+    thread.join()
+print(json.dumps([ends, fit(n_jobs) == before, team_threads()]))
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_an_interrupt_ends_the_training_and_the_next_one_is_undisturbed(n_jobs):
+    assert children.run_fits(INTERRUPT, n_jobs, ROUNDS) == [[[True, 0]] * 8, True, 0]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_inside_a_callback_ends_the_training(n_jobs):
+    program = """
+    n_jobs, done = int(sys.argv[1]), []
+
+    def press(info):
+        done.append(info.round)
+        if info.round == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    before = fit(n_jobs)
+    try:
+        fit(n_jobs, rounds=1000, callbacks=[press])
+    except KeyboardInterrupt:
+        print(json.dumps([done, team_threads(), fit(n_jobs) == before]))
+    """
+    assert children.run_fits(program, n_jobs) == [[1, 2], 0, True]
+
+
+def test_any_error_that_a_signal_raises_ends_the_training():
+    program = """
+    def late(number, frame):
+        raise TimeoutError("too long")
+
+    signal.signal(signal.SIGUSR1, late)
+    reached = threading.Event()
+    thread = threading.Thread(target=lambda: (reached.wait(), os.kill(os.getpid(), signal.SIGUSR1)))
+    thread.start()
+    before = fit()
+    try:
+        fit(rounds=10**6, callbacks=[lambda info: reached.set()])
+    except TimeoutError as error:
+        print(json.dumps([str(error), team_threads(), fit() == before]))
+    thread.join()
+    """
+    assert children.run_fits(program) == ["too long", 0, True]
+
+
+def test_an_error_in_a_callback_ends_the_training_and_its_threads():
+    program = """
+    def fail(info):
+        raise LookupError("of the user")
+
+    try:
+        fit(callbacks=[fail])
+    except LookupError as error:
+        print(json.dumps([str(error), team_threads()]))
+    """
+    assert children.run_fits(program) == ["of the user", 0]

@@ -1,0 +1,115 @@
+import re
+import subprocess
+import sys
+from importlib import import_module, metadata
+from pathlib import Path
+
+import pytest
+
+import spinney
+from spinney.jit import build, library, sources
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(spinney.__file__).parent
+ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
+HEAVY = (
+    "numba",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "matplotlib",
+    "narwhals",
+    "safetensors",
+    "rich",
+    "typer",
+)
+
+TRAIN = """
+import numpy as np
+import spinney as sp
+X = np.arange(200.0).reshape(100, 2)
+sp.train({}, sp.Dataset(X, X[:, 0]), rounds=2).predict(X)
+"""
+
+
+def modules_after(code):
+    """Top-level modules that a new process has imported once it has run some code."""
+    told = "\nimport sys\nprint(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code + told], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_spinney_imports_nothing_heavy():
+    assert modules_after("import spinney").isdisjoint(HEAVY)
+
+
+def test_training_on_arrays_imports_neither_scikit_learn_nor_numba():
+    if library.runtime().kind != "library":
+        pytest.skip("kernels do not run from a library here")
+    heavy = modules_after(TRAIN) & {"numba", "llvmlite", "sklearn", "scipy", "pandas", "rich", "typer"}
+    assert heavy == set()
+
+
+def test_kernels_can_be_imported_with_numpy_alone_as_a_build_does():
+    absent = [name for name in HEAVY if name != "numba"]
+    code = f"import sys\nsys.modules |= dict.fromkeys({absent})\n"
+    modules_after(code + "from spinney.jit import sources\nassert sources.all_kernels()")
+
+
+def test_every_public_name_can_be_had():
+    assert all(getattr(spinney, name) is not None for name in spinney.__all__)
+    assert set(spinney.__all__) <= set(dir(spinney))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = spinney.nothing
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_has_its_card(room):
+    card = import_module(f"spinney.{room}").__doc__
+    assert "Enters:" in card
+    assert "Leaves:" in card
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_an_installed_package_carries_a_library_for_every_cpu_level():
+    if "site-packages" not in PACKAGE.parts:
+        pytest.skip("spinney is not installed, it is imported from its sources")
+    if not (PACKAGE / "jit" / "built").is_dir():
+        pytest.skip("spinney was installed where there is no C compiler")
+    assert all(build.packaged(level) is not None for level in build.default_levels())
+    how = library.runtime()
+    assert how.kind != "library" or how.path.is_relative_to(sources.PACKAGE)
+
+
+def test_the_installed_version_is_that_of_the_package():
+    if "site-packages" not in PACKAGE.parts:
+        pytest.skip("spinney is not installed, it is imported from its sources")
+    assert metadata.version("spinney") == spinney.__version__
+
+
+def test_the_readme_names_the_two_commands_that_set_everything_up():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "python -m pip install . && spinney demo\n" in readme
+    assert 'python -m pip install ".[test]" && python -m pytest\n' in readme
+
+
+def test_the_changelog_speaks_of_this_version():
+    assert f"## [{spinney.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    exec(compile("\n".join(blocks), page, "exec"), {})
+    assert capsys.readouterr().err == ""

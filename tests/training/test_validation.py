@@ -1,0 +1,198 @@
+"""Validation sets, early stopping, callbacks, the progress bar."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spinney as sp
+from spinney import metrics
+from spinney.jit.team import Team
+from spinney.training.early_stopping import EarlyStopping
+
+RNG = np.random.default_rng(0)
+X = np.where(RNG.random((300, 3)) < 0.05, np.nan, RNG.normal(size=(300, 3)))
+Y = (np.nan_to_num(X[:, 0]) + RNG.normal(size=300) > 0).astype(float)
+TRAIN = sp.Dataset(X[:200], Y[:200])
+TEST = sp.Dataset(X[200:], Y[200:], reference=TRAIN)
+LOGISTIC = {"objective": "log_loss", "min_child_samples": 5, "learning_rate": 0.3}
+
+
+def trained(params, rounds=40, **given):
+    history = sp.History()
+    model = sp.train(LOGISTIC | params, TRAIN, rounds, callbacks=[history], **given)
+    return model, history.evals
+
+
+def test_metrics_of_every_round_are_those_of_the_predictions():
+    names = ["auc", "error", "logloss"]
+    model, evals = trained({"eval_metric": names}, rounds=8, valid={"train": TRAIN, "test": TEST})
+    assert list(evals) == ["train", "test"]
+    assert list(evals["test"]) == names
+    with Team(1) as team:
+        for done in range(1, 9):
+            raw = model.predict_raw(X[200:], rounds=done)[None]
+            for name in names:
+                assert evals["test"][name][done - 1] == metrics.get(name)(raw, Y[200:], None, team)
+
+
+@pytest.mark.parametrize(
+    ("objective", "metric"),
+    [
+        ({}, "rmse"),
+        ({"objective": "log_loss"}, "logloss"),
+        ({"objective": "softmax", "num_class": 2}, "mlogloss"),
+    ],
+)
+def test_the_loss_itself_is_the_metric_unless_another_is_asked_for(objective, metric):
+    history = sp.History()
+    sp.train(objective, TRAIN, rounds=2, valid={"test": TEST}, callbacks=[history])
+    assert list(history.evals["test"]) == [metric]
+
+
+def test_training_stops_when_the_metric_no_longer_improves():
+    model, evals = trained({"early_stopping_rounds": 4}, rounds=200, valid={"test": TEST})
+    losses = evals["test"]["logloss"]
+    assert model.best_round == int(np.argmin(losses)) + 1
+    assert model.rounds == len(losses) == model.best_round + 4 < 200
+
+
+def test_prediction_uses_the_best_round():
+    model, _ = trained({"early_stopping_rounds": 4}, rounds=200, valid={"test": TEST})
+    best = model.predict(X, rounds=model.best_round)
+    assert model.predict(X).tolist() == best.tolist()
+    assert model.predict(X, rounds=model.rounds).tolist() != best.tolist()
+    short, _ = trained({}, rounds=model.best_round)
+    assert short.predict(X).tolist() == best.tolist()
+    assert model.predict_leaf(X).shape == (300, model.best_round)
+
+
+def test_the_last_metric_of_the_last_set_decides():
+    params = {"early_stopping_rounds": 3, "eval_metric": ["logloss", "auc"]}
+    model, evals = trained(params, rounds=200, valid={"train": TRAIN, "test": TEST})
+    assert model.best_round == int(np.argmax(evals["test"]["auc"])) + 1
+    by_train, evals = trained(params, rounds=30, valid={"test": TEST, "train": TRAIN})
+    assert by_train.best_round == int(np.argmax(evals["train"]["auc"])) + 1 > model.best_round
+
+
+def test_training_to_the_end_keeps_the_best_round():
+    model, evals = trained({"early_stopping_rounds": 1000}, rounds=60, valid={"test": TEST})
+    assert model.rounds == 60
+    assert model.best_round == int(np.argmin(evals["test"]["logloss"])) + 1 < 60
+
+
+def test_no_rounds_have_no_best_one():
+    model, evals = trained({"early_stopping_rounds": 3}, rounds=0, valid={"test": TEST})
+    assert (model.rounds, model.best_round, evals) == (0, None, {})
+
+
+def test_zero_patience_means_no_early_stopping():
+    model, _ = trained({"early_stopping_rounds": 0}, rounds=50)
+    assert (model.rounds, model.best_round) == (50, None)
+
+
+@pytest.mark.parametrize(
+    ("values", "higher", "min_delta", "best", "stopped"),
+    [
+        ([5.0, 4.0, 3.0, 3.0, 3.5], False, 0.0, 3, 5),
+        ([0.5, 0.6, 0.6, 0.7, 0.1, 0.7], True, 0.0, 4, 6),
+        ([5.0, 4.9, 4.8, 4.7], False, 0.15, 3, None),
+        ([5.0, 4.9, 4.8, 4.7], False, 0.5, 1, 3),
+        ([np.nan, 3.0, np.nan, 2.0, np.nan, np.nan], False, 0.0, 4, 6),
+        ([np.nan, np.nan, np.nan], False, 0.0, 1, 3),
+        ([-1.0, -2.0, -3.0], False, 0.0, 3, None),
+    ],
+)
+def test_early_stopping_waits_for_two_rounds_without_improvement(values, higher, min_delta, best, stopped):
+    watch = EarlyStopping(2, min_delta, higher)
+    said = [watch.update(done, value) for done, value in enumerate(values, start=1)]
+    assert watch.best_round == best
+    assert [done for done, stop in enumerate(said, start=1) if stop][:1] == (
+        [] if stopped is None else [stopped]
+    )
+
+
+def test_validation_columns_are_matched_by_name():
+    names = ["a", "b", "c"]
+    data = sp.Dataset(X[:200], Y[:200], names=names)
+    frame = pd.DataFrame(X[200:], columns=names)
+    found = []
+    for table in (X[200:], frame, frame[["c", "a", "b"]]):
+        history = sp.History()
+        valid = {"test": sp.Dataset(table, Y[200:], reference=data)}
+        sp.train(LOGISTIC, data, rounds=5, valid=valid, callbacks=[history])
+        found.append(history.evals)
+    assert found[0] == found[1] == found[2]
+
+
+def test_validation_values_missing_where_training_had_none_take_the_default_direction():
+    data = sp.Dataset(np.nan_to_num(X[:200]), Y[:200])
+    history = sp.History()
+    test = sp.Dataset(X[200:], Y[200:], reference=data)
+    model = sp.train(LOGISTIC, data, rounds=5, valid={"test": test}, callbacks=[history])
+    with Team(1) as team:
+        raw = model.predict_raw(X[200:])[None]
+        assert history.evals["test"]["logloss"][-1] == metrics.get("logloss")(raw, Y[200:], None, team)
+
+
+def test_validation_sets_do_not_change_the_model():
+    assert trained({}, rounds=5, valid={"a": TRAIN, "b": TEST})[0] == trained({}, rounds=5)[0]
+
+
+def test_a_callback_is_told_every_round():
+    seen = []
+    sp.train(LOGISTIC, TRAIN, rounds=3, valid={"test": TEST}, callbacks=[seen.append])
+    assert [(info.round, info.rounds) for info in seen] == [(1, 3), (2, 3), (3, 3)]
+    assert all(list(info.evals) == ["test"] and "logloss" in info.evals["test"] for info in seen)
+
+
+def test_without_validation_data_a_callback_is_told_no_metrics():
+    seen = []
+    sp.train(LOGISTIC, TRAIN, rounds=2, callbacks=[seen.append])
+    assert [dict(info.evals) for info in seen] == [{}, {}]
+
+
+@pytest.mark.parametrize("answer", [True, np.True_])
+def test_a_callback_that_answers_true_ends_the_training(answer):
+    called = []
+
+    def stop(info):
+        called.append(info.round)
+        return answer if info.round == 3 else np.False_
+
+    later = []
+    model = sp.train(LOGISTIC, TRAIN, rounds=10, callbacks=[stop, later.append])
+    assert model.rounds == 3
+    assert called == [1, 2, 3]
+    assert len(later) == 3
+
+
+@pytest.mark.parametrize("answer", [None, False, 1, "stop"])
+def test_any_other_answer_does_not_end_it(answer):
+    assert sp.train(LOGISTIC, TRAIN, rounds=3, callbacks=[lambda info: answer]).rounds == 3
+
+
+def test_an_error_in_a_callback_comes_through():
+    def fail(info):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        sp.train(LOGISTIC, TRAIN, rounds=3, callbacks=[fail])
+
+
+def test_nothing_is_printed_unless_asked_for(capfd):
+    sp.train(LOGISTIC | {"early_stopping_rounds": 2}, TRAIN, rounds=50, valid={"test": TEST})
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_progress_bar_shows_the_rounds_and_metrics(capfd):
+    sp.train(LOGISTIC, TRAIN, rounds=3, valid={"test": TEST}, progress=True)
+    shown = "".join(capfd.readouterr())
+    assert "3/3" in shown
+    assert "logloss" in shown
+
+
+def test_a_progress_bar_of_ones_own_is_a_callback(capfd):
+    with sp.ProgressBar("growing") as bar:
+        model = sp.train(LOGISTIC, TRAIN, rounds=2, callbacks=[bar])
+    assert model == sp.train(LOGISTIC, TRAIN, rounds=2)
+    assert "growing" in "".join(capfd.readouterr())
