@@ -68,7 +68,9 @@ def start(program, *arguments, sources=SOURCES, folder, **environment):
     inherited = {name: value for name, value in os.environ.items() if name not in FORGOTTEN}
     return subprocess.Popen(
         [sys.executable, "-W", "error", file, *map(str, arguments)],
-        env=inherited | {"PYTHONPATH": str(sources)} | {name: str(value) for name, value in environment.items()},
+        env=inherited
+        | {"PYTHONPATH": str(sources)}
+        | {name: str(value) for name, value in environment.items()},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -32,7 +32,10 @@ def checkout(tmp_path):
 def cache(toy, tmp_path):
     """A cache folder with the library of an unchanged small checkout, to be damaged."""
     best = cpu.supported()[-1]
-    toy("from spinney.jit import build; import json; print(json.dumps(str(build.cached(*%r))))" % [best])
+    toy(
+        "import json, sys; from spinney.jit import build; print(json.dumps(str(build.cached(sys.argv[1]))))",
+        best,
+    )
     kept = shutil.ignore_patterns(*(f"*{level}*" for level in cpu.levels() if level != best))
     return shutil.copytree(toy.cache, tmp_path / "cache", ignore=kept)
 

@@ -41,7 +41,11 @@ def test_the_linker_is_the_first_c_compiler_there_is(compilers):
 def test_cc_names_the_linker_and_may_have_arguments(compilers, monkeypatch):
     compilers("cc")
     mine = compilers("my-cc")
-    for told, expected in (("my-cc", [mine]), (mine, [mine]), ("my-cc -m64 '-DA B'", [mine, "-m64", "-DA B"])):
+    for told, expected in (
+        ("my-cc", [mine]),
+        (mine, [mine]),
+        ("my-cc -m64 '-DA B'", [mine, "-m64", "-DA B"]),
+    ):
         monkeypatch.setenv("CC", told)
         assert find_linker() == expected
 
@@ -62,7 +66,9 @@ def test_a_program_that_is_no_python_does_not_start_itself(monkeypatch, tmp_path
 def test_the_digest_covers_what_kernels_import():
     names = {path.relative_to(sources.PACKAGE).as_posix() for path in sources.source_files()}
     assert {"jit/compiler.py", "jit/barrier.py", "growth/layout.py", "growth/packing.py"} <= names
-    assert {f"{name.removeprefix('spinney.').replace('.', '/')}.py" for name in sources.kernel_modules()} <= names
+    assert {
+        f"{name.removeprefix('spinney.').replace('.', '/')}.py" for name in sources.kernel_modules()
+    } <= names
     assert not {"growth/grower.py", "jit/team.py", "errors.py"} & names
 
 
@@ -168,7 +174,7 @@ def test_a_full_disk_is_an_error_of_the_build(monkeypatch, tmp_path):
 
     monkeypatch.setenv("SPINNEY_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(build, "build_levels", full)
-    with pytest.raises(KernelBuildError, match="cannot be built: .*No space left"):
+    with pytest.raises(KernelBuildError, match=r"cannot be built: .*No space left"):
         build.cached("x86-64-v9")
 
 

@@ -56,7 +56,9 @@ def test_macos_has_a_folder_of_its_own(home, monkeypatch):
 
 
 @pytest.mark.parametrize("where", ["/dev/null", "/proc/none"])
-def test_a_home_that_cannot_be_written_is_replaced_by_a_private_temporary_folder(home, temporary, monkeypatch, where):
+def test_a_home_that_cannot_be_written_is_replaced_by_a_private_temporary_folder(
+    home, temporary, monkeypatch, where
+):
     monkeypatch.setenv("HOME", where)
     assert cache_folder() == temporary
     assert temporary.stat().st_mode & 0o777 == 0o700
@@ -110,7 +112,11 @@ def test_a_link_that_somebody_else_made_is_not_followed(home, temporary, tmp_pat
 
 def test_a_folder_that_cannot_be_written_is_still_read(home, temporary, monkeypatch):
     assert cache_folder() == home / ".cache" / "spinney"
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda dir: Path("/dev/null/none").open())
+
+    def refuse(dir):
+        raise PermissionError("a file system for reading")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     assert list(places()) == [home / ".cache" / "spinney"]
 
 

@@ -42,7 +42,13 @@ def test_a_machine_that_knows_no_affinity_counts_its_cores(machine, monkeypatch)
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("max 100000", 16), ("400000 100000", 4), ("350000 100000", 3), ("50000 100000", 1), ("6400000 100000", 16)],
+    [
+        ("max 100000", 16),
+        ("400000 100000", 4),
+        ("350000 100000", 3),
+        ("50000 100000", 1),
+        ("6400000 100000", 16),
+    ],
 )
 def test_the_quota_of_a_container_counts(machine, text, expected):
     machine("0::/\n", **{"cpu.max": text})
@@ -80,7 +86,8 @@ def test_files_that_make_no_sense_are_no_limit(machine, text):
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"), [("3", 3), (" 4 ", 4), ("5,2", 5), ("64", 16), ("0", 16), ("-2", 16), ("many", 16), ("", 16)]
+    ("told", "expected"),
+    [("3", 3), (" 4 ", 4), ("5,2", 5), ("64", 16), ("0", 16), ("-2", 16), ("many", 16), ("", 16)],
 )
 def test_omp_num_threads_is_a_cap(machine, monkeypatch, told, expected):
     monkeypatch.setenv("OMP_NUM_THREADS", told)

@@ -107,8 +107,12 @@ DAMAGES = {
 
 
 def is_packaged(checkout):
-    program = "import json; from spinney.jit import build; print(json.dumps(build.packaged(%r) is not None))" % BEST
-    return children.run(program, sources=checkout)
+    program = """
+        import json, sys
+        from spinney.jit import build
+        print(json.dumps(build.packaged(sys.argv[1]) is not None))
+    """
+    return children.run(program, BEST, sources=checkout)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -198,7 +202,10 @@ REFUSE = """
 
 def test_a_level_that_does_not_exist_is_an_error(toy):
     message = toy(REFUSE, SPINNEY_KERNELS="x86-64-v9")
-    assert message == f"SPINNEY_KERNELS='x86-64-v9': this machine can run {', '.join(cpu.supported())}, jit, python"
+    assert (
+        message
+        == f"SPINNEY_KERNELS='x86-64-v9': this machine can run {', '.join(cpu.supported())}, jit, python"
+    )
 
 
 def test_a_level_that_is_asked_for_is_not_replaced_by_another_way(checkout, tmp_path):

@@ -45,19 +45,53 @@ def points(name):
     """Where a function is compared with the truth: all of its range, and where its parts meet. Special values last."""
     rng = np.random.default_rng(0)
     if name == "exp":
-        spread = [rng.uniform(SMALLEST_EXP, LARGEST_EXP, 1000), rng.uniform(-1, 1, 1000), rng.uniform(-745, -708, 300)]
-        edges = [LARGEST_EXP, SMALLEST_EXP, -708.4, -745.0, 1e-20, -1e-20, *(math.log(2) * k / 2 for k in range(-9, 10))]
+        spread = [
+            rng.uniform(SMALLEST_EXP, LARGEST_EXP, 1000),
+            rng.uniform(-1, 1, 1000),
+            rng.uniform(-745, -708, 300),
+        ]
+        edges = [
+            LARGEST_EXP,
+            SMALLEST_EXP,
+            -708.4,
+            -745.0,
+            1e-20,
+            -1e-20,
+            *(math.log(2) * k / 2 for k in range(-9, 10)),
+        ]
     elif name == "log":
         spread = [
             np.exp(rng.uniform(-708, 709, 1000)), rng.uniform(0.5, 2, 1000), 1 + rng.normal(size=300) * 1e-9,
             rng.integers(1, 2**52, 300) * TINY,
         ]  # fmt: skip
-        edges = [LARGEST, SMALLEST_NORMAL, 3 * TINY, 0.5, 1.0, 2.0, math.sqrt(0.5), math.sqrt(2), math.e, 2.0**-1022]
+        edges = [
+            LARGEST,
+            SMALLEST_NORMAL,
+            3 * TINY,
+            0.5,
+            1.0,
+            2.0,
+            math.sqrt(0.5),
+            math.sqrt(2),
+            math.e,
+            2.0**-1022,
+        ]
     else:
         spread = [rng.uniform(-708, 708, 700), rng.uniform(-40, 40, 1000), rng.uniform(-1, 1, 700)]
-        edges = [-708.0 + 1e-9, 36.7, 37.5, -36.7, -37.5, 1e-20, -1e-20, *(math.log(2) * k / 2 for k in range(-9, 10))]
+        edges = [
+            -708.0 + 1e-9,
+            36.7,
+            37.5,
+            -36.7,
+            -37.5,
+            1e-20,
+            -1e-20,
+            *(math.log(2) * k / 2 for k in range(-9, 10)),
+        ]
     found = np.concatenate([*spread, *(around(edge) for edge in edges)])
-    low, high = {"exp": (SMALLEST_EXP, LARGEST_EXP), "log": (TINY, LARGEST), "sigmoid": (-708.0, LARGEST)}[name]
+    low, high = {"exp": (SMALLEST_EXP, LARGEST_EXP), "log": (TINY, LARGEST), "sigmoid": (-708.0, LARGEST)}[
+        name
+    ]
     found = found[(found >= low) & (found <= high)]
     assert len(found) > 2000
     return np.append(found, [x for x, _ in SPECIAL[name]])

@@ -10,7 +10,13 @@ from spinney.jit.library import runs_as_python
 from spinney.jit.team import Team, run_alone
 from spinney.objectives.kernels import sigmoid_all
 
-several = pytest.mark.skipif("runs_as_python()", reason="plain Python runs on one thread")
+several = pytest.mark.usefixtures("compiled")
+
+
+@pytest.fixture
+def compiled():
+    if runs_as_python():
+        pytest.skip("plain Python runs on one thread")
 
 
 class Job:

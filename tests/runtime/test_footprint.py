@@ -20,7 +20,9 @@ HEAVY = {"numba", "llvmlite", "pandas", "polars", "pyarrow", "matplotlib", "dask
 
 def test_a_built_library_spares_the_import_of_numba_and_other_heavy_packages():
     after_import, after_fit = map(set, children.run(LIGHT))
-    assert not (HEAVY | {"numpy", "sklearn", "scipy", "rich", "typer", "narwhals", "safetensors"}) & after_import
+    assert (
+        not (HEAVY | {"numpy", "sklearn", "scipy", "rich", "typer", "narwhals", "safetensors"}) & after_import
+    )
     assert not (HEAVY | {"sklearn", "rich", "typer"}) & after_fit
 
 

@@ -1,5 +1,7 @@
 """Tiny trainings that touch every kernel. They also run with kernels as plain Python, and compiled with bounds checked."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -69,7 +71,10 @@ def check_model(model, X, params, weight):
         assert 2 <= is_leaf.sum() <= (params["max_leaves"] or ROWS)
         assert is_leaf[leaves[:, t]].all()
         if drawn == ROWS:
-            assert np.bincount(leaves[:, t], minlength=len(is_leaf))[is_leaf].tolist() == tree.count[is_leaf].tolist()
+            assert (
+                np.bincount(leaves[:, t], minlength=len(is_leaf))[is_leaf].tolist()
+                == tree.count[is_leaf].tolist()
+            )
         raw[:, t % outputs] += tree.value[leaves[:, t]]
     assert model.predict_raw(X).tobytes() == (raw[:, 0] if outputs == 1 else raw).tobytes()
     chances = model.predict(X)
@@ -80,7 +85,7 @@ def check_model(model, X, params, weight):
 
 def assert_falling(values):
     assert len(values) == ROUNDS
-    assert all(later < earlier for earlier, later in zip(values, values[1:], strict=False))
+    assert all(later < earlier for earlier, later in pairwise(values))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -37,4 +37,7 @@ def test_plain_python_gives_the_same_models(models_by):
 @pytest.mark.parametrize("name", ["regression", "softmax", "weights", "drawn", "many bins"])
 def test_the_models_differ_from_each_other(models_by, name):
     digests = models_by(BEST)
-    assert [other for other in digests if digests[other] == digests[name]] in ([name], ["regression", "columns first"])
+    assert [other for other in digests if digests[other] == digests[name]] in (
+        [name],
+        ["regression", "columns first"],
+    )

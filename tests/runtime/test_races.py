@@ -54,7 +54,10 @@ CASES = {
     "fewer columns than threads": ((9_000, 2), {"grow_policy": "depthwise", "max_depth": 4}),
     "many bins": ((9_000, 3, 0.1), {"max_bin": 1000}),
     "subsample": ((12_000, 4, 0.1), {"subsample": 0.5}),
-    "columns drawn": ((6_000, 12), {"colsample_bytree": 0.7, "colsample_bylevel": 0.7, "colsample_bynode": 0.7}),
+    "columns drawn": (
+        (6_000, 12),
+        {"colsample_bytree": 0.7, "colsample_bylevel": 0.7, "colsample_bynode": 0.7},
+    ),
     "softmax": ((6_000, 4, 0.1), {"objective": "softmax", "num_class": 3}),
 }
 
@@ -71,7 +74,12 @@ def train(shape, params, n_jobs, rounds=2):
     history = sp.History()
     valid = {"train": data, "held out": held_out}
     model = sp.train(params | {"n_jobs": n_jobs}, data, rounds, valid=valid, callbacks=[history])
-    return model.to_bytes(), data.matrix.by_row.tobytes(), history.evals, model.predict(X, n_jobs=n_jobs).tobytes()
+    return (
+        model.to_bytes(),
+        data.matrix.by_row.tobytes(),
+        history.evals,
+        model.predict(X, n_jobs=n_jobs).tobytes(),
+    )
 
 
 @pytest.mark.parametrize("case", CASES)

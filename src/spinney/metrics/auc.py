@@ -19,7 +19,8 @@ def auc(
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
     mass = np.ones(len(order)) if weight is None else weight[order]
-    mass = mass / mass.max()
+    # Only ratios count; the largest weight is made 1 so that products of sums stay finite.
+    mass = mass / (mass.max() or 1.0)
     is_positive = target[order] > 0.5
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     up_to = np.cumsum(np.where(is_positive, mass, 0.0))[ends]

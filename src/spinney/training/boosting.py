@@ -126,7 +126,8 @@ class _Boosting:
             trees += self._one_round(done)
             evals = self._evaluate()
             info = RoundInfo(done, rounds, evals)
-            stop = [bool(callback(info)) for callback in callbacks]
+            answers = [callback(info) for callback in callbacks]
+            stop = [isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers]
             if stopping is not None:
                 stop.append(stopping.update(done, list(list(evals.values())[-1].values())[-1]))
             if any(stop):
