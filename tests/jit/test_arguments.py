@@ -152,15 +152,15 @@ def test_a_variant_has_types_of_its_own():
 
 
 def test_two_modules_cannot_name_a_kernel_alike():
-    def draw(count: i64):
+    def namesake(count: i64):
         """Never runs."""
 
-    draw.__module__ = "another"
-    kernel(draw)
-    draw.__module__ = "a third"
-    with pytest.raises(ValueError, match="two kernels are called draw"):
-        kernel(draw)
-    del REGISTRY["draw"]
+    kernel(namesake)
+    kernel(namesake)
+    namesake.__module__ = "another"
+    with pytest.raises(ValueError, match="two kernels are called namesake"):
+        kernel(namesake)
+    del REGISTRY["namesake"]
 
 
 def test_an_argument_without_a_kernel_type_is_refused():

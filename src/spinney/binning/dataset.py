@@ -68,12 +68,12 @@ class Dataset:
         config = parse({"max_bin": 255 if max_bin is None else max_bin, "n_jobs": n_jobs})
         table = X if isinstance(X, Table) else read_table(X, names=names)
         if reference is not None:
-            table = match_columns(table, reference.schema.names, reference.schema.columns, model="the reference")
+            table = match_columns(
+                table, reference.schema.names, reference.schema.columns, model="the reference"
+            )
         self.rows: int = table.rows
         self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
-        self.weight: NDArray[np.float64] | None = _own(
-            read_weight(weight, table.rows, what="weight")
-        )
+        self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))
         self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
         self._bin(table, reference, config.max_bin, config.n_jobs)
 

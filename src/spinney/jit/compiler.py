@@ -74,7 +74,7 @@ def object_code(kernels: Iterable[Kernel], cpu: str, progress: Callable[[str], N
         module = llvm.parse_assembly(_internal_ir(kernel))
         module.verify()
         for function in module.functions:
-            if not function.is_declaration and function.name != symbol(kernel):
+            if not function.is_declaration and function.name != kernel.symbol:
                 function.linkage = llvm.Linkage.internal
         _drop_dead_code(module, machine)
         if whole is None:
@@ -84,11 +84,6 @@ def object_code(kernels: Iterable[Kernel], cpu: str, progress: Callable[[str], N
         progress(kernel.name)
     assert whole is not None
     return bytes(machine.emit_object(whole))
-
-
-def symbol(kernel: Kernel) -> str:
-    """Name of a kernel in the shared library."""
-    return f"spinney_{kernel.name}"
 
 
 def _internal_ir(kernel: Kernel) -> str:
@@ -101,7 +96,7 @@ def _internal_ir(kernel: Kernel) -> str:
     result = compiled.overloads[signature]
     text: str = result.library.get_llvm_str()
     entry = result.fndesc.llvm_func_name
-    return text.replace(f'@"{entry}"', f"@{symbol(kernel)}").replace(f"@{entry}", f"@{symbol(kernel)}")
+    return text.replace(f'@"{entry}"', f"@{kernel.symbol}").replace(f"@{entry}", f"@{kernel.symbol}")
 
 
 def _drop_dead_code(module: Any, machine: Any) -> None:

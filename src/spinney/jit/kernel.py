@@ -6,6 +6,7 @@ Numba. A kernel sees flat arrays without a length; every size it needs is an arg
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable
 from types import CodeType
@@ -17,6 +18,7 @@ from spinney.errors import KernelArgumentError
 from spinney.jit.types import ArrayOf, Scalar
 
 REGISTRY: dict[str, Kernel] = {}
+_SIZE_NAMES: dict[str, Any] = {"__builtins__": {}, "max": max, "min": min}
 
 
 class Inline:
@@ -52,13 +54,21 @@ class Kernel:
         self.arguments: dict[str, Scalar | ArrayOf] = {
             argument: _resolved(annotation, types) for argument, annotation in _annotations(function).items()
         }
-        self._sizes: dict[str, CodeType] = {
-            argument: compile(kind.size, f"<size of {argument}>", "eval")
-            for argument, kind in self.arguments.items()
-            if isinstance(kind, ArrayOf)
-        }
         names = list(self.arguments)
         self.is_team = names[:3] == ["rank", "size", "sync"]
+        # What `bind` looks at, in the order of its arguments: position, name, type; for an array also its size as code.
+        bound = names[3 if self.is_team else 0 :]
+        self._scalars: list[tuple[int, str, Scalar]] = []
+        self._arrays: list[tuple[int, str, ArrayOf, CodeType]] = []
+        for at, name in enumerate(bound):
+            kind = self.arguments[name]
+            if isinstance(kind, Scalar):
+                self._scalars.append((at, name, kind))
+            else:
+                code = compile(kind.size, f"<size of {name}>", "eval")
+                self._arrays.append((at, name, kind, code))
+        self._bound = len(bound)
+        self.symbol = f"spinney_{self.name}_{_digest(self.arguments)}"
 
     def __call__(self, *args: Any) -> None:
         """Check the arguments and run the kernel on the calling thread."""
@@ -69,20 +79,20 @@ class Kernel:
 
         A team kernel is bound without its first three arguments (`rank`, `size`, `sync`): the team adds them.
         """
-        names = list(self.arguments)[3 if self.is_team else 0 :]
-        if len(args) != len(names):
-            raise KernelArgumentError(f"kernel {self.name} takes {len(names)} arguments, got {len(args)}")
-        given = dict(zip(names, args, strict=True))
-        scalars = {n: self._scalar(n, v) for n, v in given.items() if isinstance(self.arguments[n], Scalar)}
-        for name, value in given.items():
-            kind = self.arguments[name]
-            if isinstance(kind, ArrayOf):
-                self._check_array(name, kind, value, scalars)
-        return Bound(self, [scalars.get(n, v) for n, v in given.items()])
+        if len(args) != self._bound:
+            raise KernelArgumentError(f"kernel {self.name} takes {self._bound} arguments, got {len(args)}")
+        ready = list(args)
+        scalars: dict[str, Any] = {}
+        for at, name, kind in self._scalars:
+            value = args[at]
+            if not (type(value) is int and kind.lowest <= value <= kind.highest):
+                value = self._scalar(name, kind, value)
+            ready[at] = scalars[name] = value
+        for at, name, array, size in self._arrays:
+            self._check_array(name, array, args[at], eval(size, _SIZE_NAMES, scalars))
+        return Bound(self, ready)
 
-    def _scalar(self, name: str, value: Any) -> Any:
-        kind = self.arguments[name]
-        assert isinstance(kind, Scalar)
+    def _scalar(self, name: str, kind: Scalar, value: Any) -> Any:
         whole = kind.dtype.kind in "iu"
         allowed = (int, np.integer) if whole else (int, float, np.integer, np.floating)
         if not isinstance(value, allowed) or isinstance(value, bool):
@@ -96,25 +106,25 @@ class Kernel:
                 raise KernelArgumentError(
                     f"kernel {self.name}: {name} is too large for {kind.name}"
                 ) from None
-        limits = np.iinfo(kind.name)
-        if not limits.min <= value <= limits.max:
+        if not kind.lowest <= value <= kind.highest:
             raise KernelArgumentError(f"kernel {self.name}: {name} = {value} does not fit {kind.name}")
         return int(value)
 
-    def _check_array(self, name: str, kind: ArrayOf, value: Any, scalars: dict[str, Any]) -> None:
+    def _check_array(self, name: str, kind: ArrayOf, value: Any, size: int) -> None:
+        if isinstance(value, np.ndarray) and value.dtype == kind.item.dtype and value.size == size:
+            flags = value.flags
+            if flags.c_contiguous and flags.aligned and (flags.writeable or not kind.writable):
+                return
         where = f"kernel {self.name}: {name}"
         if not isinstance(value, np.ndarray):
             raise KernelArgumentError(f"{where} must be a NumPy array, got {type(value).__name__}")
         if value.dtype != kind.item.dtype:
             raise KernelArgumentError(f"{where} must hold {kind.item.name}, got {value.dtype}")
-        flags = value.flags
-        if not (flags.c_contiguous and flags.aligned):
-            raise KernelArgumentError(f"{where} must be C-contiguous and aligned")
-        if kind.writable and not flags.writeable:
-            raise KernelArgumentError(f"{where} is written by the kernel but read-only")
-        size = eval(self._sizes[name], {"__builtins__": {}, "max": max, "min": min}, scalars)
         if value.size != size:
             raise KernelArgumentError(f"{where} must hold {kind.size} = {size} items, got {value.size}")
+        if kind.writable and not value.flags.writeable:
+            raise KernelArgumentError(f"{where} is written by the kernel but read-only")
+        raise KernelArgumentError(f"{where} must be C-contiguous and aligned")
 
 
 class Bound:
@@ -156,6 +166,11 @@ def _register(entry: Kernel) -> Kernel:
         raise ValueError(f"two kernels are called {entry.name}")
     REGISTRY[entry.name] = entry
     return entry
+
+
+def _digest(arguments: dict[str, Scalar | ArrayOf]) -> str:
+    """Short digest of a signature. As part of a symbol it keeps a call from reaching code with other arguments."""
+    return hashlib.sha256(repr(arguments).encode()).hexdigest()[:8]
 
 
 def _annotations(function: Callable[..., None]) -> dict[str, Any]:

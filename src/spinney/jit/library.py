@@ -120,17 +120,37 @@ _IGNORED_RESULT = ctypes.addressof(_IGNORED)
 _IGNORED_ERROR = _IGNORED_RESULT + ctypes.sizeof(ctypes.c_void_p)
 
 
-def _library_call(handle: ctypes.CDLL, kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
-    function = handle[f"spinney_{kernel.name}"]
-    kinds = list(kernel.arguments.values())
+_functions: dict[Kernel, Any] = {}
+
+
+def _find(handle: ctypes.CDLL, kernel: Kernel) -> Any:
+    """The library's function behind a kernel, with its argument types set."""
+    try:
+        function = handle[kernel.symbol]
+    except AttributeError:
+        raise KernelBuildError(
+            f"the kernel library has no {kernel.symbol}: a source changed while this process was running; start it again"
+        ) from None
     function.restype = ctypes.c_int32
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p] + [
-        kind.ctype if isinstance(kind, Scalar) else ctypes.c_void_p for kind in kinds
+        kind.ctype if isinstance(kind, Scalar) else ctypes.c_void_p for kind in kernel.arguments.values()
     ]
-    fixed = [value.ctypes.data if isinstance(value, np.ndarray) else value for value in arguments]
+    _functions[kernel] = function
+    return function
+
+
+def _library_call(handle: ctypes.CDLL, kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
+    function = _functions.get(kernel) or _find(handle, kernel)
+    fixed = [
+        value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value
+        for value in arguments
+    ]
 
     def call(*leading: Any) -> None:
-        first = [value.ctypes.data if isinstance(value, np.ndarray) else value for value in leading]
+        first = [
+            value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value
+            for value in leading
+        ]
         if function(_IGNORED_RESULT, _IGNORED_ERROR, *first, *fixed) != 0:
             raise SpinneyError(f"kernel {kernel.name} failed")
 

@@ -134,6 +134,9 @@ class Team:
             del job, done, order
 
 
+_ALONE = np.zeros(barrier.CELLS, dtype=np.int64)  # one thread meets nobody: never written to
+
+
 def run_alone(job: Bound) -> None:
     """Run a team kernel on the calling thread."""
-    job(0, 1, np.zeros(barrier.CELLS, dtype=np.int64))
+    job(0, 1, _ALONE)

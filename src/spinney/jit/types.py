@@ -8,6 +8,7 @@ array that the kernel writes to.
 from __future__ import annotations
 
 import ctypes
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ class Scalar:
     name: str
     dtype: np.dtype[np.generic]
     ctype: type
+    lowest: float = -math.inf
+    highest: float = math.inf
 
     def __getitem__(self, size: str) -> ArrayOf:
         return ArrayOf(self, size, writable=False)
@@ -39,10 +42,15 @@ def out(array: ArrayOf) -> ArrayOf:
     return ArrayOf(array.item, array.size, writable=True)
 
 
-i64 = Scalar("int64", np.dtype(np.int64), ctypes.c_int64)
-i32 = Scalar("int32", np.dtype(np.int32), ctypes.c_int32)
-u64 = Scalar("uint64", np.dtype(np.uint64), ctypes.c_uint64)
-u16 = Scalar("uint16", np.dtype(np.uint16), ctypes.c_uint16)
-u8 = Scalar("uint8", np.dtype(np.uint8), ctypes.c_uint8)
+def _integer(name: str, ctype: type) -> Scalar:
+    limits = np.iinfo(name)
+    return Scalar(name, np.dtype(name), ctype, limits.min, limits.max)
+
+
+i64 = _integer("int64", ctypes.c_int64)
+i32 = _integer("int32", ctypes.c_int32)
+u64 = _integer("uint64", ctypes.c_uint64)
+u16 = _integer("uint16", ctypes.c_uint16)
+u8 = _integer("uint8", ctypes.c_uint8)
 f64 = Scalar("float64", np.dtype(np.float64), ctypes.c_double)
 f32 = Scalar("float32", np.dtype(np.float32), ctypes.c_float)

@@ -49,9 +49,7 @@ def _mean_loss(
     return math.fsum(sums) / total
 
 
-def _root_mean(
-    scores: NDArray[np.float64], target: NDArray[np.float64], weight: Weight, team: Team
-) -> float:
+def _root_mean(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Weight, team: Team) -> float:
     return math.sqrt(_mean_loss(kernels.RMSE, scores, target, weight, team))
 
 

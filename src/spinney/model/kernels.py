@@ -1,29 +1,31 @@
 """Prediction from raw values.
 
-Eight rows walk down a tree in step: their loads do not wait for each other, and there is no branch to mispredict. A leaf
-points to itself, so a row that arrives early stays. Rows are taken in blocks small enough that their values and one
-tree are in cache together.
+Eight walks go on at once: eight rows down one tree, or one row down eight trees. Their loads do not wait for each other, and
+there is no branch to mispredict. A leaf points to itself, so a walk that arrives early stays. Rows are taken in blocks small
+enough that their values and one tree are in cache together; a block without missing values is not asked for them.
 
-A tree's nodes are packed for walking: `links` holds (left child << 32 | column << 1 | missing goes right); the right child
-is the next one. At a leaf the threshold is infinite and the left child is the leaf itself.
+A node is packed into two int64 side by side: where the left child is packed << 32 | missing goes right << 31 | column, and the
+bits of its threshold. The right child follows the left one. At a leaf the threshold is infinite and the left child is the
+leaf itself. While walking, a node is known by where it is packed: twice its number.
 """
 
 import numpy as np
 
-from spinney.jit import f32, f64, i32, i64, inline, kernel, out
+from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8
+from spinney.jit.intrinsics import bits_of, from_bits
 
 LANES = 8
 BLOCK = 256
+INFINITE = 9218868437227405312  # the bits of infinity
 
 
 @kernel
 def pack_nodes(
-    rank: i64, size: i64, sync: out(i64["32"]), trees: i64, nodes: i64, starts: i64["trees + 1"], feature: i32["nodes"],
-    threshold: f64["nodes"], left: i32["nodes"], missing_right: i64["nodes"], links: out(i64["nodes"]),
-    limits: out(f64["nodes"]), depths: out(i64["trees"]), depth: out(i32["nodes"]),
+    trees: i64, nodes: i64, starts: i64["trees + 1"], feature: i32["nodes"], threshold: f64["nodes"], left: i32["nodes"],
+    default_left: u8["nodes"], packed: out(i64["2 * nodes"]), depths: out(i64["trees"]), depth: out(i32["nodes"]),
 ):
     """Pack the nodes of all trees and find each tree's depth."""
-    for t in range(trees * rank // size, trees * (rank + 1) // size):
+    for t in range(trees):
         first = starts[t]
         deepest = 0
         depth[first] = 0
@@ -33,32 +35,35 @@ def pack_nodes(
                 child = np.int64(left[i])
                 depth[first + child] = depth[i] + 1
                 depth[first + child + 1] = depth[i] + 1
-                links[i] = (child << 32) | (np.int64(feature[i]) << 1) | missing_right[i]
-                limits[i] = threshold[i]
+                packed[2 * i] = (2 * child << 32) | ((1 - np.int64(default_left[i])) << 31) | np.int64(feature[i])
+                packed[2 * i + 1] = bits_of(threshold[i])
             else:
-                links[i] = np.int64(i - first) << 32
-                limits[i] = np.inf
+                packed[2 * i] = np.int64(2 * (i - first)) << 32
+                packed[2 * i + 1] = INFINITE
         depths[t] = deepest
 
 
 @inline
-def step(node, first, links, limits, x):
-    """The node below for a row whose value of the node's column is x."""
-    link = links[first + node]
-    right = 1 if x > limits[first + node] else 0
-    right = (link & 1) if x != x else right
+def step(node, first, packed, values, row, column_step, missing):
+    """The node below.
+
+    `missing` is None where no value of the row is missing, `column_step` where the columns of a row are neighbours: the
+    compiler then leaves out what is not needed.
+    """
+    link = packed[first + node]
+    column = link & 2147483647
+    if column_step is not None:
+        column = column * column_step
+    x = float(values[row + column])
+    right = 2 if x > from_bits(packed[first + node + 1]) else 0
+    if missing is not None:
+        right = ((link >> 30) & 2) if x != x else right
     return (link >> 32) + right
 
 
 @inline
-def column_of(node, first, links):
-    """Column that a node looks at."""
-    return (links[first + node] & 4294967295) >> 1
-
-
-@inline
-def walk_eight(first, depth, links, limits, values, row, row_step, column_step):
-    """Leaves of eight consecutive rows."""
+def walk_rows(first, depth, packed, values, row, row_step, column_step, missing):
+    """Leaves of eight consecutive rows in one tree."""
     r0 = row * row_step
     r1 = r0 + row_step
     r2 = r1 + row_step
@@ -70,14 +75,14 @@ def walk_eight(first, depth, links, limits, values, row, row_step, column_step):
     n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.int64(0)
     for _ in range(depth):
         before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
-        n0 = step(n0, first, links, limits, float(values[r0 + column_of(n0, first, links) * column_step]))
-        n1 = step(n1, first, links, limits, float(values[r1 + column_of(n1, first, links) * column_step]))
-        n2 = step(n2, first, links, limits, float(values[r2 + column_of(n2, first, links) * column_step]))
-        n3 = step(n3, first, links, limits, float(values[r3 + column_of(n3, first, links) * column_step]))
-        n4 = step(n4, first, links, limits, float(values[r4 + column_of(n4, first, links) * column_step]))
-        n5 = step(n5, first, links, limits, float(values[r5 + column_of(n5, first, links) * column_step]))
-        n6 = step(n6, first, links, limits, float(values[r6 + column_of(n6, first, links) * column_step]))
-        n7 = step(n7, first, links, limits, float(values[r7 + column_of(n7, first, links) * column_step]))
+        n0 = step(n0, first, packed, values, r0, column_step, missing)
+        n1 = step(n1, first, packed, values, r1, column_step, missing)
+        n2 = step(n2, first, packed, values, r2, column_step, missing)
+        n3 = step(n3, first, packed, values, r3, column_step, missing)
+        n4 = step(n4, first, packed, values, r4, column_step, missing)
+        n5 = step(n5, first, packed, values, r5, column_step, missing)
+        n6 = step(n6, first, packed, values, r6, column_step, missing)
+        n7 = step(n7, first, packed, values, r7, column_step, missing)
         # Children come after their parents, so the sum stands still only when all eight have arrived.
         if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
             break
@@ -85,113 +90,183 @@ def walk_eight(first, depth, links, limits, values, row, row_step, column_step):
 
 
 @inline
-def walk_one(first, links, limits, values, at, column_step):
-    """Leaf of one row."""
+def walk_trees(starts, t, packed, values, row, column_step, missing):
+    """Leaves of one row in eight consecutive trees."""
+    f0 = 2 * starts[t]
+    f1 = 2 * starts[t + 1]
+    f2 = 2 * starts[t + 2]
+    f3 = 2 * starts[t + 3]
+    f4 = 2 * starts[t + 4]
+    f5 = 2 * starts[t + 5]
+    f6 = 2 * starts[t + 6]
+    f7 = 2 * starts[t + 7]
+    n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.int64(0)
+    while True:
+        before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
+        n0 = step(n0, f0, packed, values, row, column_step, missing)
+        n1 = step(n1, f1, packed, values, row, column_step, missing)
+        n2 = step(n2, f2, packed, values, row, column_step, missing)
+        n3 = step(n3, f3, packed, values, row, column_step, missing)
+        n4 = step(n4, f4, packed, values, row, column_step, missing)
+        n5 = step(n5, f5, packed, values, row, column_step, missing)
+        n6 = step(n6, f6, packed, values, row, column_step, missing)
+        n7 = step(n7, f7, packed, values, row, column_step, missing)
+        if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
+            break
+    return f0 + n0, f1 + n1, f2 + n2, f3 + n3, f4 + n4, f5 + n5, f6 + n6, f7 + n7
+
+
+@inline
+def walk_one(first, packed, values, row, column_step):
+    """Leaf of one row in one tree."""
     node = np.int64(0)
-    while limits[first + node] != np.inf:
-        x = float(values[at + column_of(node, first, links) * column_step])
-        node = step(node, first, links, limits, x)
-    return node
+    while packed[2 * first + node + 1] != INFINITE:
+        node = step(node, 2 * first, packed, values, row, column_step, 1)
+    return node >> 1
 
 
 @inline
-def predict_block(begin, end, outputs, trees, starts, depths, links, limits, leaf_value, values, steps, scores):
-    """Add the trees to the scores of the rows begin..end-1."""
-    row_step, column_step = steps
-    output = 0
-    for t in range(trees):
-        first = starts[t]
-        i = begin
-        while i + LANES <= end:
-            n0, n1, n2, n3, n4, n5, n6, n7 = walk_eight(
-                first, depths[t], links, limits, values, i, row_step, column_step
-            )
-            at = i * outputs + output
-            scores[at] += leaf_value[first + n0]
-            scores[at + outputs] += leaf_value[first + n1]
-            scores[at + 2 * outputs] += leaf_value[first + n2]
-            scores[at + 3 * outputs] += leaf_value[first + n3]
-            scores[at + 4 * outputs] += leaf_value[first + n4]
-            scores[at + 5 * outputs] += leaf_value[first + n5]
-            scores[at + 6 * outputs] += leaf_value[first + n6]
-            scores[at + 7 * outputs] += leaf_value[first + n7]
-            i += LANES
-        while i < end:
-            node = walk_one(first, links, limits, values, i * row_step, column_step)
-            scores[i * outputs + output] += leaf_value[first + node]
-            i += 1
-        output = output + 1 if output + 1 < outputs else 0
-
-
-@kernel
-def predict_rows(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, outputs: i64, trees: i64, all_trees: i64, nodes: i64,
-    row_step: i64, column_step: i64, span32: i64, span64: i64,
-    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], depths: i64["all_trees"],
-    links: i64["nodes"], limits: f64["nodes"], leaf_value: f64["nodes"], scores: out(f64["rows * outputs"]),
-):
-    """Add the first `trees` trees to row-major scores, tree after tree for every row."""
-    steps = (row_step, column_step)
-    for begin in range(rank * BLOCK, rows, size * BLOCK):
-        end = min(begin + BLOCK, rows)
-        if span32 > 0:
-            predict_block(
-                begin, end, outputs, trees, starts, depths, links, limits, leaf_value, values32, steps, scores
-            )
-        else:
-            predict_block(
-                begin, end, outputs, trees, starts, depths, links, limits, leaf_value, values64, steps, scores
-            )
-
-
-@inline
-def leaves_of_row(at, trees, starts, links, limits, values, column_step, leaves, to):
-    """Leaf of one row in each tree."""
-    for t in range(trees):
-        leaves[to + t] = walk_one(starts[t], links, limits, values, at, column_step)
-
-
-@kernel
-def leaf_rows(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, trees: i64, all_trees: i64, nodes: i64, row_step: i64,
-    column_step: i64, span32: i64, span64: i64,
-    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], links: i64["nodes"],
-    limits: f64["nodes"], leaves: out(i32["rows * trees"]),
-):
-    """Leaf of every row in each of the first `trees` trees."""
-    for i in range(rows * rank // size, rows * (rank + 1) // size):
-        if span32 > 0:
-            leaves_of_row(i * row_step, trees, starts, links, limits, values32, column_step, leaves, i * trees)
-        else:
-            leaves_of_row(i * row_step, trees, starts, links, limits, values64, column_step, leaves, i * trees)
-
-
-@inline
-def infinite_column(values, at, columns, column_step):
-    """1 + a column of one row that is infinite, or 0."""
-    unbounded = 0
+def first_infinite(values, begin, end, columns, steps):
+    """1 + the first column that is infinite in one of the rows, or 0."""
     for c in range(columns):
-        x = values[at + c * column_step]
-        unbounded |= 1 if x == x and x - x != 0 else 0
-    if unbounded != 0:
-        for c in range(columns):
-            x = float(values[at + c * column_step])
+        for i in range(begin, end):
+            x = float(values[i * steps[0] + c * steps[1]])
             if x == x and x - x != 0.0:
                 return 1 + c
     return 0
 
 
+@inline
+def look_at(values, begin, end, columns, steps):
+    """1 if a value of the rows is missing, plus 2 if one is infinite."""
+    missing = 0
+    infinite = 0
+    for i in range(begin, end):
+        for c in range(columns):
+            x = values[i * steps[0] + c * steps[1]]
+            missing |= 1 if x != x else 0
+            infinite |= 1 if abs(x) == np.inf else 0
+    return missing + 2 * infinite
+
+
+@inline
+def predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, missing, scores):
+    """Add the trees to the scores of begin..end-1, as many rows as eights; returns the first row left over.
+
+    `column_step` and `missing` may be None, see `step`.
+    """
+    starts, depths, packed, leaf_value = forest
+    stop = begin + (end - begin) // LANES * LANES
+    output = 0
+    for t in range(trees):
+        first = 2 * starts[t]
+        for i in range(begin, stop, LANES):
+            n0, n1, n2, n3, n4, n5, n6, n7 = walk_rows(
+                first, depths[t], packed, values, i, row_step, column_step, missing
+            )
+            at = i * outputs + output
+            scores[at] += leaf_value[(first + n0) >> 1]
+            scores[at + outputs] += leaf_value[(first + n1) >> 1]
+            scores[at + 2 * outputs] += leaf_value[(first + n2) >> 1]
+            scores[at + 3 * outputs] += leaf_value[(first + n3) >> 1]
+            scores[at + 4 * outputs] += leaf_value[(first + n4) >> 1]
+            scores[at + 5 * outputs] += leaf_value[(first + n5) >> 1]
+            scores[at + 6 * outputs] += leaf_value[(first + n6) >> 1]
+            scores[at + 7 * outputs] += leaf_value[(first + n7) >> 1]
+        output = output + 1 if output + 1 < outputs else 0
+    return stop
+
+
+@inline
+def predict_one(row, outputs, trees, forest, values, steps, scores):
+    """Add the trees to the scores of one row, in the same order."""
+    starts, _, packed, leaf_value = forest
+    row_step, column_step = steps
+    at = row * outputs
+    t = 0
+    while t + LANES <= trees:
+        n0, n1, n2, n3, n4, n5, n6, n7 = walk_trees(starts, t, packed, values, row * row_step, column_step, 1)
+        scores[at + t % outputs] += leaf_value[n0 >> 1]
+        scores[at + (t + 1) % outputs] += leaf_value[n1 >> 1]
+        scores[at + (t + 2) % outputs] += leaf_value[n2 >> 1]
+        scores[at + (t + 3) % outputs] += leaf_value[n3 >> 1]
+        scores[at + (t + 4) % outputs] += leaf_value[n4 >> 1]
+        scores[at + (t + 5) % outputs] += leaf_value[n5 >> 1]
+        scores[at + (t + 6) % outputs] += leaf_value[n6 >> 1]
+        scores[at + (t + 7) % outputs] += leaf_value[n7 >> 1]
+        t += LANES
+    while t < trees:
+        node = walk_one(starts[t], packed, values, row * row_step, column_step)
+        scores[at + t % outputs] += leaf_value[starts[t] + node]
+        t += 1
+
+
+@inline
+def predict_block(begin, end, columns, outputs, trees, forest, values, steps, scores):
+    """Add the trees to the scores of a block of rows. Returns 1 + the first infinite column, which stops it, or 0."""
+    seen = look_at(values, begin, end, columns, steps)
+    if seen >= 2:
+        return first_infinite(values, begin, end, columns, steps)
+    if steps[1] != 1:
+        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, scores)
+    elif seen == 1:
+        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, 1, scores)
+    else:
+        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, None, scores)
+    while row < end:
+        predict_one(row, outputs, trees, forest, values, steps, scores)
+        row += 1
+    return 0
+
+
 @kernel
-def find_infinite(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, columns: i64, row_step: i64, column_step: i64, span32: i64,
-    span64: i64, threads: i64, values32: f32["span32"], values64: f64["span64"], found: out(i64["threads"]),
+def predict_rows(
+    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, outputs: i64, trees: i64, all_trees: i64, nodes: i64,
+    threads: i64, columns: i64, row_step: i64, column_step: i64, span32: i64, span64: i64,
+    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], depths: i64["all_trees"],
+    packed: i64["2 * nodes"], leaf_value: f64["nodes"], scores: out(f64["rows * outputs"]), found: out(i64["threads"]),
 ):
-    """Set found[rank] to 1 + the first column that holds an infinite value in this thread's rows, if there is one."""
-    for i in range(rows * rank // size, rows * (rank + 1) // size):
-        column = 0
+    """Add the first `trees` trees to row-major scores, tree after tree for every row.
+
+    Where a value is infinite, found[rank] becomes 1 + the first such column that the thread met.
+    """
+    steps = (row_step, column_step)
+    forest = (starts, depths, packed, leaf_value)
+    for begin in range(rank * BLOCK, rows, size * BLOCK):
+        end = min(begin + BLOCK, rows)
         if span32 > 0:
-            column = infinite_column(values32, i * row_step, columns, column_step)
+            infinite = predict_block(begin, end, columns, outputs, trees, forest, values32, steps, scores)
         else:
-            column = infinite_column(values64, i * row_step, columns, column_step)
-        if column != 0 and (found[rank] == 0 or column < found[rank]):
-            found[rank] = column
+            infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, scores)
+        if infinite != 0 and (found[rank] == 0 or infinite < found[rank]):
+            found[rank] = infinite
+
+
+@inline
+def leaves_of(begin, end, columns, trees, starts, packed, values, steps, leaves):
+    """Leaves of a block of rows in each tree. Returns 1 + the first infinite column, which stops it, or 0."""
+    if look_at(values, begin, end, columns, steps) >= 2:
+        return first_infinite(values, begin, end, columns, steps)
+    for i in range(begin, end):
+        for t in range(trees):
+            leaves[i * trees + t] = walk_one(starts[t], packed, values, i * steps[0], steps[1])
+    return 0
+
+
+@kernel
+def leaf_rows(
+    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, trees: i64, all_trees: i64, nodes: i64, threads: i64,
+    columns: i64, row_step: i64, column_step: i64, span32: i64, span64: i64,
+    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], packed: i64["2 * nodes"],
+    leaves: out(i32["rows * trees"]), found: out(i64["threads"]),
+):
+    """Leaf of every row in each of the first `trees` trees; infinite values as in `predict_rows`."""
+    steps = (row_step, column_step)
+    for begin in range(rank * BLOCK, rows, size * BLOCK):
+        end = min(begin + BLOCK, rows)
+        if span32 > 0:
+            infinite = leaves_of(begin, end, columns, trees, starts, packed, values32, steps, leaves)
+        else:
+            infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, leaves)
+        if infinite != 0 and (found[rank] == 0 or infinite < found[rank]):
+            found[rank] = infinite

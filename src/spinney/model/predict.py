@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from spinney.data import Table, describe_column
 from spinney.data.spans import spans, whole_rows
 from spinney.errors import DataError
+from spinney.jit import Bound
 from spinney.jit.team import Team, run_alone, threads_for
 from spinney.model import kernels
 from spinney.tree import Forest
@@ -23,16 +26,13 @@ class Predictor:
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest
+        self._local = threading.local()
         nodes, trees = forest.nodes, forest.trees
-        self._links = np.empty(nodes, np.int64)
-        self._limits = np.empty(nodes, np.float64)
+        self._packed = np.empty(2 * nodes, np.int64)
         self._depths = np.empty(trees, np.int64)
-        missing_right = 1 - forest.default_left.astype(np.int64)
-        run_alone(
-            kernels.pack_nodes.bind(
-                trees, nodes, forest.start, forest.feature, forest.threshold, forest.left, missing_right,
-                self._links, self._limits, self._depths, np.empty(nodes, np.int32),
-            )
+        kernels.pack_nodes(
+            trees, nodes, forest.start, forest.feature, forest.threshold, forest.left, forest.default_left,
+            self._packed, self._depths, np.empty(nodes, np.int32),
         )  # fmt: skip
 
     def raw_scores(
@@ -40,18 +40,21 @@ class Predictor:
     ) -> NDArray[np.float64]:
         """Scores of every row, (rows, outputs): the start, (outputs,) or (rows, outputs), then the trees in order."""
         outputs = start.shape[-1]
+        if table.rows == 1 and len(table.panels) == 1:
+            return self._one_row(trees, table.columns, outputs).scores_of(start, table)
         scores = np.empty((table.rows, outputs))
         scores[:] = start
         with Team(self._threads(table.rows, trees, n_jobs)) as team:
             for first, block in whole_rows(table):
-                given = self._check(table, block, team)
+                found = np.zeros(team.size, np.int64)
                 team.run(
                     kernels.predict_rows.bind(
-                        len(block), outputs, trees, self._forest.trees, self._forest.nodes, *given[1:],
-                        self._forest.start, self._depths, self._links, self._limits, self._forest.value,
-                        scores[first : first + len(block)],
+                        len(block), outputs, trees, self._forest.trees, self._forest.nodes, team.size,
+                        *_given(block), self._forest.start, self._depths, self._packed,
+                        self._forest.value, scores[first : first + len(block)], found,
                     )
                 )  # fmt: skip
+                _refuse_infinite(table, found)
         return scores
 
     def leaf_indices(self, table: Table, trees: int, n_jobs: int | None) -> NDArray[np.int32]:
@@ -59,13 +62,14 @@ class Predictor:
         leaves = np.empty((table.rows, trees), np.int32)
         with Team(self._threads(table.rows, trees, n_jobs)) as team:
             for first, block in whole_rows(table):
-                given = self._check(table, block, team)
+                found = np.zeros(team.size, np.int64)
                 team.run(
                     kernels.leaf_rows.bind(
-                        len(block), trees, self._forest.trees, self._forest.nodes, *given[1:],
-                        self._forest.start, self._links, self._limits, leaves[first : first + len(block)],
+                        len(block), trees, self._forest.trees, self._forest.nodes, team.size, *_given(block),
+                        self._forest.start, self._packed, leaves[first : first + len(block)], found,
                     )
                 )  # fmt: skip
+                _refuse_infinite(table, found)
         return leaves
 
     def _threads(self, rows: int, trees: int, n_jobs: int | None) -> int:
@@ -74,13 +78,51 @@ class Predictor:
         asked = threads_for(n_jobs)
         return asked if rows * trees >= SHARE_WALKS else 1
 
-    def _check(self, table: Table, block: NDArray[Any], team: Team) -> tuple[Any, ...]:
-        """Refuse infinite values, and return the block as kernels take it."""
-        values32, values64, row_step, column_step = spans(block)
-        given = (table.columns, row_step, column_step, values32.size, values64.size, values32, values64)
-        found = np.zeros(team.size, np.int64)
-        team.run(kernels.find_infinite.bind(len(block), *given[:5], team.size, *given[5:], found))
-        if found.any():
-            column = describe_column(table, int(found[found > 0].min()) - 1)
-            raise DataError(f"{column} holds an infinite value; only finite numbers and NaN (missing) can be used")
-        return given
+    def _one_row(self, trees: int, columns: int, outputs: int) -> _OneRow:
+        """The calling thread's memory for one row, made at its first use."""
+        mine = getattr(self._local, "one_row", None)
+        if mine is None or mine.shape != (trees, columns, outputs):
+            row = np.empty((1, columns))
+            scores, found = np.empty((1, outputs)), np.zeros(1, np.int64)
+            job = kernels.predict_rows.bind(
+                1, outputs, trees, self._forest.trees, self._forest.nodes, 1, *_given(row), self._forest.start,
+                self._depths, self._packed, self._forest.value, scores, found,
+            )  # fmt: skip
+            mine = self._local.one_row = _OneRow((trees, columns, outputs), row, scores, found, job)
+        return mine
+
+
+@dataclass(frozen=True, eq=False)
+class _OneRow:
+    """A prediction of one row, bound once: checking a kernel's arguments takes longer than walking 100 trees."""
+
+    shape: tuple[int, int, int]
+    row: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    found: NDArray[np.int64]
+    job: Bound
+
+    def scores_of(self, start: NDArray[np.float64], table: Table) -> NDArray[np.float64]:
+        """Scores of the one row of a table."""
+        self.row[:] = table.panels[0].values
+        self.scores[:] = start
+        run_alone(self.job)
+        if self.found[0]:
+            found = self.found.copy()
+            self.found[0] = 0
+            _refuse_infinite(table, found)
+        return self.scores.copy()
+
+
+def _given(block: NDArray[Any]) -> tuple[Any, ...]:
+    """A block of rows as the kernels take it."""
+    values32, values64, row_step, column_step = spans(block)
+    return block.shape[1], row_step, column_step, values32.size, values64.size, values32, values64
+
+
+def _refuse_infinite(table: Table, found: NDArray[np.int64]) -> None:
+    if found.any():
+        column = describe_column(table, int(found[found > 0].min()) - 1)
+        raise DataError(
+            f"{column} holds an infinite value; only finite numbers and NaN (missing) can be used"
+        )

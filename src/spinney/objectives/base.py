@@ -27,12 +27,18 @@ class Round:
     stats: NDArray[np.float64]  # outputs × blocks × (largest |g|, largest h, sum |g|, sum h)
 
     @classmethod
-    def over(cls, scores: NDArray[np.float64], target: NDArray[np.float64], weight: NDArray[np.float64] | None) -> Round:
+    def over(
+        cls, scores: NDArray[np.float64], target: NDArray[np.float64], weight: NDArray[np.float64] | None
+    ) -> Round:
         """Make room for the gradients of these scores."""
         outputs, rows = scores.shape
         blocks = -(-rows // STAT_BLOCK)
         return cls(
-            scores, target, weight, np.empty((outputs, rows, 2), np.float32), np.empty((outputs, blocks, 4), np.float64)
+            scores,
+            target,
+            weight,
+            np.empty((outputs, rows, 2), np.float32),
+            np.empty((outputs, blocks, 4), np.float64),
         )
 
     @property

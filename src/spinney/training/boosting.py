@@ -134,7 +134,9 @@ class _Boosting:
                 break
         best = stopping.best_round if stopping is not None and trees else None
         config = self._config
-        return Model(concatenate(trees), self._base_score, config.objective, config, self._dataset.schema, best)
+        return Model(
+            concatenate(trees), self._base_score, config.objective, config, self._dataset.schema, best
+        )
 
     def _one_round(self, done: int) -> list[Tree]:
         self._team.run(self._gradients)
