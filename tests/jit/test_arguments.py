@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.errors import KernelArgumentError
-from spinney.jit import any_of, f32, f64, i32, i64, kernel, out, u8, u64, variant
+from spinney.jit import f32, f64, i32, i64, kernel, out, u8, u64
 from spinney.jit.kernel import REGISTRY
 from spinney.jit.team import Team, run_alone
 
@@ -137,18 +137,6 @@ def test_a_size_is_an_expression_over_the_scalars_and_nothing_else():
 
     with pytest.raises(NameError):
         reaches_out.bind(1, np.zeros(1))
-
-
-def test_a_variant_has_types_of_its_own():
-    def shared(count: i64, values: any_of("T")["count"]):
-        """Never runs."""
-
-    whole = variant(shared, "shared_whole", T=i64)
-    real = variant(shared, "shared_real", T=f32)
-    whole.bind(2, np.zeros(2, np.int64))
-    real.bind(2, np.zeros(2, np.float32))
-    refusal(whole, (2, np.zeros(2, np.float32)))
-    refusal(real, (2, np.zeros(2, np.int64)))
 
 
 def test_two_modules_cannot_name_a_kernel_alike():

@@ -54,3 +54,9 @@ def test_a_division_by_zero_is_no_error_and_leaves_the_user_s_settings():
         assert np.geterr()["divide"] == "raise"
     assert result[0] == np.inf
     assert np.isnan(result[1])
+
+
+def test_a_whole_number_given_for_a_real_one_becomes_real():
+    result = np.array([1.0])
+    divide(1, 0, result)
+    assert result[0] == np.inf

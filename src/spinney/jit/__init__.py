@@ -4,14 +4,13 @@ Enters: Python functions with a declared signature. Leaves: machine code, called
 Knows nothing of trees. Numba is imported only here, and only while something is compiled.
 """
 
-from spinney.jit.kernel import Bound, Inline, Kernel, any_of, inline, kernel, variant
+from spinney.jit.kernel import Bound, Inline, Kernel, inline, kernel
 from spinney.jit.types import f32, f64, i32, i64, out, u8, u16, u64
 
 __all__ = [
     "Bound",
     "Inline",
     "Kernel",
-    "any_of",
     "f32",
     "f64",
     "i32",
@@ -22,5 +21,4 @@ __all__ = [
     "u8",
     "u16",
     "u64",
-    "variant",
 ]

@@ -45,14 +45,14 @@ class Kernel:
     Calling it checks every argument, then runs the compiled code. `bind` does the checking once for many runs.
     """
 
-    def __init__(self, function: Callable[..., None], name: str | None = None, **types: Scalar) -> None:
+    def __init__(self, function: Callable[..., None]) -> None:
         self.function = function
-        self.name = name or function.__name__
+        self.name = function.__name__
         self.__name__ = self.name
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
         self.arguments: dict[str, Scalar | ArrayOf] = {
-            argument: _resolved(annotation, types) for argument, annotation in _annotations(function).items()
+            argument: _checked(annotation) for argument, annotation in _annotations(function).items()
         }
         names = list(self.arguments)
         self.is_team = names[:3] == ["rank", "size", "sync"]
@@ -151,11 +151,6 @@ def kernel(function: Callable[..., None]) -> Kernel:
     return _register(Kernel(function))
 
 
-def variant(function: Callable[..., None], name: str, **types: Scalar) -> Kernel:
-    """Declare an entry point from a function whose annotations name types as strings (`"T"`) given here."""
-    return _register(Kernel(function, name, **types))
-
-
 def inline(function: Callable[..., Any]) -> Inline:
     """Declare a function that kernels call."""
     return Inline(function)
@@ -177,24 +172,7 @@ def _annotations(function: Callable[..., None]) -> dict[str, Any]:
     return {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
 
 
-def _resolved(annotation: Any, types: dict[str, Scalar]) -> Scalar | ArrayOf:
-    if isinstance(annotation, Open):
-        return ArrayOf(types[annotation.item], annotation.size, annotation.writable)
+def _checked(annotation: Any) -> Scalar | ArrayOf:
     if isinstance(annotation, Scalar | ArrayOf):
         return annotation
     raise TypeError(f"not a kernel type: {annotation!r}")
-
-
-class Open:
-    """An array argument whose item type is chosen per variant: `any_of("T")["rows"]`."""
-
-    def __init__(self, item: str, size: str = "", writable: bool = False) -> None:
-        self.item, self.size, self.writable = item, size, writable
-
-    def __getitem__(self, size: str) -> Open:
-        return Open(self.item, size)
-
-
-def any_of(item: str) -> Open:
-    """Name an item type that `variant` fills in."""
-    return Open(item)

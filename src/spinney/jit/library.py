@@ -182,20 +182,6 @@ def _for_numba(kind: Scalar | ArrayOf, value: Any) -> Any:
     return np.frombuffer(memory, dtype=flat.dtype)
 
 
-class _Cells:
-    """A flat array whose items are 64 bits wide, as they are in compiled code once they have been read."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array.reshape(-1)
-        self._item = np.int64 if array.dtype.kind in "iu" else np.float64
-
-    def __getitem__(self, index: int) -> Any:
-        return self._item(self._array[index])
-
-    def __setitem__(self, index: int, value: Any) -> None:
-        self._array[index] = value
-
-
 class _Memory:
     """An array as a compiled kernel sees it: flat, with nothing at an index below 0, whole numbers of 64 bits."""
 

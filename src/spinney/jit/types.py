@@ -21,8 +21,9 @@ class Scalar:
     name: str
     dtype: np.dtype[np.generic]
     ctype: type
-    lowest: float = -math.inf
-    highest: float = math.inf
+    # Whole numbers that need no conversion. A float argument has none: an int given for it becomes a float first.
+    lowest: float = math.inf
+    highest: float = -math.inf
 
     def __getitem__(self, size: str) -> ArrayOf:
         return ArrayOf(self, size, writable=False)
