@@ -28,11 +28,8 @@ def staged_scores(
     table = match_columns(read_table(X), model.feature_names, model.n_features)
     outputs = model.outputs
     margin = read_margin(base_margin, table.rows, outputs)
-    start = model.base_score if margin is None else np.zeros(outputs)
-    scores = np.tile(start, (table.rows, 1))
+    scores = model.base_score if margin is None else margin
     for done in range(model.rounds if model.best_round is None else model.best_round):
         trees = [model.forest.tree(t) for t in range(done * outputs, (done + 1) * outputs)]
-        added = Predictor(concatenate(trees)).raw_scores(np.zeros(outputs), table, outputs, n_jobs)
-        scores += added
-        shown = scores.copy() if margin is None else scores + margin
-        yield shown[:, 0] if outputs == 1 else shown
+        scores = Predictor(concatenate(trees)).raw_scores(scores, table, outputs, n_jobs)
+        yield scores[:, 0].copy() if outputs == 1 else scores.copy()
