@@ -7,8 +7,8 @@ import numpy as np
 import spinney as sp
 import tree_oracle
 from spinney.growth.grower import HistGrower
-from spinney.growth.layout import STAT_BLOCK
 from spinney.jit.team import Team
+from spinney.objectives.kernels import STAT_BLOCK
 from spinney.params import parse
 
 TREE_ARRAYS = ("feature", "threshold", "left", "default_left", "count")

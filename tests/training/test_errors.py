@@ -68,7 +68,7 @@ def test_a_data_set_without_target_cannot_be_trained_on():
         ([DATA], DataTypeError, "valid must map names to Datasets, got list"),
         (DATA, DataTypeError, "valid must map names to Datasets, got Dataset"),
         ({"test": X}, DataTypeError, r"valid\['test'\] must be a spinney.Dataset, got ndarray"),
-        ({"test": sp.Dataset(X, Y)}, DataError, r"valid\['test'\] was binned apart.*reference=dataset"),
+        ({"test": sp.Dataset(X * 2, Y)}, DataError, r"valid\['test'\] was binned apart.*reference=dataset"),
         ({"test": sp.Dataset(X, reference=DATA)}, DataError, r"valid\['test'\] has no target"),
     ],
 )

@@ -31,6 +31,12 @@ class Cuts:
         """Bins of each column, without the one for missing values."""
         return np.diff(self.starts) + 1
 
+    def same(self, other: Cuts) -> bool:
+        """Whether both cut every column alike."""
+        return self is other or (
+            np.array_equal(self.starts, other.starts) and np.array_equal(self.values, other.values)
+        )
+
     def threshold(self, columns: NDArray[Any], bins: NDArray[Any]) -> NDArray[np.float64]:
         """Real values behind splits "bin <= b" of some columns; the last bin has no cut, everything is below it."""
         at = self.starts[columns] + bins

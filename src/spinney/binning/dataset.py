@@ -14,6 +14,7 @@ from spinney.params import parse
 
 # Values from which a second thread pays: opening a team costs 0.1 ms, binning a value about 10 ns.
 SHARE_VALUES = 50_000
+MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 
 
 class Dataset:
@@ -27,7 +28,7 @@ class Dataset:
     y : array of shape (rows,), optional
         Target. A data set without one can only serve as `reference`.
     weight : array of shape (rows,), optional
-        Weights of the rows, 0 or more. A row of weight 0 is as good as absent.
+        Weights of the rows, 0 or more. A row of weight 0 takes no part in the trees.
     base_margin : array of shape (rows,) or (rows, outputs), optional
         Raw scores that the rows start from, in place of the base score.
     reference : Dataset, optional
@@ -61,16 +62,18 @@ class Dataset:
     ) -> None:
         if reference is not None and not isinstance(reference, Dataset):
             raise DataTypeError(f"reference must be a spinney.Dataset, got {type(reference).__name__}")
-        if reference is not None and max_bin not in (None, reference.max_bin):
+        config = parse({"max_bin": 255 if max_bin is None else max_bin, "n_jobs": n_jobs})
+        if reference is not None and max_bin is not None and config.max_bin != reference.max_bin:
             raise ParameterError(
                 f"max_bin = {max_bin} differs from the reference's {reference.max_bin}; leave it out"
             )
-        config = parse({"max_bin": 255 if max_bin is None else max_bin, "n_jobs": n_jobs})
         table = X if isinstance(X, Table) else read_table(X, names=names)
         if reference is not None:
             table = match_columns(
                 table, reference.schema.names, reference.schema.columns, model="the reference"
             )
+        if table.rows > MOST_ROWS:
+            raise DataError(f"X has {table.rows} rows; a Dataset can hold {MOST_ROWS}")
         self.rows: int = table.rows
         self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
         self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))

@@ -81,7 +81,7 @@ class GBMBase(BaseEstimator, ABC):
         y : array of shape (rows,)
             Target: numbers for a regressor; strings, whole numbers or booleans for a classifier.
         sample_weight : array of shape (rows,), optional
-            Weights of the rows, 0 or more. A row of weight 0 is as good as absent.
+            Weights of the rows, 0 or more. A row of weight 0 takes no part in the trees.
         eval_set : (X, y) or list of (X, y), optional
             Data to compute the metrics on after each round. With `early_stopping_rounds` the last pair decides.
         eval_sample_weight : array, or list of arrays or None, optional

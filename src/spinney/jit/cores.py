@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from spinney.errors import ParameterError
+import numpy as np
+
+from spinney.errors import ParameterError, ParameterTypeError
 
 MEMBERSHIP = Path("/proc/self/cgroup")  # in which control groups this process is
 GROUPS = Path("/sys/fs/cgroup")
@@ -42,11 +44,13 @@ def threads_for(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return available_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
+        raise ParameterTypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}")
     if n_jobs == 0:
         raise ParameterError("n_jobs = 0 has no meaning: give a number of threads, or None for all cores")
     if n_jobs < 0:
         return max(1, available_cores() + 1 + n_jobs)
-    return n_jobs
+    return int(n_jobs)
 
 
 @cache  # reading the files takes 0.3 ms, a prediction for one row less

@@ -6,7 +6,6 @@ from spinney.jit import f64, i64, inline, kernel, out
 from spinney.jit.math import exp, log
 
 BLOCK = 8192
-SMALLEST = 1e-15  # probabilities are kept this far from 0 and 1, as other libraries do
 
 RMSE = 0
 MAE = 1

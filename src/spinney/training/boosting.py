@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ def train(
     rounds: int = 100,
     *,
     valid: Mapping[str, Dataset] | None = None,
-    callbacks: Iterable[Callback] = (),
+    callbacks: Iterable[Callback] | None = None,
     progress: bool = False,
 ) -> Model:
     """Train a gradient boosting model.
@@ -77,7 +77,7 @@ def train(
     watched = _check_valid(valid, dataset)
     if config.early_stopping_rounds is not None and not watched:
         raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
-    listeners = list(callbacks)
+    listeners = _check_callbacks(callbacks)
     with ExitStack() as stack:
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
@@ -150,9 +150,9 @@ class _Boosting:
         trees = []
         for output in range(self._outputs):
             tree = self._grower.grow(output, _seed(seed, output + 1), in_bag)
-            if not np.isfinite(tree.value.sum() + tree.gain.sum()):
+            if not (np.abs(tree.value).max() <= LARGEST_TARGET and np.isfinite(tree.gain).all()):
                 raise ParameterError(
-                    f"training diverged in round {done}: the scores are no longer finite; "
+                    f"training diverged in round {done}: the scores have grown beyond ±{LARGEST_TARGET:g}; "
                     f"learning_rate = {self._config.learning_rate:g} is too large for this target"
                 )
             trees.append(tree)
@@ -197,17 +197,23 @@ class _Boosting:
 def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
     if not isinstance(dataset, Dataset):
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
-    if isinstance(params, Config):
-        if params.max_bin == dataset.max_bin:
-            return params
-        given: dict[str, object] = params.to_dict()
-    else:
-        given = resolve(params)
-    if given.get("max_bin", dataset.max_bin) != dataset.max_bin:
+    config = params if isinstance(params, Config) else parse(params)
+    if config.max_bin == dataset.max_bin:
+        return config
+    if isinstance(params, Config) or "max_bin" in resolve(params):
         raise ParameterError(
-            f"max_bin = {given['max_bin']} differs from the Dataset's {dataset.max_bin}; give it to Dataset only"
+            f"max_bin = {config.max_bin} differs from the Dataset's {dataset.max_bin}; give it to Dataset only"
         )
-    return parse({**given, "max_bin": dataset.max_bin})
+    return replace(config, max_bin=dataset.max_bin)
+
+
+def _check_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
+    if callbacks is None:
+        return []
+    found = list(callbacks) if isinstance(callbacks, Iterable) else None
+    if found is None or not all(callable(callback) for callback in found):
+        raise ParameterTypeError(f"callbacks must be a list of callables, got {callbacks!r}")
+    return found
 
 
 def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset) -> dict[str, Dataset]:
@@ -218,7 +224,7 @@ def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset) -> dict[
     for name, data in valid.items():
         if not isinstance(data, Dataset):
             raise DataTypeError(f"valid[{name!r}] must be a spinney.Dataset, got {type(data).__name__}")
-        if data.cuts is not dataset.cuts:
+        if not data.cuts.same(dataset.cuts):
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
     return dict(valid)
 
