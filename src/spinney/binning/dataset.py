@@ -12,8 +12,8 @@ from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team, threads_for
 from spinney.params import parse
 
-# Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11, 10 000 × 10 1.60,
-# 1 000 × 50 .89, 2 000 × 50 1.42.
+# Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
+# 10 000 × 10 1.60, 1 000 × 50 .89, 2 000 × 50 1.42.
 SHARE_VALUES = 50_000
 MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 
