@@ -56,7 +56,9 @@ def test_the_quota_of_a_container_counts(machine, text, expected):
 
 
 def test_the_smallest_quota_of_the_groups_around_counts(machine):
-    machine("0::/work/job/step\n", **{"work/job/cpu.max": "300000 100000", "work/cpu.max": "500000 100000"})
+    machine(
+        "0::/batch/job/step\n", **{"batch/job/cpu.max": "300000 100000", "batch/cpu.max": "500000 100000"}
+    )
     assert available_cores() == 3
 
 
