@@ -48,15 +48,8 @@ PLANS = {
     "train-255": Plan(rows=500_000, columns=28, settings=BIG, lightgbm=AtLeast(1.5, stretch=2.0)),
     "train-31": Plan(rows=500_000, columns=28, settings=Settings(leaves=31), lightgbm=AtLeast(1.3)),
     "train-wide": Plan(rows=50_000, columns=500, settings=BIG, lightgbm=AtLeast(1.3), repeats=3),
-    # After 20 rounds the AUC still depends on where the cuts happen to lie: on 2 000 000 rows LightGBM's own moved by .0015
-    # when only the number of rows it takes its cuts from was changed.
     "train-long": Plan(
-        rows=5_000_000,
-        columns=28,
-        settings=replace(BIG, rounds=20),
-        lightgbm=AtLeast(1.3),
-        repeats=3,
-        judge=Judge("auc", 0.003, bigger_is_better=True),
+        rows=5_000_000, columns=28, settings=replace(BIG, rounds=20), lightgbm=AtLeast(1.3), repeats=3
     ),
     "train-classes": Plan(
         rows=100_000,
