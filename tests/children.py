@@ -122,9 +122,9 @@ import spinney as sp
 
 def data():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(15_000, 5))
+    X = rng.normal(size=(3_000, 50))
     X[rng.random(X.shape) < 0.05] = np.nan
-    return X, (np.nan_to_num(X[:, 0] * X[:, 1]) + rng.normal(size=15_000) > 0).astype(float)
+    return X, (np.nan_to_num(X[:, 0] * X[:, 1]) + rng.normal(size=3_000) > 0).astype(float)
 
 
 def fit(n_jobs=2, rounds=4, callbacks=()):

@@ -109,8 +109,8 @@ def test_a_fit_that_fails_leaves_no_model_behind(table, two):
 )
 def test_any_number_of_threads_gives_the_same_bytes(kind, options):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 10))
-    y = (X[:, 0] + rng.normal(size=6000) > 0).astype(int)
+    X = rng.normal(size=(2000, 50))
+    y = (X[:, 0] + rng.normal(size=2000) > 0).astype(int)
     files = {kind(n_estimators=4, n_jobs=n, **options).fit(X, y).model_.to_bytes() for n in (1, 2, 3)}
     assert len(files) == 1
 

@@ -115,7 +115,7 @@ TRAIN_BOUND = """
     import spinney as sp
 
     team = []
-    X = np.random.default_rng(0).normal(size=(20_000, 5))
+    X = np.random.default_rng(0).normal(size=(2_000, 50))
     dataset = sp.Dataset(X, X[:, 0])
     for n_jobs in (None, -1, 3):
         seen = lambda info: team.append(sum(t.name.startswith("spinney") for t in threading.enumerate()))

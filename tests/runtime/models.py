@@ -50,7 +50,7 @@ def every_kind():
     yield "drawn", ({"objective": "log_loss", "random_state": 7} | drawn | small, X, labels, rounds)
     yield "penalties", ({"reg_alpha": 0.5, "max_delta_step": 0.4, "gamma": 0.1} | small, X, y, rounds)
     if not TINY:
-        X, y = table(20_000, 4, 2)
+        X, y = table(8_500, 30, 2)
         yield "shared", ({"n_jobs": 2, "max_leaves": 63}, X, y, 3)
         yield "wide", ({"n_jobs": 2}, *table(500, 120, 3), 3)
 

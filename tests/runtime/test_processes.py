@@ -174,7 +174,7 @@ def test_small_work_stays_on_one_thread_and_large_work_has_the_threads_asked_for
     seen = []
     count = lambda info: seen.append(team_threads())
     X, y = data()
-    for rows, n_jobs in ((1000, 4), (15_000, 1), (15_000, 4)):
+    for rows, n_jobs in ((500, 4), (3_000, 1), (3_000, 4)):
         sp.train({"n_jobs": n_jobs}, sp.Dataset(X[:rows], y[:rows], n_jobs=n_jobs), rounds=1, callbacks=[count])
     print(json.dumps(seen))
     """

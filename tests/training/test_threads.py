@@ -1,9 +1,10 @@
-"""The same model, byte for byte, on any number of threads. The data are large enough to be shared out."""
+"""The same model, byte for byte, on any number of threads."""
 
 import numpy as np
 import pytest
 
 import spinney as sp
+from spinney.training import boosting
 
 RNG = np.random.default_rng(0)
 ROWS, COLUMNS = 12_000, 6
@@ -28,6 +29,11 @@ CASES = {
     "wide bins": {"max_bin": 300},
     "few bins": {"max_bin": 4},
 }
+
+
+@pytest.fixture(autouse=True)
+def share_all_work(monkeypatch):
+    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
 
 
 def model_bytes(n_jobs, y=SIGNAL, weight=None, max_bin=255, **params):

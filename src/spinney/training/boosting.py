@@ -24,10 +24,12 @@ from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
 from spinney.training.early_stopping import EarlyStopping
 from spinney.tree import Tree, concatenate
 
-# Values (rows × columns) from which a training is shared among threads. Time of 20 rounds of 31 leaves on one thread / on two:
-# 500 × 50 .81, 1 000 × 50 1.13, 5 000 × 50 1.33, 50 000 × 50 1.57. With few columns a second thread pays later:
-# 5 000 × 10 .75, 20 000 × 10 .90, 50 000 × 10 1.13.
+# Values (rows × columns) from which a training is shared among threads. The fewer the columns, the more often threads meet for
+# the same number of values, so below SHARE_COLUMNS more values are asked for, in proportion. Time of 20 rounds of 31 leaves on
+# one thread / on two: 500 × 50 .81, 1 000 × 50 1.07, 2 000 × 50 1.31; 250 × 200 1.19; 2 000 × 28 .94, 5 000 × 28 1.05,
+# 10 000 × 28 1.20; 20 000 × 10 .90, 30 000 × 10 1.13; 50 000 × 4 .96, 100 000 × 4 1.13.
 SHARE_VALUES = 50_000
+SHARE_COLUMNS = 50
 
 
 def train(
@@ -83,8 +85,7 @@ def train(
     with ExitStack() as stack:
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
-        work = dataset.rows * dataset.columns
-        team = stack.enter_context(Team(threads_for(config.n_jobs) if work >= SHARE_VALUES else 1))
+        team = stack.enter_context(Team(_threads(config, dataset)))
         return _Boosting(config, dataset, watched, team).run(int(rounds), listeners)
 
 
@@ -207,6 +208,12 @@ def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
             f"max_bin = {config.max_bin} differs from the Dataset's {dataset.max_bin}; give it to Dataset only"
         )
     return replace(config, max_bin=dataset.max_bin)
+
+
+def _threads(config: Config, dataset: Dataset) -> int:
+    """Threads that this training is worth."""
+    work = dataset.rows * dataset.columns * min(dataset.columns, SHARE_COLUMNS)
+    return threads_for(config.n_jobs) if work >= SHARE_VALUES * SHARE_COLUMNS else 1
 
 
 def _check_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
