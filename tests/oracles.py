@@ -1,6 +1,8 @@
 """The obvious, slow versions of what the kernels do, in plain Python and NumPy; those of a tree are in `tree_oracle`."""
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,8 +17,9 @@ ROUNDING, LEVEL, NODE, ROWS, COLUMNS = 1, 1000, 1_000_000, 2, 3
 def cuts_of(values, max_bin, weight=None):
     """Cuts of one column: values that weigh an average bin stand alone, the others share the remaining bins."""
     mass = {}
+    masses = np.ones(len(values)) if weight is None else whole_masses(weight)
     for row, x in enumerate(values.astype(np.float64)):
-        w = 1.0 if weight is None else float(weight[row])
+        w = float(masses[row])
         if x == x and w > 0:
             mass[x + 0.0] = mass.get(x + 0.0, 0.0) + w
     distinct = sorted(mass)
@@ -48,6 +51,15 @@ def cuts_of(values, max_bin, weight=None):
     return np.array(cuts)
 
 
+def whole_masses(weight):
+    """Weights as whole numbers whose sum is about 2**52; what weighs anything weighs 1 at least."""
+    total = float(weight.sum())
+    if total == 0:
+        return [0] * len(weight)
+    power = math.floor(52 - math.log2(total))
+    return [max(math.floor(Fraction(float(w)) * Fraction(2) ** power), 1) if w > 0 else 0 for w in weight]
+
+
 def between(low, high):
     middle = low * 0.5 + high * 0.5
     return middle if low <= middle < high else low
@@ -56,6 +68,24 @@ def between(low, high):
 def bins_of(values, cuts):
     """Bin of each value; missing values have the number after the last bin."""
     return np.where(np.isnan(values), len(cuts) + 1, np.searchsorted(cuts, values, side="left"))
+
+
+def bins_of_matrix(matrix):
+    """Bins of all rows and columns, read back from groups, bundles and stored entries one by one."""
+    features, stored = matrix.features, matrix.stored
+    bins = np.empty((matrix.rows, matrix.columns), int)
+    for column in range(matrix.columns):
+        group, low, codes = (int(part[column]) for part in (features.group, features.low, features.codes))
+        default = int(features.default[column])
+        if group >= 0:
+            code = matrix.by_column[group].astype(int) - low
+        else:
+            entries = slice(stored.starts[column], stored.starts[column + 1])
+            code = np.full(matrix.rows, -1)
+            code[stored.rows[entries]] = stored.codes[entries].astype(int) - 1
+        own = (code >= 0) & (code < codes)
+        bins[:, column] = np.where(own, code + (code >= default), default)
+    return bins
 
 
 # Random numbers

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+import oracles
 import spinney as sp
 import tree_oracle
 from spinney.growth.grower import HistGrower
@@ -28,6 +29,12 @@ def column(rng, rows, kind):
         return np.where(rng.random(rows) < 0.3, np.nan, rng.integers(0, 6, rows))
     if kind == "one value and holes":
         return np.where(rng.random(rows) < 0.5, np.nan, -1.0)
+    if kind == "mostly zero":
+        return np.where(rng.random(rows) < 0.15, rng.integers(-2, 3, rows), 0.0)
+    if kind == "one-hot":
+        return (rng.random(rows) < 0.1).astype(float)
+    if kind == "mostly missing":
+        return np.where(rng.random(rows) < 0.2, rng.integers(0, 3, rows), np.nan)
     if kind == "zeros of both signs":
         return rng.choice([-0.0, 0.0, 5e-324, -5e-324], rows)
     assert kind == "huge and tiny"
@@ -36,6 +43,7 @@ def column(rng, rows, kind):
 
 KINDS = (
     "numbers", "few", "constant", "missing", "holes", "one value and holes", "zeros of both signs", "huge and tiny",
+    "mostly zero", "one-hot", "mostly missing",
 )  # fmt: skip
 WEIGHTS = ("none", "plain", "zeros", "huge", "tiny", "both")
 
@@ -130,7 +138,7 @@ def fast_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None, threads=1):
 
 def slow_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None):
     """The same by the oracle."""
-    bins = dataset.matrix.by_column.T.astype(int)
+    bins = oracles.bins_of_matrix(dataset.matrix)
     return tree_oracle.Grower(
         bins, cuts_by_column(dataset.cuts), pairs, parse(params), unit, seed, bag
     ).grow()
@@ -147,12 +155,16 @@ def assert_same_tree(fast, slow):
 def random_problem(seed, most_rows=60):
     """A data set, gradients and parameters for one tree."""
     rng = np.random.default_rng(seed)
-    rows, columns = int(rng.integers(1, most_rows)), int(rng.integers(1, 5))
+    rows, columns = int(rng.integers(1, most_rows)), int(rng.integers(1, 7))
     X = table(rng, rows, columns)
     weight = weights(rng, rows, rng.choice(WEIGHTS))
     unit = unit_of(weight)
     max_bin = int(rng.choice([2, 3, 5, 16, 255, 256, 257, 65_535, 65_536]))
-    dataset = sp.Dataset(X, weight=weight, max_bin=max_bin)
+    rules = {
+        "bundle": bool(rng.random() < 0.7),
+        "bundle_order": str(rng.choice(["auto", "degree", "nonzero"])),
+    }
+    dataset = sp.Dataset(X, weight=weight, max_bin=max_bin, **rules)
     pairs = gradients(rng, rows, None if weight is None else weight / unit)
     bag = None
     if weight is not None and not weight.all():

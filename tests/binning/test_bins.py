@@ -46,7 +46,7 @@ def test_missing_values_still_have_a_number_beside_65_535_bins():
 
 
 def test_a_value_equal_to_a_cut_is_below_it_and_its_neighbour_above():
-    cuts = Cuts(np.array([-1.0, 0.0, 2.5]), np.array([0, 3]), 255)
+    cuts = Cuts(np.array([-1.0, 0.0, 2.5]), np.array([0, 3]), 255, np.zeros(1, np.uint8))
     values = [-1.0, np.nextafter(-1.0, 0), -0.0, 0.0, 5e-324, 2.5, np.nextafter(2.5, 3), 1e308, -1e308]
     with Team(1) as team:
         matrix = bin_table(read_table(np.array(values).reshape(-1, 1)), cuts, team)

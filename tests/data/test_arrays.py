@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -198,8 +197,8 @@ def test_given_names_that_cannot_be_used_are_refused(names, error, message):
         (np.zeros((2, 2), dtype=complex), DataError, "Complex data not supported"),
         (np.array([[1.0, 2j]], dtype=object), DataError, "Complex data not supported: column 1 of X"),
         ([[10**400]], DataError, "column 0 of X holds a number that float64 cannot hold"),
-        (np.array([["a"]]), DataTypeError, "column 0 of X holds text .*OrdinalEncoder"),
-        ([[1, "Paris"]], DataTypeError, "column 1 of X holds text .'Paris' in row 0.*OrdinalEncoder"),
+        (np.array([["a"]]), DataTypeError, "column 0 of X holds text .*PyArrow frame"),
+        ([[1, "Paris"]], DataTypeError, "column 1 of X holds text .'Paris' in row 0.*PyArrow frame"),
         (np.array([[1.0], ["2"]], dtype=object), DataTypeError, "column 0 of X holds text .'2' in row 1"),
         (np.zeros((2, 2), dtype="M8[s]"), DataTypeError, "column 0 of X holds times"),
         ([[0, datetime.date(2020, 1, 1)]], DataTypeError, "column 1 of X holds times"),
@@ -212,8 +211,6 @@ def test_given_names_that_cannot_be_used_are_refused(names, error, message):
         (np.zeros(3, dtype=[("a", "f8"), ("b", "i4")]), DataTypeError, "structured array with fields a, b"),
         (np.zeros((2, 2), dtype="V4"), DataTypeError, "column 0 of X holds values that are no numbers"),
         (np.matrix([[1.0]]), DataTypeError, "np.matrix is not supported"),
-        (scipy.sparse.csr_matrix(np.eye(2)), DataTypeError, r"sparse csr_matrix.*X\.toarray\(\)"),
-        (scipy.sparse.coo_array(np.eye(2)), DataTypeError, r"sparse coo_array.*X\.toarray\(\)"),
         (None, DataTypeError, "X must be a NumPy array.* got NoneType"),
         ({"a": [1]}, DataTypeError, "got dict"),
     ],

@@ -161,36 +161,44 @@ def test_duplicate_column_names_are_refused(frame):
         read_table(frame)
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"city": ["Paris", None, "Oslo", "Paris"]}),
+        pd.DataFrame({"city": pd.Categorical(["Paris", None, "Oslo", "Paris"])}),
+        pd.DataFrame({"city": pd.Series([1, "Paris", np.nan, "Oslo", "Paris"], dtype=object)[1:]}),
+        pl.DataFrame({"city": ["Paris", None, "Oslo", "Paris"]}),
+        pl.DataFrame({"city": pl.Series(["Paris", None, "Oslo", "Paris"], dtype=pl.Categorical)}),
+        pl.DataFrame({"city": pl.Series(["Paris", None, "Oslo", "Paris"], dtype=pl.Enum(["Paris", "Oslo"]))}),
+        pa.table({"city": ["Paris", None, "Oslo", "Paris"]}),
+        pa.table({"city": pa.array(["Paris", None, "Oslo", "Paris"]).dictionary_encode()}),
+    ],
+)
+def test_text_and_categories_are_read_as_positions_among_the_categories(frame):
+    (panel,) = read_table(frame).panels
+    codes = panel.values[:, 0].tolist()
+    assert [None if code < 0 else panel.categories[code] for code in codes] == [
+        "Paris",
+        None,
+        "Oslo",
+        "Paris",
+    ]
+
+
 REFUSED = [
-    (pd.DataFrame({"city": ["Paris"]}), DataTypeError, "holds text .*OrdinalEncoder"),
-    (pd.DataFrame({"city": pd.Categorical(["Paris"])}), DataTypeError, "holds categories .*OrdinalEncoder"),
     (pd.DataFrame({"city": pd.to_datetime(["2020-01-01"])}), DataTypeError, "holds times"),
     (pd.DataFrame({"city": pd.to_timedelta([1])}), DataTypeError, "holds times"),
-    (pd.DataFrame({"city": pd.Series([1, "Paris"], dtype=object)[1:]}), DataTypeError, "holds text"),
     (
         pd.DataFrame({"city": pd.period_range("2020", periods=1, freq="D")}),
         DataTypeError,
         "argument must be a string or a number, not 'Period'",
     ),
     (pd.DataFrame({"city": [1j]}), DataError, "Complex data not supported"),
-    (pl.DataFrame({"city": ["Paris"]}), DataTypeError, "holds text"),
     (pl.DataFrame({"city": [b"Paris"]}), DataTypeError, "holds text"),
-    (
-        pl.DataFrame({"city": pl.Series(["Paris"], dtype=pl.Categorical)}),
-        DataTypeError,
-        "holds categories",
-    ),
-    (
-        pl.DataFrame({"city": pl.Series(["Paris"], dtype=pl.Enum(["Paris"]))}),
-        DataTypeError,
-        "holds categories",
-    ),
     (pl.DataFrame({"city": [datetime.date(2020, 1, 1)]}), DataTypeError, "holds times"),
     (pl.DataFrame({"city": [datetime.time(1)]}), DataTypeError, "holds times"),
     (pl.DataFrame({"city": [[1, 2]]}), DataTypeError, "holds nested values"),
     (pl.DataFrame({"city": [{"a": 1}]}), DataTypeError, "holds nested values"),
-    (pa.table({"city": ["Paris"]}), DataTypeError, "holds text"),
-    (pa.table({"city": pa.array(["Paris"]).dictionary_encode()}), DataTypeError, "holds categories"),
     (pa.table({"city": [[1]]}), DataTypeError, "holds nested values"),
 ]
 

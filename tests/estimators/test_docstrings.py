@@ -9,7 +9,7 @@ import spinney as sp
 from spinney.params import table
 
 KINDS = (sp.GBMClassifier, sp.GBMRegressor)
-OWN = {"n_estimators", "validation_fraction", "progress"}
+OWN = {"n_estimators", "validation_fraction", "progress", "categorical"}
 # Parameters that follow from the target.
 DECIDED = {"objective", "num_class"}
 

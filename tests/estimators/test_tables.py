@@ -5,11 +5,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 import spinney as sp
-from spinney.errors import DataError, DataTypeError
+from spinney.errors import DataError
 
 NAMES = ["age", "height", "weight", "speed"]
 FRAMES = {
@@ -88,15 +87,6 @@ def test_other_numbers_are_a_table(dtype, table, numbers):
     X = np.nan_to_num(table).astype(dtype)
     model = sp.GBMRegressor(n_estimators=3).fit(X, numbers)
     np.testing.assert_array_equal(model.predict(X), model.predict(X.astype(np.float64)))
-
-
-def test_sparse_tables_are_refused_in_words(table, numbers):
-    model = sp.GBMRegressor(n_estimators=2)
-    with pytest.raises(DataTypeError, match=r"sparse.*toarray"):
-        model.fit(sparse.csr_array(np.nan_to_num(table)), numbers)
-    model.fit(table, numbers)
-    with pytest.raises(DataTypeError, match=r"sparse.*toarray"):
-        model.predict(sparse.csr_array(np.nan_to_num(table)))
 
 
 def test_infinite_values_are_an_error_that_names_the_column(table, numbers):

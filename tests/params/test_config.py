@@ -1,6 +1,7 @@
 import json
 from dataclasses import FrozenInstanceError, fields, replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +38,20 @@ NUMBERS = {
     "n_jobs": st.none() | st.integers(1, 64) | st.integers(-64, -1),
     "tree_method": st.sampled_from(["hist", "auto"]),
     "grow_policy": st.sampled_from(["lossguide", "depthwise", "leafwise", "level"]),
+    "max_cat_to_onehot": st.integers(1, 100),
+    "max_cat_threshold": st.integers(1, 100),
+    "min_data_per_group": st.integers(1, 2**63 - 1),
+    "cat_smooth": not_negative,
+    "cat_l2": not_negative,
+    "sampling_method": st.sampled_from(["uniform", "bagging"]),
+    "top_rate": st.floats(0, 1),
+    "other_rate": share,
+    "goss_warm_up": st.booleans() | st.sampled_from([0, 1, np.True_]),
+    "bundle": st.booleans(),
+    "bundle_order": st.sampled_from(["auto", "degree", "nonzero"]),
+    "max_conflict_rate": st.floats(0, 1),
+    "absent": st.sampled_from(["zero", "missing"]),
+    "unseen": st.sampled_from(["missing", "error", "rarest"]),
 }
 
 
@@ -107,10 +122,10 @@ def test_the_dict_holds_every_parameter():
     assert list(Config().to_dict()) == list(ROWS)
 
 
-def test_the_number_of_threads_stays_out_of_what_describes_a_model():
+def test_what_cannot_change_a_model_stays_out_of_what_describes_it():
     one, many = Config(n_jobs=1), Config(n_jobs=8)
     assert one.to_dict(model_only=True) == many.to_dict(model_only=True)
-    assert set(one.to_dict()) - set(one.to_dict(model_only=True)) == {"n_jobs"}
+    assert set(one.to_dict()) - set(one.to_dict(model_only=True)) == {"n_jobs", "bundle", "bundle_order"}
 
 
 def test_a_config_cannot_be_changed():

@@ -8,33 +8,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.kernels import cut_columns, gather_keys
+from spinney.binning.cut_kernels import cut_columns, gather_keys
+from spinney.binning.entry_kernels import cut_stored
 from spinney.data import Panel, Table
-from spinney.data.spans import EMPTY64, kernel_blocks, spans
+from spinney.data.spans import EMPTY32, EMPTY64, kernel_blocks, spans
+from spinney.data.sparse import SparseValues
 from spinney.jit.team import Team
 
 SAMPLE = 200_000  # rows that cuts are found from; LightGBM takes as many
 COLUMNS_AT_ONCE = 32  # columns sorted in one go: bounds the memory for keys at 51 MB
+CUTS_AT_ONCE = 4_000_000  # room for cuts of sparse columns that are found in one go
+WHOLE = (
+    2.0**52
+)  # masses of rows are whole numbers of at most this sum: float64 adds them exactly, in any order
 LARGEST_BINS = 65_535  # one of 65 536 numbers is for missing values
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Cuts of all columns: column j has values[starts[j]:starts[j + 1]], ascending; a value equal to a cut is below it."""
+    """Cuts of all columns: column j has values[starts[j]:starts[j + 1]], ascending; a value equal to a cut is below it.
+
+    A categorical column is cut between the numbers of its categories: each has the bin of its own number.
+    """
 
     values: NDArray[np.float64]
     starts: NDArray[np.int64]
     max_bin: int
+    categorical: NDArray[np.uint8]  # 1 for a categorical column
 
     @property
     def bins(self) -> NDArray[np.int64]:
         """Bins of each column, without the one for missing values."""
         return np.diff(self.starts) + 1
 
+    def bins_of_zero(self) -> NDArray[np.int64]:
+        """The bin of each column that 0 is in."""
+        below = starts_of_runs(self.values < 0.0)
+        return below[self.starts[1:]] - below[self.starts[:-1]]
+
     def same(self, other: Cuts) -> bool:
         """Whether both cut every column alike."""
         return self is other or (
-            np.array_equal(self.starts, other.starts) and np.array_equal(self.values, other.values)
+            np.array_equal(self.starts, other.starts)
+            and np.array_equal(self.values, other.values)
+            and np.array_equal(self.categorical, other.categorical)
         )
 
     def threshold(self, columns: NDArray[Any], bins: NDArray[Any]) -> NDArray[np.float64]:
@@ -46,20 +63,58 @@ class Cuts:
         return np.where(last, np.finfo(np.float64).max, known)
 
 
-def find_cuts(table: Table, weight: NDArray[np.float64] | None, max_bin: int, team: Team) -> Cuts:
-    """Quantile cuts of every column, the same for any number of threads and for float32 and float64 input."""
+def starts_of_runs(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many are chosen before each position, and in all."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen, dtype=np.int64)])
+
+
+def find_cuts(
+    table: Table,
+    weight: NDArray[np.float64] | None,
+    max_bin: int,
+    team: Team,
+    absent_missing: bool = False,
+    categories: NDArray[np.int64] | None = None,
+) -> Cuts:
+    """Quantile cuts of every column, the same for any number of threads, for float32 and float64, dense and sparse input."""
     picks = sample_rows(table.rows)
     most = min(max_bin, LARGEST_BINS, len(picks) + 1)
-    sampled_weight = EMPTY64 if weight is None else np.ascontiguousarray(weight[picks])
+    sampled_weight = EMPTY64 if weight is None else whole_masses(weight[picks])
+    if table.sparse is not None:
+        mass = np.zeros(table.rows)
+        mass[picks] = 1.0 if weight is None else sampled_weight
+        return _joined(_cut_stored(table.sparse, mass, most, absent_missing, team), max_bin)
     scratch = _Scratch(len(picks), team.size, weight is not None)
     parts: list[NDArray[np.float64]] = []
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
             parts += _cut_some(some, picks, sampled_weight, most, scratch, team)
-    starts = np.zeros(table.columns + 1, np.int64)
+    return _joined(parts, max_bin, categories)
+
+
+def _joined(
+    parts: list[NDArray[np.float64]], max_bin: int, categories: NDArray[np.int64] | None = None
+) -> Cuts:
+    categorical = np.zeros(len(parts), np.uint8)
+    if categories is not None:
+        categorical[:] = categories > 0
+        for column in np.flatnonzero(categories):
+            parts[column] = np.arange(categories[column] - 1) + 0.5
+    starts = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=starts[1:])
-    return Cuts(np.concatenate(parts), starts, max_bin)
+    return Cuts(np.concatenate(parts), starts, max_bin, categorical)
+
+
+def whole_masses(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights as whole numbers in the same proportion; what weighs anything at all weighs at least 1."""
+    total = float(weight.sum())
+    if total <= 0.0:
+        return np.zeros(len(weight))
+    # The power of two is split, because it may be beyond float64 where weights are tiny.
+    power = int(np.floor(np.log2(WHOLE) - np.log2(total)))
+    masses = np.floor(np.ldexp(np.ldexp(weight, power // 2), power - power // 2))
+    return np.maximum(masses, weight > 0.0)
 
 
 def sample_rows(rows: int) -> NDArray[np.int64]:
@@ -114,3 +169,31 @@ def _cut_some(
         )
     )  # fmt: skip
     return [cuts[j * most : j * most + made[j]].copy() for j in range(columns)]
+
+
+def _cut_stored(
+    values: SparseValues, mass: NDArray[np.float64], most: int, absent_missing: bool, team: Team
+) -> list[NDArray[np.float64]]:
+    """Cuts of the columns of a sparse table."""
+    starts, rows, data = values.by_column()
+    longest = int(np.diff(starts).max()) + 1
+    most = min(most, longest + 1)
+    single = data.dtype == np.float32
+    values32, values64 = (data, EMPTY64) if single else (EMPTY32, data)
+    scratch = _Scratch(longest, team.size, True)
+    keys = np.empty(team.size * longest, np.int64)
+    step = max(1, CUTS_AT_ONCE // most)
+    parts: list[NDArray[np.float64]] = []
+    for first in range(0, len(starts) - 1, step):
+        some = starts[first : first + step + 1]
+        columns = len(some) - 1
+        cuts, made = np.empty(columns * most), np.empty(columns, np.int64)
+        team.run(
+            cut_stored.bind(
+                columns, len(rows), len(mass), longest, team.size, most, int(single), int(absent_missing),
+                float(mass.sum()), some, rows, values32, values64, mass, keys, scratch.spare, scratch.order,
+                scratch.mass, scratch.heads, cuts, made,
+            )
+        )  # fmt: skip
+        parts += [cuts[j * most : j * most + made[j]].copy() for j in range(columns)]
+    return parts

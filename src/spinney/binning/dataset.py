@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.matrix import BinnedMatrix, bin_table
-from spinney.data import Schema, Table, match_columns, read_margin, read_table, read_vector, read_weight
-from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.data import (
+    Schema,
+    Table,
+    encode,
+    learn_categories,
+    match_columns,
+    read_margin,
+    read_table,
+    read_vector,
+    read_weight,
+)
+from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
-from spinney.params import parse
+from spinney.params import Config, parse
 
 # Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
 # 10 000 × 10 1.60, 1 000 × 50 .89, 2 000 × 50 1.42.
 SHARE_VALUES = 50_000
+DATA_PARAMS = ("max_bin", "bundle", "bundle_order", "max_conflict_rate", "absent", "unseen")
 MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 
 
 class Dataset:
-    """A table of numbers, binned, with what training needs beside it. The table itself is not kept.
+    """A table, binned, with what training needs beside it. The table itself is not kept.
 
     Parameters
     ----------
     X : table
-        NumPy array (any numeric type and layout), pandas, Polars or PyArrow table, or a list of rows. NaN and nulls are
-        missing values; infinite values are an error.
+        NumPy array (any numeric type and layout), pandas, Polars or PyArrow table, SciPy sparse matrix, or a list of rows.
+        NaN and nulls are missing values; infinite values are an error. A sparse matrix is never made dense.
     y : array of shape (rows,), optional
         Target. A data set without one can only serve as `reference`.
     weight : array of shape (rows,), optional
@@ -36,6 +50,22 @@ class Dataset:
         Take the columns and cuts of this data set; needed for validation data.
     max_bin : int, default=255
         Most bins of one column, 2 to 65 536. (65 536 counts the bin for missing values.)
+    bundle : bool, default=True
+        Whether columns that are hardly ever away from zero together share a group. It makes training on one-hot columns
+        faster; splits, importances and predictions are of the columns that were given.
+    bundle_order : {"auto", "degree", "nonzero"}, default="auto"
+        Which columns look for a bundle first: those with the most conflicting columns, or with the most entries.
+    max_conflict_rate : float, default=0.0
+        Share of the rows in which the columns of a bundle may be away from zero together. At 0 bundling does not change the
+        model.
+    absent : {"zero", "missing"}, default="zero"
+        What an entry that a sparse matrix does not store means.
+    categorical : "auto" or sequence of str or int, default="auto"
+        Columns of whole numbers, by name or position, whose numbers are categories. Columns of text and of a frame's
+        categories always are categorical.
+    unseen : {"missing", "error", "rarest"}, default="missing"
+        What a category means, in later tables, that this one does not have: a missing value, an error, or the same as the
+        rarest category.
     names : sequence of str, optional
         Column names, for tables that have none.
     n_jobs : int, optional
@@ -49,6 +79,8 @@ class Dataset:
     Dataset(rows=6, columns=2, bins=12)
     """
 
+    schema: Schema
+
     def __init__(
         self,
         X: object,
@@ -58,16 +90,22 @@ class Dataset:
         base_margin: ArrayLike | None = None,
         reference: Dataset | None = None,
         max_bin: int | None = None,
+        bundle: bool | None = None,
+        bundle_order: str | None = None,
+        max_conflict_rate: float | None = None,
+        absent: str | None = None,
+        categorical: str | Sequence[str | int] = "auto",
+        unseen: str | None = None,
         names: list[str] | tuple[str, ...] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         if reference is not None and not isinstance(reference, Dataset):
             raise DataTypeError(f"reference must be a spinney.Dataset, got {type(reference).__name__}")
-        config = parse({"max_bin": 255 if max_bin is None else max_bin, "n_jobs": n_jobs})
-        if reference is not None and max_bin is not None and config.max_bin != reference.max_bin:
-            raise ParameterError(
-                f"max_bin = {max_bin} differs from the reference's {reference.max_bin}; leave it out"
-            )
+        given = dict(
+            zip(DATA_PARAMS, (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen), strict=True)
+        )
+        self.params = _data_params(given, reference)
+        n_jobs = parse({"n_jobs": n_jobs}).n_jobs
         table = X if isinstance(X, Table) else read_table(X, names=names)
         if reference is not None:
             table = match_columns(
@@ -79,18 +117,36 @@ class Dataset:
         self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
         self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))
         self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
-        self._bin(table, reference, config.max_bin, config.n_jobs)
+        self._bin(self._encoded(table, reference, categorical), reference, n_jobs)
 
-    def _bin(self, table: Table, reference: Dataset | None, max_bin: int, n_jobs: int | None) -> None:
-        threads = 1 if table.rows * table.columns < SHARE_VALUES else threads_for(n_jobs)
-        with Team(threads) as team:
+    def _encoded(
+        self, table: Table, reference: Dataset | None, categorical: str | Sequence[str | int]
+    ) -> Table:
+        """Find the schema, and turn categories into numbers."""
+        if reference is not None:
+            self.schema = reference.schema
+            return encode(table, self.schema.categories, self.params.unseen)
+        named = _named_columns(categorical, table)
+        categories = learn_categories(table, named, self.weight, self.params.max_bin)
+        self.schema = Schema(table.names, table.columns, categories)
+        # Only rows of weight 0 can hold what was not found.
+        return encode(table, categories, "missing")
+
+    def _bin(self, table: Table, reference: Dataset | None, n_jobs: int | None) -> None:
+        params = self.params
+        missing = params.absent == "missing"
+        bundling = Bundling(params.bundle_order, params.max_conflict_rate) if params.bundle else None
+        values = table.rows * table.columns if table.sparse is None else table.sparse.stored
+        with Team(threads_for(n_jobs) if values >= SHARE_VALUES else 1) as team:
             if reference is None:
-                self.schema = Schema(table.names, table.columns)
-                self.cuts: Cuts = find_cuts(table, self.weight, max_bin, team)
+                self.cuts: Cuts = find_cuts(
+                    table, self.weight, params.max_bin, team, missing, self.schema.category_counts
+                )
             else:
-                self.schema = reference.schema
                 self.cuts = reference.cuts
-            self.matrix: BinnedMatrix = bin_table(table, self.cuts, team)
+                # Rows that were not looked at may conflict.
+                bundling = None
+            self.matrix: BinnedMatrix = bin_table(table, self.cuts, team, bundling, missing)
 
     @property
     def columns(self) -> int:
@@ -107,8 +163,79 @@ class Dataset:
         """Bytes of the binned matrix."""
         return self.matrix.nbytes
 
+    def describe(self) -> dict[str, int]:
+        """Tell how the table is kept.
+
+        Returns
+        -------
+        dict
+            rows, columns and bins (missing values not counted); groups of columns that are kept for all rows, and of
+            these bundles of several columns; bundled columns; sparse columns, of which only stored entries are kept;
+            those entries; conflicts in bundles; bytes.
+
+        Examples
+        --------
+        >>> import numpy as np, spinney as sp
+        >>> facts = sp.Dataset(np.eye(4).repeat(5, axis=0), np.arange(20.0)).describe()
+        >>> facts["columns"], facts["groups"], facts["bundles"]
+        (4, 1, 1)
+        """
+        features, matrix = self.matrix.features, self.matrix
+        sizes = np.bincount(features.group[features.group >= 0], minlength=matrix.groups)
+        return {
+            "rows": self.rows,
+            "columns": self.columns,
+            "bins": int(self.cuts.bins.sum()),
+            "groups": matrix.groups,
+            "bundles": int((sizes > 1).sum()),
+            "bundled_columns": int(sizes[sizes > 1].sum()),
+            "sparse_columns": int((features.group < 0).sum()),
+            "stored_entries": len(matrix.stored.rows),
+            "conflicts": matrix.conflicts,
+            "bytes": self.nbytes,
+        }
+
     def __repr__(self) -> str:
         return f"Dataset(rows={self.rows}, columns={self.columns}, bins={int(self.cuts.bins.sum())})"
+
+
+def _data_params(given: Mapping[str, object], reference: Dataset | None) -> Config:
+    """The parameters of the data, checked; those of the reference where there is one."""
+    told = {name: value for name, value in given.items() if value is not None}
+    params = parse(told)
+    if reference is None:
+        return params
+    for name in told:
+        if getattr(params, name) != getattr(reference.params, name):
+            raise ParameterError(
+                f"{name} = {told[name]!r} differs from the reference's {getattr(reference.params, name)!r}; leave it out"
+            )
+    return reference.params
+
+
+def _named_columns(categorical: str | Sequence[str | int], table: Table) -> set[int]:
+    """Positions of the columns that are named categorical."""
+    if isinstance(categorical, str) and categorical == "auto":
+        return set()
+    if isinstance(categorical, str) or not isinstance(categorical, Iterable):
+        raise ParameterTypeError(
+            f'categorical={categorical!r} must be "auto", or a list of names or positions of columns'
+        )
+    found = set()
+    for one in categorical:
+        if isinstance(one, str):
+            if one not in (table.names or ()):
+                raise ParameterError(f"categorical names the column {one!r}, which X does not have")
+            found.add((table.names or ()).index(one))
+        elif isinstance(one, int | np.integer) and not isinstance(one, bool):
+            if not 0 <= one < table.columns:
+                raise ParameterError(
+                    f"categorical names column {one}, but X has columns 0 to {table.columns - 1}"
+                )
+            found.add(int(one))
+        else:
+            raise ParameterTypeError(f"categorical holds {one!r}; give names or positions of columns")
+    return found
 
 
 def _own(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -1,26 +1,31 @@
 """The user's table, target and weights, read into arrays that the other rooms understand.
 
-Enters: a NumPy array, a list of rows, or a pandas, Polars or PyArrow frame; targets, weights and margins of
-the same kinds.
+Enters: a NumPy array, a list of rows, a pandas, Polars or PyArrow frame, or a SciPy sparse matrix; targets, weights and
+margins of the same kinds, though not sparse.
 
-Leaves: a `Table` (panels of numeric columns, NaN for missing), its `Schema`, and checked vectors. Arrays of
+Leaves: a `Table` (panels of numeric columns, NaN for missing, or stored entries), its `Schema` with the categories of its
+categorical columns, and checked vectors. Arrays of
 float32 and float64 are never copied; other numbers are converted block by block when they are walked over.
 
 Must not know: bins, trees, objectives, estimators. Infinite feature values are not looked for here, because
 that would be one more pass over the table: binning finds them, and names the column with `describe_column`.
 """
 
+from spinney.data.categories import Categories, encode, learn_categories
 from spinney.data.read import read_table
 from spinney.data.schema import Schema, match_columns
 from spinney.data.table import Panel, Table, as_matrix, describe_column
 from spinney.data.target import read_labels, read_margin, read_vector, read_weight
 
 __all__ = [
+    "Categories",
     "Panel",
     "Schema",
     "Table",
     "as_matrix",
     "describe_column",
+    "encode",
+    "learn_categories",
     "match_columns",
     "read_labels",
     "read_margin",

@@ -33,8 +33,7 @@ def plain_array(values: Any, what: str) -> NDArray[Any]:
     kind = type(values)
     if any(base.__module__.startswith("scipy.sparse") for base in kind.__mro__):
         raise DataTypeError(
-            f"{what} is a SciPy sparse {kind.__name__}; sparse input is not supported in this version: "
-            f"use {what}.toarray()"
+            f"{what} is a SciPy sparse {kind.__name__}; only a table may be sparse: use {what}.toarray()"
         )
     if isinstance(values, np.matrix):
         raise DataTypeError(f"{what} is a np.matrix; np.matrix is not supported: use np.asarray({what})")

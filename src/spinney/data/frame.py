@@ -1,12 +1,13 @@
 """pandas, Polars and PyArrow objects as tables and vectors; narwhals, imported only here, reads them."""
 
+import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.array import array_table, check_size, not_a_vector, plain_array
-from spinney.data.numeric import numeric, refusal
+from spinney.data.numeric import content_of, numeric, refusal
 from spinney.data.table import Panel, Table, check_names, column_title
 from spinney.errors import DataError, DataTypeError
 
@@ -59,8 +60,8 @@ def frame_table(value: Any, what: str) -> Table:
         return Table(rows, columns, names, (Panel(0, block),))
     panels = []
     for column, series in enumerate(nw.from_native(frame, eager_only=True).iter_columns()):
-        values = _column(series, f"{column_title(names, column)} of {what}")
-        panels.append(Panel(column, values.reshape(rows, 1)))
+        values, categories = _column(series, f"{column_title(names, column)} of {what}")
+        panels.append(Panel(column, values.reshape(rows, 1), categories))
     return Table(rows, columns, names, tuple(panels))
 
 
@@ -159,17 +160,63 @@ def _array(series: Any, where: str) -> NDArray[Any]:
     return array
 
 
-def _column(series: Any, where: str) -> NDArray[Any]:
+def _column(series: Any, where: str) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
+    """Values of a column, or positions among its categories and these."""
     import narwhals as nw
 
     dtype = series.dtype
-    if getattr(series.to_native(), "dtype", None) == np.dtype(object):
+    native = series.to_native()
+    if getattr(native, "dtype", None) == np.dtype(object):
         # pandas says nothing about such a column, so its values are asked one by one.
-        return numeric(series.to_numpy(), lambda _: where)
-    if dtype in (nw.String, nw.Binary):
+        values = series.to_numpy()
+        return _text(values.tolist(), where) if _is_text(values) else (numeric(values, lambda _: where), None)
+    if dtype == nw.Binary:
         raise refusal(where, "text", f"dtype {dtype}")
     if dtype in (nw.Categorical, nw.Enum):
-        raise refusal(where, "categories", f"dtype {dtype}")
+        if "pandas" in packages_of(native):
+            return _pandas_categories(native, where)
+        return _text(series.cast(nw.String).to_list(), where)
+    if dtype == nw.String:
+        return _text(series.to_list(), where)
     if dtype.is_temporal():
         raise refusal(where, "times", f"dtype {dtype}")
-    return numeric(_array(series, where), lambda _: where)
+    return numeric(_array(series, where), lambda _: where), None
+
+
+def _is_text(values: NDArray[Any]) -> bool:
+    """Whether some value is text; mixed columns are refused by name further on."""
+    return any(type(value) is str for value in values)
+
+
+def _text(values: list[Any], where: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Text as positions among the distinct ones, in the order of their first appearance."""
+    places: dict[Any, int] = {}
+    codes = np.array([places.setdefault(value, len(places)) for value in values], np.int64)
+    lookup = np.empty(len(places), np.int64)
+    texts: list[str] = []
+    for value, place in places.items():
+        if isinstance(value, str):
+            lookup[place] = len(texts)
+            texts.append(str(value))
+        elif content_of(type(value)) == "missing" or (isinstance(value, float) and value != value):
+            lookup[place] = -1
+        else:
+            row = next(row for row, code in enumerate(codes) if code == place)
+            raise DataTypeError(
+                f"{where} mixes text with other values ({value!r:.40} in row {row}); make it all text, or all numbers"
+            )
+    return lookup[codes], tuple(texts)
+
+
+def _pandas_categories(series: Any, where: str) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """pandas' own codes. Categories that are whole numbers or truth values stay numbers."""
+    categories = series.cat.categories.tolist()
+    codes: NDArray[np.int64] = series.cat.codes.to_numpy().astype(np.int64)
+    if all(isinstance(value, str) for value in categories):
+        return codes, tuple(str(value) for value in categories)
+    if all(isinstance(value, numbers.Real) and float(value).is_integer() for value in categories):
+        return codes, tuple(int(value) for value in categories)
+    odd = next(value for value in categories if not isinstance(value, str))
+    raise DataTypeError(
+        f"{where} has the category {odd!r:.40}; categories must be all text, or all whole numbers"
+    )

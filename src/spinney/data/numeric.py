@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError, SpinneyError
 
-ENCODE = "encode it as numbers first, for example with sklearn.preprocessing.OrdinalEncoder"
 ADVICE = {
-    "text": f"text is not supported in this version: {ENCODE}",
-    "categories": f"categorical columns are not supported in this version: {ENCODE}",
+    "text": "text is read from frames, as categories: give a pandas, Polars or PyArrow frame, or encode it as numbers",
     "times": "turn it into numbers first, for example into seconds or days since a fixed date",
     "nested values": "give each of its parts a column of its own",
     "values that are no numbers": "only booleans, integers and floats can be read",

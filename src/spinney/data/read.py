@@ -6,6 +6,7 @@ from typing import Any
 
 from spinney.data.array import array_table
 from spinney.data.frame import frame_table, is_frame
+from spinney.data.sparse import is_sparse, sparse_table
 from spinney.data.table import Table, check_names
 
 
@@ -15,7 +16,8 @@ def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -
     Parameters
     ----------
     X : array-like or frame of shape (rows, columns)
-        A NumPy array of any numeric dtype and layout, a list of rows, or a pandas, Polars or PyArrow frame.
+        A NumPy array of any numeric dtype and layout, a list of rows, a pandas, Polars or PyArrow frame, or a SciPy sparse
+        matrix or array.
         NaN, None and a frame's nulls are missing values. Arrays of float32 and float64 are not copied.
     names : sequence of str, optional
         Column names, in place of those that X brings.
@@ -32,7 +34,7 @@ def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -
     DataError
         For a table that is empty, not two-dimensional, complex, or has two columns of one name.
     DataTypeError
-        For text, categories, times, nested values, sparse matrices, and all else that is no table of numbers.
+        For text, categories, times, nested values, and all else that is no table of numbers.
 
     Examples
     --------
@@ -41,7 +43,10 @@ def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -
     >>> table.rows, table.columns, table.names
     (2, 2, ('age', 'height'))
     """
-    table = frame_table(X, what) if is_frame(X) else array_table(X, what)
+    if is_frame(X):
+        table = frame_table(X, what)
+    else:
+        table = sparse_table(X, what) if is_sparse(X) else array_table(X, what)
     if names is None:
         return table
     return replace(table, names=check_names(names, table.columns, what))

@@ -1,15 +1,19 @@
 """What a model remembers about the columns it was trained on, and how later tables are matched with it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
-from spinney.data.table import Panel, Table
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.categories import Categories
+from spinney.data.table import Table
 from spinney.errors import DataError, ModelFormatError
 
 SHOWN_NAMES = 10
-# Trees store a column's index as int32.
-MOST_COLUMNS = 2**31 - 1
+# A packed node has 30 bits for its column.
+MOST_COLUMNS = 2**30 - 1
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Schema:
         Column names; None when the table had none.
     columns : int
         Number of columns.
+    categories : tuple of Categories or None, or None
+        The categories of each categorical column; None when there is no such column.
 
     Examples
     --------
@@ -34,10 +40,24 @@ class Schema:
 
     names: tuple[str, ...] | None
     columns: int
+    categories: tuple[Categories | None, ...] | None = None
+
+    @property
+    def category_counts(self) -> NDArray[np.int64] | None:
+        """How many categories each column has, 0 for a column of numbers; None when no column has any."""
+        if self.categories is None:
+            return None
+        return np.array([0 if one is None else max(one.count, 1) for one in self.categories], np.int64)
 
     def to_json(self) -> dict[str, object]:
-        """Give the schema as values that JSON can hold."""
-        return {"names": None if self.names is None else list(self.names), "columns": self.columns}
+        """Give the schema as values that JSON can hold; "categories" is there only where a column has some."""
+        told: dict[str, object] = {
+            "names": None if self.names is None else list(self.names),
+            "columns": self.columns,
+        }
+        if self.categories is not None:
+            told["categories"] = [None if one is None else one.to_json() for one in self.categories]
+        return told
 
     @classmethod
     def from_json(cls, value: object) -> Self:
@@ -58,22 +78,34 @@ class Schema:
         ModelFormatError
             When the value is not what `to_json` gives.
         """
-        if not isinstance(value, dict) or set(value) != {"names", "columns"}:
-            raise ModelFormatError('schema must be an object with exactly the keys "names" and "columns"')
+        if not isinstance(value, dict) or set(value) - {"categories"} != {"names", "columns"}:
+            raise ModelFormatError(
+                'schema must be an object with the keys "names" and "columns", and perhaps "categories"'
+            )
         names, columns = value["names"], value["columns"]
         if type(columns) is not int or not 1 <= columns <= MOST_COLUMNS:
             raise ModelFormatError(
                 f"schema: columns must be a whole number from 1 to {MOST_COLUMNS}, got {_short(columns)}"
             )
+        categories = _read_categories(value["categories"], columns) if "categories" in value else None
         if names is None:
-            return cls(None, columns)
+            return cls(None, columns, categories)
         if not isinstance(names, list) or not all(type(name) is str for name in names):
             raise ModelFormatError(f"schema: names must be null or a list of strings, got {_short(names)}")
         if len(names) != columns:
             raise ModelFormatError(f"schema: names must hold {columns} names, one a column, got {len(names)}")
         if len(set(names)) != columns:
             raise ModelFormatError("schema: names must be distinct")
-        return cls(tuple(names), columns)
+        return cls(tuple(names), columns, categories)
+
+
+def _read_categories(value: object, columns: int) -> tuple[Categories | None, ...]:
+    if not isinstance(value, list) or len(value) != columns:
+        raise ModelFormatError(f"schema: categories must be a list of {columns} items, one a column")
+    found = tuple(None if one is None else Categories.from_json(one) for one in value)
+    if all(one is None for one in found):
+        raise ModelFormatError("schema: categories must be left out where no column has any")
+    return found
 
 
 def match_columns(
@@ -130,8 +162,15 @@ def match_columns(
             + _listed("Feature names unseen at fit time", extra)
             + _listed("Feature names seen at fit time, yet now missing", missing)
         )
-    singles = [panel.values[:, k : k + 1] for panel in table.panels for k in range(panel.columns)]
-    panels = tuple(Panel(column, singles[place[name]]) for column, name in enumerate(names))
+    if table.sparse is not None:
+        order = np.array([place[name] for name in names])
+        return Table(table.rows, table.columns, names, (), table.sparse.take_columns(order))
+    singles = [
+        replace(panel, values=panel.values[:, k : k + 1])
+        for panel in table.panels
+        for k in range(panel.columns)
+    ]
+    panels = tuple(replace(singles[place[name]], first=column) for column, name in enumerate(names))
     return Table(table.rows, table.columns, names, panels)
 
 

@@ -1,13 +1,18 @@
 """What a table is once it has been read: panels of numeric columns standing side by side."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError
+
+if TYPE_CHECKING:
+    from spinney.data.sparse import SparseValues
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,10 +26,13 @@ class Panel:
     values : ndarray
         Two-dimensional; booleans, integers or floats of any width, byte order and strides; NaN is missing. It
         often is the user's own memory: nobody may write to it.
+    categories : tuple of str or int, or None
+        The categories behind a single column's values, which then are their positions, -1 for missing.
     """
 
     first: int
     values: NDArray[Any]
+    categories: tuple[str, ...] | tuple[int, ...] | None = None
 
     @property
     def columns(self) -> int:
@@ -88,13 +96,22 @@ class Table:
     names : tuple of str, or None
         Distinct column names; None when the input had none.
     panels : tuple of Panel
-        In the order of their columns; together they hold each column once.
+        In the order of their columns; together they hold each column once. None where the table is sparse.
+    sparse : SparseValues, or None
+        The stored entries of a sparse table.
     """
 
     rows: int
     columns: int
     names: tuple[str, ...] | None
     panels: tuple[Panel, ...]
+    sparse: SparseValues | None = None
+
+    def take(self, chosen: NDArray[np.bool_]) -> Table:
+        """Copy some of the rows."""
+        panels = tuple(replace(panel, values=panel.values[chosen]) for panel in self.panels)
+        sparse = None if self.sparse is None else self.sparse.take_rows(chosen)
+        return Table(int(chosen.sum()), self.columns, self.names, panels, sparse)
 
 
 def check_names(names: Iterable[str], columns: int, what: str) -> tuple[str, ...]:

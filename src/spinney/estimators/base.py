@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Table, match_columns, read_margin, read_table, read_weight
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.evaluation import Evaluation, evaluations, naming
@@ -51,6 +51,7 @@ class GBMBase(BaseEstimator, ABC):
     n_jobs: int | None
     validation_fraction: float | None
     progress: bool
+    categorical: str | Sequence[str | int]
 
     model_: Model
     evals_result_: dict[str, dict[str, list[float]]]
@@ -76,8 +77,8 @@ class GBMBase(BaseEstimator, ABC):
         Parameters
         ----------
         X : table of shape (rows, columns)
-            NumPy array, pandas, Polars or Arrow table, or a list of rows. NaN and nulls are missing values; infinite
-            values are an error. Arrays of float32 and float64 are not copied.
+            NumPy array, pandas, Polars or Arrow table, SciPy sparse matrix, or a list of rows. NaN and nulls are missing
+            values; infinite values are an error. Arrays of float32 and float64 are not copied.
         y : array of shape (rows,)
             Target: numbers for a regressor; strings, whole numbers or booleans for a classifier.
         sample_weight : array of shape (rows,), optional
@@ -127,6 +128,7 @@ class GBMBase(BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     @abstractmethod
@@ -172,7 +174,8 @@ class GBMBase(BaseEstimator, ABC):
             sample, held = sample.take(~chosen), sample.take(chosen)
         weights = self._row_weights(sample)
         sample = replace(sample, weight=weights)
-        dataset = sample.binned(max_bin=config.max_bin, n_jobs=config.n_jobs)
+        rules = {name: getattr(config, name) for name in DATA_PARAMS}
+        dataset = sample.binned(n_jobs=config.n_jobs, categorical=self.categorical, **rules)
         if held is not None:
             return config, dataset, {"validation_0": held.binned(reference=dataset, n_jobs=config.n_jobs)}
         valid = {}

@@ -23,6 +23,8 @@ _TEXTS: Mapping[str, str] = {
     "it.",
     "random_state": "Seed of everything drawn at random. None is the same as 0, so that every fit can be repeated; a "
     "RandomState gives each fit a seed of its own.",
+    "categorical": "'auto' or list of str or int, default='auto'\nColumns of whole numbers, by name or position, whose "
+    "numbers are categories. Columns of text and of a frame's categories always are categorical.",
     "progress": "bool, default=False\nShow a progress bar while fitting.",
 }
 

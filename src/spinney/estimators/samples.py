@@ -12,9 +12,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spinney.binning.dataset import Dataset
-from spinney.data import Panel, Table
+from spinney.data import Table
 from spinney.data.array import plain_array
 from spinney.data.frame import is_frame
+from spinney.data.sparse import is_sparse
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,8 @@ class Sample:
     def take(self, chosen: NDArray[np.bool_]) -> Sample:
         """Copy some of the rows."""
         table = self.table
-        panels = tuple(Panel(panel.first, panel.values[chosen]) for panel in table.panels)
         return Sample(
-            Table(int(chosen.sum()), table.columns, table.names, panels),
+            table.take(chosen),
             self.target[chosen],
             None if self.weight is None else self.weight[chosen],
             None if self.margin is None else self.margin[chosen],
@@ -59,7 +59,7 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
 
     Nothing is copied or converted, except that lists become an array. What is no table is left for the reader to refuse.
     """
-    if not is_frame(X):
+    if not is_frame(X) and not is_sparse(X):
         X = plain_array(X, "X")
     if len(getattr(X, "shape", ())) == 2:
         validate_data(estimator, X, reset=reset, skip_check_array=True)

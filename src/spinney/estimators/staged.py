@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import match_columns, read_margin, read_table
+from spinney.data import read_margin
 from spinney.model.model import Model
 from spinney.model.predict import Predictor
 from spinney.tree import concatenate
@@ -25,11 +25,11 @@ def staged_scores(
     float64 array
         A new one each round, shaped as `Model.predict_raw` gives it; the last one has its bits.
     """
-    table = match_columns(read_table(X), model.feature_names, model.n_features)
+    table = model.read(X)
     outputs = model.outputs
     margin = read_margin(base_margin, table.rows, outputs)
     scores = model.base_score if margin is None else margin
     for done in range(model.rounds if model.best_round is None else model.best_round):
         trees = [model.forest.tree(t) for t in range(done * outputs, (done + 1) * outputs)]
-        scores = Predictor(concatenate(trees)).raw_scores(scores, table, outputs, n_jobs)
+        scores = Predictor(concatenate(trees), model.absent).raw_scores(scores, table, outputs, n_jobs)
         yield scores[:, 0].copy() if outputs == 1 else scores.copy()

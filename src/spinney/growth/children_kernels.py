@@ -2,14 +2,18 @@
 
 import numpy as np
 
+from spinney.binning.features import NO_DEFAULT
 from spinney.growth.layout import (
-    COUNT, DEPTH, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH,
-    LEVEL_COLUMNS, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_COLUMNS, NODE_WIDTH, REG_ALPHA, REG_LAMBDA,
-    SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
+    AXIS_BEGIN, AXIS_CELLS, AXIS_COLUMNS, AXIS_END, AXIS_MEMBER, AXIS_UNIT_WIDTH, COUNT, DEPTH, FOUND_BIN,
+    FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, LEVEL_COLUMNS, MAX_STEP, MIN_COUNT,
+    MIN_HESSIAN, NODE_COLUMNS, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
 )  # fmt: skip
+from spinney.growth.category_kernels import best_set, write_set
 from spinney.growth.packing import BLOCK, PLANES
-from spinney.growth.histogram_kernels import cells_of, collect_column, subtract, sum_rows
-from spinney.growth.search_kernels import best_of, prefix_sums, score_cuts
+from spinney.growth.histogram_kernels import collect_column, subtract, sum_rows
+from spinney.growth.search_kernels import (
+    INVALID, code_sums, first_of, largest, prefix_around, prefix_sums, rest_of_each, score_cuts,
+)  # fmt: skip
 from spinney.jit.kernel import inline
 from spinney.sampling.random_kernels import choose
 
@@ -24,8 +28,8 @@ def share(count, rank, size):
 
 
 @inline
-def build(rank, size, node, by_rows, stretches, entries, bins, used, count, sums):
-    """Sum a node's rows into this thread's cells: all rows of its columns, or (by rows) its rows of all columns."""
+def build(rank, size, node, by_rows, stretches, entries, bins, used, count, stored, sums):
+    """Sum a node's rows into this thread's cells: all rows of its groups, or (by rows) its rows of all groups."""
     cells, cells_size, shares, _, total = sums
     first = 0 if by_rows != 0 else share(count, rank, size)
     last = count if by_rows != 0 else share(count, rank + 1, size)
@@ -33,60 +37,150 @@ def build(rank, size, node, by_rows, stretches, entries, bins, used, count, sums
     for t in range(rank if by_rows != 0 else 0, rank + 1 if by_rows != 0 else size):
         at = 2 * (node * size + t)
         held = sum_rows(
-            entries, stretches[at], stretches[at + 1], held, bins, used, first, last, cells, rank * cells_size, shares,
-            rank * PLANES * total, total,
+            entries, stretches[at], stretches[at + 1], held, bins, used, first, last, stored, cells, rank * cells_size,
+            shares, rank * PLANES * total, total,
         )
 
 
 @inline
-def search_column(column, start, bins, node, nodes, planes, total, rulebook, scratch, found, gain, at):
-    """Best cut of one column in one node; replaces the split number `at` of `found` and `gain` if it is better."""
+def score_side(cuts, add_g, add_h, add_c, node, nodes, rulebook, scratch):
+    """Score the left sides in `line`, joined by some more sums, as splits of a node."""
     limits, rules, scales, _ = rulebook
     line, gains, width, line_at, gains_at = scratch
     row = node * NODE_WIDTH
-    g = float(nodes[row + SUM_G])
-    h = float(nodes[row + SUM_H])
-    c = nodes[row + COUNT]
     reg_lambda = rules[REG_LAMBDA] * scales[SCALE_H]
-    reg_alpha = rules[REG_ALPHA] * scales[SCALE_G]
-    max_step = rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H]
-    min_hessian = max(rules[MIN_HESSIAN] * scales[SCALE_H], 1e-30 if reg_lambda == 0.0 else 0.0)
-    plane_at = nodes[row + SLOT] * PLANES * total
-    prefix_sums(planes, plane_at, total, start, bins, line, line_at, width)
-    missing_at = plane_at + start + bins
-    missing_g = np.int64(planes[missing_at])
-    missing_h = np.int64(planes[missing_at + total])
-    missing_c = np.int64(planes[missing_at + 2 * total])
-    # Missing values right, then left. Without any, the last bin leaves nothing on the right.
-    for direction in range(2 if missing_c > 0 else 1):
-        cuts = bins if missing_c > 0 and direction == 0 else bins - 1
-        score_cuts(
-            cuts, float(direction * missing_g), float(direction * missing_h), float(direction * missing_c), g, h,
-            float(c), float(limits[MIN_COUNT]), min_hessian, reg_lambda, reg_alpha, max_step, line, line_at, width,
-            gains, gains_at,
-        )
-        cut = best_of(gains, gains_at, cuts, gain[at])
-        if cut >= 0:
-            left_c = np.int64(line[line_at + 2 * width + cut]) + direction * missing_c
-            gain[at] = gains[gains_at + cut]
-            to = at * FOUND_WIDTH
-            found[to + FOUND_COLUMN] = column
-            found[to + FOUND_BIN] = cut
-            found[to + FOUND_DEFAULT] = direction if missing_c > 0 else (1 if 2 * left_c >= c else 0)
-            found[to + FOUND_G] = np.int64(line[line_at + cut]) + direction * missing_g
-            found[to + FOUND_H] = np.int64(line[line_at + width + cut]) + direction * missing_h
-            found[to + FOUND_COUNT] = left_c
+    score_cuts(
+        cuts, float(add_g), float(add_h), float(add_c), float(nodes[row + SUM_G]), float(nodes[row + SUM_H]),
+        float(nodes[row + COUNT]), float(limits[MIN_COUNT]),
+        max(rules[MIN_HESSIAN] * scales[SCALE_H], 1e-30 if reg_lambda == 0.0 else 0.0), reg_lambda,
+        rules[REG_ALPHA] * scales[SCALE_G], rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H],
+        line, line_at, width, gains, gains_at,
+    )
 
 
 @inline
-def draw_columns(node, nodes, count, rulebook, drawn, drawn_at, mask, mask_at):
-    """Mark the used columns that a node may be split by: drawn per level, then per node, exact in number."""
+def note_split(column, cut, score, default, left_g, left_h, left_c, found, gain, at):
+    """Write down the best split so far."""
+    gain[at] = score
+    to = at * FOUND_WIDTH
+    found[to + FOUND_COLUMN] = column
+    found[to + FOUND_BIN] = cut
+    found[to + FOUND_DEFAULT] = default
+    found[to + FOUND_G] = left_g
+    found[to + FOUND_H] = left_h
+    found[to + FOUND_COUNT] = left_c
+
+
+@inline
+def is_better(score, column, found, gain, at):
+    """Whether a split beats the best one so far. Of equal ones the lower column wins, in whatever order they come."""
+    if score != gain[at]:
+        return score > gain[at]
+    return score >= 0.0 and column < found[at * FOUND_WIDTH + FOUND_COLUMN]
+
+
+@inline
+def search_column(column, start, node, nodes, planes, total, features, rulebook, scratch, found, gain, at):
+    """Best cut of one column in one node; replaces the split number `at` of `found` and `gain` if it is better."""
+    _, _, codes_of, bins_of, default_of, _, _ = features
+    line, gains, width, line_at, gains_at = scratch
+    row = node * NODE_WIDTH
+    c = nodes[row + COUNT]
+    plane_at = nodes[row + SLOT] * PLANES * total
+    bins = bins_of[column]
+    codes = codes_of[column]
+    default = default_of[column]
+    missing_g = np.int64(0)
+    missing_h = np.int64(0)
+    missing_c = np.int64(0)
+    if default < NO_DEFAULT:
+        sum_g, sum_h, sum_c = code_sums(planes, plane_at, total, start, codes)
+        if sum_c == 0:
+            return
+        rest_g = nodes[row + SUM_G] - sum_g
+        rest_h = nodes[row + SUM_H] - sum_h
+        rest_c = c - sum_c
+        prefix_around(
+            planes, plane_at, total, start, bins, default, rest_g, rest_h, rest_c, line, line_at, width
+        )
+        if default == bins:
+            missing_g = rest_g
+            missing_h = rest_h
+            missing_c = rest_c
+    else:
+        prefix_sums(planes, plane_at, total, start, bins, line, line_at, width)
+    if codes > bins or (codes == bins and default < bins):
+        missing_at = plane_at + start + codes - 1
+        missing_g = np.int64(planes[missing_at])
+        missing_h = np.int64(planes[missing_at + total])
+        missing_c = np.int64(planes[missing_at + 2 * total])
+    # Missing values right, then left. Without any, the last bin leaves nothing on the right.
+    for direction in range(2 if missing_c > 0 else 1):
+        cuts = bins if missing_c > 0 and direction == 0 else bins - 1
+        score_side(
+            cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch
+        )
+        score = largest(gains, gains_at, cuts)
+        if is_better(score, column, found, gain, at):
+            cut = first_of(gains, gains_at, score)
+            left_c = np.int64(line[line_at + 2 * width + cut]) + direction * missing_c
+            note_split(
+                column, cut, score, direction if missing_c > 0 else (1 if 2 * left_c >= c else 0),
+                np.int64(line[line_at + cut]) + direction * missing_g,
+                np.int64(line[line_at + width + cut]) + direction * missing_h, left_c, found, gain, at,
+            )
+
+
+@inline
+def search_categories(column, start, node, nodes, planes, total, features, rulebook, scratch, found, gain, sets, words, at):
+    """Best set of a categorical column, as `search_column`."""
+    bins = features[3][column]
+    line, gains, _, line_at, gains_at = scratch
+    score, end, count, missing, g, h, c, used = best_set(
+        start, bins, node, nodes, planes, total, rulebook, line, line_at, gains, gains_at
+    )
+    if is_better(score, column, found, gain, at):
+        note_split(column, 0, score, missing, g, h, c, found, gain, at)
+        write_set(bins <= rulebook[0][ONE_HOT], end, count, used, line, line_at, sets, at * words, words)
+
+
+@inline
+def search_run(member, columns, start, node, nodes, planes, total, members, marks, marks_at, rulebook, scratch, found, gain, at):
+    """Best cut of a run of columns that have two bins and one code each: all of them scored in one go."""
+    line, gains, width, line_at, gains_at = scratch
+    row = node * NODE_WIDTH
+    c = nodes[row + COUNT]
+    plane_at = nodes[row + SLOT] * PLANES * total
+    rest_of_each(
+        planes, plane_at, total, start, columns, nodes[row + SUM_G], nodes[row + SUM_H], c, line, line_at, width
+    )
+    score_side(columns, np.int64(0), np.int64(0), np.int64(0), node, nodes, rulebook, scratch)
+    for k in range(columns):
+        if marks[marks_at + members[member + k]] == 0:
+            gains[gains_at + k] = INVALID
+    score = largest(gains, gains_at, columns)
+    if score < 0.0 or score < gain[at]:
+        return
+    k = first_of(gains, gains_at, score)
+    column = members[member + k]
+    if is_better(score, column, found, gain, at):
+        left_c = np.int64(line[line_at + 2 * width + k])
+        note_split(
+            column, 0, score, 1 if 2 * left_c >= c else 0, np.int64(line[line_at + k]),
+            np.int64(line[line_at + width + k]), left_c, found, gain, at,
+        )
+
+
+@inline
+def draw_columns(node, nodes, used_columns, count, rulebook, drawn, drawn_at, mask, mask_at, columns):
+    """Mark the tree's columns that a node may be split by: drawn per level, then per node, exact in number."""
     limits, _, _, seed = rulebook
     level_count = limits[LEVEL_COLUMNS]
     node_count = limits[NODE_COLUMNS]
-    for j in range(count):
+    for j in range(columns):
         mask[mask_at + j] = 0
-        drawn[drawn_at + j] = j
+    for j in range(count):
+        drawn[drawn_at + j] = used_columns[j]
     left = count
     if level_count > 0:
         left = choose(drawn, drawn_at, left, level_count, seed, PURPOSE_LEVEL + nodes[node * NODE_WIDTH + DEPTH])
@@ -97,46 +191,76 @@ def draw_columns(node, nodes, count, rulebook, drawn, drawn_at, mask, mask_at):
 
 
 @inline
+def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, features, rulebook, finds, at):
+    """Search the columns of one unit."""
+    found, gain, _, _, _, scratch, sets, words = finds
+    units, members, low, _, _, _, _ = axis
+    first = units[unit + AXIS_MEMBER]
+    columns = units[unit + AXIS_COLUMNS]
+    column = members[first]
+    if columns > 0:
+        search_run(
+            first, columns, low[column], node, nodes, planes, total, members, marks, marks_at, rulebook, scratch,
+            found, gain, at,
+        )
+    elif marks[marks_at + column] != 0:
+        if words > 0 and features[6][column] != 0:
+            search_categories(
+                column, low[column], node, nodes, planes, total, features, rulebook, scratch, found, gain, sets, words, at
+            )
+        else:
+            search_column(
+                column, low[column], node, nodes, planes, total, features, rulebook, scratch, found, gain, at
+            )
+
+
+@inline
 def search_children(
-    rank, size, small, large, search_small, by_rows, count, bins_of, wide, used, nodes, sums, rulebook, finds
+    rank, size, small, large, search_small, by_rows, count, axis, features, nodes, sums, rulebook, finds
 ):
-    """Collect the histograms of this thread's columns and search them for both children, column by column in cache.
+    """Collect the histograms of this thread's units and search them for both children, unit by unit in cache.
 
     `small` is the node that was built; its split goes to place `search_small` of this thread's two, -1 for none. `large` gets
     the rest of its parent's histogram, which is in its slot, and the second place; -1 for nobody.
     """
-    columns, starts, _ = used
+    units, _, _, group_units, unit_shares, chosen, _ = axis
+    used_columns, used_count, allowed = chosen
     cells, cells_size, shares, planes, total = sums
-    found, gain, drawn, mask, all_columns, scratch = finds
+    _, _, drawn, mask, columns, _, _, _ = finds
     small_at = nodes[small * NODE_WIDTH + SLOT] * PLANES * total
     large_at = nodes[max(large, 0) * NODE_WIDTH + SLOT] * PLANES * total
     flushed = 1 if nodes[small * NODE_WIDTH + COUNT] > BLOCK else 0
     from_thread = 0 if by_rows != 0 else rank
     to_thread = size if by_rows != 0 else rank + 1
-    mask_small = 2 * rank * all_columns
-    mask_large = mask_small + all_columns
-    drawing = rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0
-    if drawing:
-        drawn_at = rank * all_columns
-        draw_columns(small, nodes, count, rulebook, drawn, drawn_at, mask, mask_small)
-        draw_columns(max(large, 0), nodes, count, rulebook, drawn, drawn_at, mask, mask_large)
-    for j in range(share(count, rank, size), share(count, rank + 1, size)):
-        start = starts[j]
-        end = starts[j + 1]
-        column = columns[j]
-        collect_column(
-            cells, cells_of(j, wide, starts), cells_size, shares, PLANES * total, flushed, from_thread, to_thread,
-            planes, small_at, total, start, end,
+    first_unit = unit_shares[rank] if by_rows != 0 else group_units[share(count, rank, size)]
+    last_unit = unit_shares[rank + 1] if by_rows != 0 else group_units[share(count, rank + 1, size)]
+    marks = allowed
+    mask_small = np.int64(0)
+    mask_large = np.int64(0)
+    if rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0:
+        marks = mask
+        mask_small = 2 * rank * columns
+        mask_large = mask_small + columns
+        drawn_at = rank * columns
+        draw_columns(small, nodes, used_columns, used_count, rulebook, drawn, drawn_at, mask, mask_small, columns)
+        draw_columns(
+            max(large, 0), nodes, used_columns, used_count, rulebook, drawn, drawn_at, mask, mask_large, columns
         )
-        if search_small >= 0 and (not drawing or mask[mask_small + j] != 0):
-            search_column(
-                column, start, bins_of[column], small, nodes, planes, total, rulebook, scratch, found, gain,
+    for u in range(first_unit, last_unit):
+        unit = u * AXIS_UNIT_WIDTH
+        begin = units[unit + AXIS_BEGIN]
+        end = units[unit + AXIS_END]
+        collect_column(
+            cells, units[unit + AXIS_CELLS], cells_size, shares, PLANES * total, flushed, from_thread, to_thread,
+            planes, small_at, total, begin, end,
+        )
+        if search_small >= 0:
+            search_unit(
+                unit, small, nodes, axis, marks, mask_small, planes, total, features, rulebook, finds,
                 2 * rank + search_small,
             )
         if large >= 0:
-            subtract(planes, large_at, small_at, total, start, end)
-            if not drawing or mask[mask_large + j] != 0:
-                search_column(
-                    column, start, bins_of[column], large, nodes, planes, total, rulebook, scratch, found, gain,
-                    2 * rank + 1,
-                )
+            subtract(planes, large_at, small_at, total, begin, end)
+            search_unit(
+                unit, large, nodes, axis, marks, mask_large, planes, total, features, rulebook, finds, 2 * rank + 1
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.binning.cuts import Cuts
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth import layout
-from spinney.growth.histogram_kernels import SPAN
+from spinney.growth.axis import Axis
 from spinney.growth.packing import PLANES
 from spinney.growth.tree_kernels import grow_tree
 from spinney.growth.walk_kernels import add_tree
@@ -18,7 +19,7 @@ from spinney.jit import Bound
 from spinney.jit.team import Team
 from spinney.params import Config
 from spinney.sampling.columns import draw_columns
-from spinney.tree import Tree
+from spinney.tree import Sets, Tree
 
 # Bytes of histograms kept so that a sibling can be found by subtraction. Beyond it both children are summed from their
 # rows: the same tree, more slowly.
@@ -57,10 +58,10 @@ class HistGrower:
     ) -> None:
         self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
         self._column_count = max(1, round(config.colsample_bytree * matrix.columns))
-        self._cells = matrix.bins + 1
+        self._axis = Axis(matrix.features, matrix.wide, team.size)
         self.bag = np.empty(matrix.rows, np.int32)
         self.control = np.zeros(layout.CONTROLS, np.int64)
-        self._limits = _limits(config, matrix, self._column_count, int(self._cells.sum()))
+        self._limits = _limits(config, matrix, self._column_count, self._axis.total)
         self._rules = _rules(config, weight_unit)
         max_nodes = 2 * int(self._limits[layout.MAX_LEAVES])
         self._tree: dict[str, NDArray[Any]] = {
@@ -73,9 +74,9 @@ class HistGrower:
             "cover": np.empty(max_nodes, np.float64),
             "count": np.empty(max_nodes, np.int64),
         }
-        self._used = np.arange(matrix.columns, dtype=np.int64)
-        self._starts = np.zeros(matrix.columns + 1, np.int64)
-        self._use_columns(self._used)
+        # Bits for every category of the column that has most of them.
+        self._words = -(-int((matrix.bins * cuts.categorical).max()) // 64)
+        self._sets = np.zeros(max_nodes * self._words, np.int64)
         self._walk_own = self.walk(matrix, scores)
         self._job = self._bind(scores, pairs, stats, max_nodes)
 
@@ -89,7 +90,7 @@ class HistGrower:
         control[layout.IN_BAG] = matrix.rows if in_bag is None else in_bag
         control[layout.ALL_ROWS] = in_bag is None
         if self._column_count < matrix.columns:
-            self._use_columns(draw_columns(matrix.columns, self._column_count, seed))
+            self._axis.use(draw_columns(matrix.columns, self._column_count, seed))
         self._team.run(self._job)
         if in_bag is not None:
             self._team.run(self._walk_own)
@@ -98,11 +99,13 @@ class HistGrower:
     def walk(self, matrix: BinnedMatrix, scores: NDArray[np.float64]) -> Bound:
         """A job that adds the latest tree to the scores of other binned rows."""
         by_row8, by_row16, _, _ = matrix.split8()
-        tree = self._tree
+        tree, features, stored = self._tree, matrix.features, matrix.stored
         return add_tree.bind(
-            matrix.rows, matrix.columns, len(scores), matrix.stride, int(matrix.wide), len(tree["value"]),
-            by_row8, by_row16, self._matrix.bins, self.control, tree["feature"], tree["cut_bin"], tree["left"],
-            tree["default_left"], tree["value"], scores,
+            matrix.rows, matrix.columns, len(scores), matrix.stride, int(matrix.wide), int(len(stored.row_starts) > 0),
+            len(stored.row_codes), self._words, len(tree["value"]), by_row8, by_row16, stored.row_starts, stored.row_codes,
+            features.group, features.low, features.codes, features.bins, features.default, self._cuts.categorical,
+            self._sets, self.control,
+            tree["feature"], tree["cut_bin"], tree["left"], tree["default_left"], tree["value"], scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:
@@ -111,14 +114,22 @@ class HistGrower:
         inner = parts["feature"] >= 0
         threshold = np.zeros(nodes)
         threshold[inner] = self._cuts.threshold(parts["feature"][inner], cut_bin[inner])
+        sets = self._copy_sets(parts["feature"], threshold)
         parts["gain"] *= self._unit
         parts["cover"] *= self._unit
-        return Tree(threshold=threshold, **parts)
+        return Tree(threshold=threshold, **parts, sets=sets)
 
-    def _use_columns(self, columns: NDArray[np.int64]) -> None:
-        """Lay the bins of the tree's columns one after another on the histogram's axis."""
-        self._used[: len(columns)] = columns
-        np.cumsum(self._cells[columns], out=self._starts[1 : len(columns) + 1])
+    def _copy_sets(self, feature: NDArray[np.int32], threshold: NDArray[np.float64]) -> Sets:
+        """The sets of the latest tree, each with as many words as its column needs; their thresholds become 0."""
+        if not self._words:
+            return Sets.none()
+        node = np.flatnonzero((feature >= 0) & (self._cuts.categorical[feature] != 0))
+        threshold[node] = 0.0
+        lengths = -(-self._matrix.bins[feature[node]] // 64)
+        start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        words = self._sets.reshape(-1, self._words)
+        bits = [words[n, :length] for n, length in zip(node, lengths, strict=True)]
+        return Sets(node, start, np.concatenate([np.zeros(0, np.int64), *bits]))
 
     def _bind(
         self,
@@ -127,27 +138,34 @@ class HistGrower:
         stats: NDArray[np.float64],
         max_nodes: int,
     ) -> Bound:
-        matrix, threads = self._matrix, self._team.size
-        total, width, slots = int(self._cells.sum()), int(matrix.bins.max()), int(self._limits[layout.SLOTS])
-        cells_size = total if matrix.wide else SPAN * matrix.columns
-        rows8, rows16, columns8, columns16 = matrix.split8()
+        matrix, axis, threads = self._matrix, self._axis, self._team.size
+        features, stored, total = matrix.features, matrix.stored, axis.total
+        width, slots = axis.width, int(self._limits[layout.SLOTS])
+        sparse = int(len(stored.row_starts) > 0)
+        sides = 1 + max(int(features.group_codes.max(initial=0)), int(features.codes.max()))
 
         def whole(size: int) -> NDArray[np.int64]:
             return np.zeros(size, np.int64)
 
         return grow_tree.bind(
-            matrix.rows, matrix.columns, len(scores), threads, matrix.stride, total, cells_size, width,
-            int(matrix.wide), self._column_count, max_nodes, slots, stats.shape[1],
-            rows8, rows16, columns8, columns16, matrix.bins, self._used, self._starts,
+            matrix.rows, matrix.columns, matrix.groups, len(scores), threads, matrix.stride, total, axis.cells, width,
+            int(matrix.wide), sparse, len(stored.rows), features.sparse_codes, sides, len(features.members),
+            len(features.units), self._words, max_nodes, slots, stats.shape[1],
+            *matrix.split8(), stored.row_starts, stored.row_codes, stored.starts, stored.rows, stored.codes,
+            features.group, features.low, features.codes, features.bins, features.default, features.group_codes,
+            self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.columns,
+            axis.allowed, axis.low, axis.units, axis.shares, axis.extent,
             self.bag, pairs, stats, self.control, self._limits, self._rules, scores,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
-            whole(threads * cells_size), np.zeros(threads * PLANES * total, np.int32),
+            np.zeros(sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
+            whole(threads * axis.cells), np.zeros(threads * PLANES * total, np.int32),
             np.empty((slots + 2) * PLANES * total, np.int32),
             np.empty(threads * PLANES * width, np.int32), np.empty(threads * width, np.float64),
             whole(max_nodes * layout.NODE_WIDTH), np.empty(max_nodes, np.float64), whole(max_nodes), whole(slots),
             whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),
+            whole(2 * threads * self._words), self._sets,
             *self._tree.values(),
         )  # fmt: skip
 
@@ -163,9 +181,13 @@ def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int)
     limits[layout.MAX_DEPTH] = config.max_depth
     limits[layout.MIN_COUNT] = min_count
     limits[layout.DEPTHWISE] = config.grow_policy == "depthwise"
-    limits[layout.SLOTS] = max(1, min(leaves, KEPT_HISTOGRAMS // (PLANES * 4 * total)))
+    limits[layout.SLOTS] = max(1, min(leaves, KEPT_HISTOGRAMS // (PLANES * 4 * max(total, 1))))
     by_level = max(1, round(config.colsample_bylevel * column_count))
     by_node = max(1, round(config.colsample_bynode * by_level))
+    limits[layout.ONE_HOT] = config.max_cat_to_onehot
+    limits[layout.MOST_TAKEN] = config.max_cat_threshold
+    limits[layout.MIN_GROUP] = config.min_data_per_group
+    limits[layout.MIN_CATEGORY] = max(1, math.ceil(config.cat_smooth))
     limits[layout.LEVEL_COLUMNS] = by_level if by_level < column_count else 0
     limits[layout.NODE_COLUMNS] = by_node if by_node < by_level else 0
     return limits
@@ -178,5 +200,7 @@ def _rules(config: Config, weight_unit: float) -> NDArray[np.float64]:
     rules[layout.GAMMA] = config.gamma / weight_unit
     rules[layout.MIN_HESSIAN] = config.min_child_weight / weight_unit
     rules[layout.MAX_STEP] = config.max_delta_step
+    rules[layout.CAT_SMOOTH] = config.cat_smooth / weight_unit
+    rules[layout.CAT_L2] = config.cat_l2 / weight_unit
     rules[layout.LEARNING_RATE] = config.learning_rate
     return rules

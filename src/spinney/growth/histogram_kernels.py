@@ -4,8 +4,8 @@ Rows are summed into packed `cells` first (see `packing`), a thread's own, SLAB 
 the first-level cache. A full block of rows is flushed into the thread's `shares`; what is left in the cells when the rows are
 done is unpacked when the column is collected. Both are left clear for the next node.
 
-Columns of at most 256 bins have cells at a fixed distance of `SPAN`, which saves a load per row and column; wider columns
-stand one after another.
+Groups of at most 256 codes have cells at a fixed distance of `SPAN`, which saves a load per row and group; wider ones
+stand one after another. The cells of sparse columns follow; of these a row has a list.
 """
 
 from spinney.growth.packing import BLOCK, COUNT_MASK, GRADIENT_SHIFT, HESSIAN_MASK, HESSIAN_SHIFT
@@ -30,7 +30,7 @@ def cell_value(entry):
 
 @inline
 def add_rows(entries, begin, end, bins, used, first, last, fetch, cells, cells_at):
-    """Add the rows of entries[begin:end] to the cells of the used columns first..last-1."""
+    """Add the rows of entries[begin:end] to the cells of the used groups first..last-1."""
     bins8, bins16, wide, stride = bins
     columns, starts, contiguous = used
     for i in range(begin, end):
@@ -55,6 +55,20 @@ def add_rows(entries, begin, end, bins, used, first, last, fetch, cells, cells_a
 
 
 @inline
+def add_stored(entries, begin, end, stored, cells, cells_at):
+    """Add the rows of entries[begin:end] to the cells of their sparse columns."""
+    row_starts, row_codes, _, _, _ = stored
+    for i in range(begin, end):
+        entry = entries[i]
+        row = entry >> 32
+        value = cell_value(entry)
+        prefetch(row_starts, entries[min(i + 2 * AHEAD, end - 1)] >> 32)
+        prefetch(row_codes, row_starts[entries[min(i + AHEAD, end - 1)] >> 32])
+        for k in range(row_starts[row], row_starts[row + 1]):
+            cells[cells_at + row_codes[k]] += value
+
+
+@inline
 def flush_column(cells, from_at, shares, shares_at, total, begin, end):
     """Add the packed cells of one column to a thread's share and clear them."""
     for c in range(begin, end):
@@ -67,24 +81,28 @@ def flush_column(cells, from_at, shares, shares_at, total, begin, end):
 
 @inline
 def cells_of(j, wide, starts):
-    """Where the cells of the used column j begin."""
+    """Where the cells of the used group j begin."""
     return starts[j] if wide != 0 else j * SPAN
 
 
 @inline
-def sum_rows(entries, begin, end, held, bins, used, first, last, cells, cells_at, shares, shares_at, total):
-    """Sum rows into the cells of some columns, which hold `held` rows already; returns how many they hold then.
+def sum_rows(entries, begin, end, held, bins, used, first, last, stored, cells, cells_at, shares, shares_at, total):
+    """Sum rows into the cells of some groups and of all sparse columns, which hold `held` rows already.
 
-    Cells that are full are flushed first.
+    Returns how many they hold then. Cells that are full are flushed first.
     """
     wide = bins[2]
     starts = used[1]
+    _, _, sparse, sparse_at, sparse_cells = stored
     at = begin
     while at < end:
         if held == BLOCK:
             for j in range(first, last):
                 from_at = cells_at + cells_of(j, wide, starts)
                 flush_column(cells, from_at, shares, shares_at, total, starts[j], starts[j + 1])
+            if sparse > 0:
+                from_at = cells_at + sparse_cells
+                flush_column(cells, from_at, shares, shares_at, total, sparse_at, sparse_at + sparse)
             held = 0
         to = min(min(at + PASS, end), at + BLOCK - held)
         slab = first
@@ -94,6 +112,8 @@ def sum_rows(entries, begin, end, held, bins, used, first, last, cells, cells_at
             fetch = 1 if slab == first or (slab & 63) < SLAB else 0
             add_rows(entries, at, to, bins, used, slab, slab_end, fetch, cells, cells_at)
             slab = slab_end
+        if sparse > 0:
+            add_stored(entries, at, to, stored, cells, cells_at + sparse_cells)
         held += to - at
         at = to
     return held

@@ -16,7 +16,26 @@ DEPTHWISE = 3
 SLOTS = 4  # histograms kept for later subtraction
 LEVEL_COLUMNS = 5  # columns drawn per level, 0 for all
 NODE_COLUMNS = 6  # columns drawn per node, 0 for all
-LIMITS = 8
+ONE_HOT = 7  # most categories of which one is taken
+MOST_TAKEN = 8  # categories of a set
+MIN_GROUP = 9  # rows between two sets that are tried
+MIN_CATEGORY = 10  # rows of a category that is ordered
+LIMITS = 12
+
+# extent (int64): how much of the data a tree uses
+GROUPS_USED = 0
+COLUMNS_USED = 1
+SPARSE_AT = 2  # where the codes of sparse columns begin on the histogram's axis
+SPARSE_CELLS = 3  # and where their cells begin
+EXTENTS = 4
+
+# a unit of search (int64): columns side by side on the histogram's axis
+AXIS_BEGIN = 0
+AXIS_END = 1
+AXIS_CELLS = 2  # where its cells begin
+AXIS_MEMBER = 3  # position of its first column in `members`
+AXIS_COLUMNS = 4  # 0: a single column of any kind; else a run of so many columns that have one code each
+AXIS_UNIT_WIDTH = 5
 
 # rules (float64)
 REG_LAMBDA = 0
@@ -25,6 +44,8 @@ MAX_STEP = 2
 GAMMA = 3
 MIN_HESSIAN = 4
 LEARNING_RATE = 5
+CAT_SMOOTH = 6
+CAT_L2 = 7
 RULES = 8
 
 # node table (int64), one row per node

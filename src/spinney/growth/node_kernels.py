@@ -47,7 +47,7 @@ def make_node(node, count, depth, g, h, nodes, gains):
 @inline
 def start_tree(in_bag, table, rulebook, parts, size):
     """Set up the root and the free list (thread 0)."""
-    nodes, gains, _, free, shared = table
+    nodes, gains, _, free, shared, _ = table
     limits = rulebook[0]
     g = 0
     h = 0
@@ -92,7 +92,7 @@ def give_slot(slot, slots, shared, free):
 @inline
 def open_node(node, table, rulebook):
     """Make the two children of the node to be split and decide whose histograms are built (thread 0)."""
-    nodes, gains, _, free, shared = table
+    nodes, gains, _, free, shared, _ = table
     limits = rulebook[0]
     row = node * NODE_WIDTH
     left_count = nodes[row + LEFT_COUNT]
@@ -129,9 +129,10 @@ def open_node(node, table, rulebook):
 
 
 @inline
-def close_child(node, searched, which, size, found, gain, table, rulebook):
+def close_child(node, searched, which, size, finds, table, rulebook):
     """Take the best split of a new leaf from what the threads found and queue the leaf, or give its slot back (thread 0)."""
-    nodes, gains, heap, free, shared = table
+    found, gain, _, _, _, _, found_sets, words = finds
+    nodes, gains, heap, free, shared, sets = table
     limits, rules, scales, _ = rulebook
     row = node * NODE_WIDTH
     best = -1
@@ -160,6 +161,8 @@ def close_child(node, searched, which, size, found, gain, table, rulebook):
         nodes[row + LEFT_G] = found[at + FOUND_G]
         nodes[row + LEFT_H] = found[at + FOUND_H]
         nodes[row + LEFT_COUNT] = found[at + FOUND_COUNT]
+        for w in range(words):
+            sets[node * words + w] = found_sets[best * words + w]
         gains[node] = real
         push(heap, shared[WAITING], node, nodes, gains, limits[DEPTHWISE])
         shared[WAITING] += 1
@@ -173,7 +176,7 @@ def close_child(node, searched, which, size, found, gain, table, rulebook):
 @inline
 def write_tree(table, rulebook, tree):
     """Turn the node table into the tree's arrays, children before parents (thread 0)."""
-    nodes, gains, _, _, shared = table
+    nodes, gains, _, _, shared, _ = table
     _, rules, scales, _ = rulebook
     used_nodes = shared[USED_NODES]
     feature, cut_bin, left, default_left, value, gain, cover, count = tree

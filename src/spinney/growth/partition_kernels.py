@@ -8,8 +8,15 @@ asking anybody:
     spare    | the smaller child's rows on their way |
 
 The rows of the larger child move within `entries`; only those of the smaller one take the detour.
+
+Where a row goes is looked up by its code in `sides`, which thread 0 writes for each split: it knows lone columns, bundles and
+sparse columns alike.
 """
 
+import numpy as np
+
+from spinney.binning.features import NO_DEFAULT
+from spinney.growth.category_kernels import has_bit
 from spinney.jit.intrinsics import prefetch
 from spinney.jit.kernel import inline
 
@@ -27,16 +34,38 @@ def owned_rows(count, rank, size):
 
 
 @inline
-def bin_of_row(column, row):
-    """Bin of a row in the split column."""
-    columns8, columns16, wide, at = column
-    return int(columns16[at + row]) if wide != 0 else int(columns8[at + row])
+def mark_sides(node, column, cut, default_left, features, sets, words, sides):
+    """Write for each code of the split column's group whether it goes left (thread 0)."""
+    group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical = features
+    bins = bins_of[column]
+    if words > 0 and categorical[column] != 0:
+        for b in range(bins):
+            sides[b] = has_bit(sets, node * words, b)
+        sides[bins] = default_left
+        return
+    default = default_of[column]
+    group = group_of[column]
+    low = np.int64(1) if group < 0 else low_of[column]
+    by_default = default_left if default == bins else np.int64(default <= cut)
+    if default < NO_DEFAULT:
+        for code in range(codes_of[column] + 1 if group < 0 else group_codes[group]):
+            sides[code] = by_default
+    for k in range(codes_of[column]):
+        b = k + (1 if k >= default else 0)
+        sides[low + k] = default_left if b == bins else np.int64(b <= cut)
+
+
+@inline
+def side_of(column, row):
+    """1 if a row goes left, else 0."""
+    columns8, columns16, wide, at, sides = column
+    return int(sides[columns16[at + row]]) if wide != 0 else int(sides[columns8[at + row]])
 
 
 @inline
 def fetch_row(column, row):
-    """Ask for a bin that will soon be read."""
-    columns8, columns16, wide, at = column
+    """Ask for a code that will soon be read."""
+    columns8, columns16, wide, at, _ = column
     if wide != 0:
         prefetch(columns16, at + row)
     else:
@@ -44,14 +73,34 @@ def fetch_row(column, row):
 
 
 @inline
-def goes_left(b, cut, missing, default_left):
-    """1 if a row in bin b goes left, else 0."""
-    by_cut = 1 if b <= cut else 0
-    return default_left if b == missing else by_cut
+def find_stored(entries, begin, end, stored_rows, stored_codes, first, last, line):
+    """Write the codes of a sparse column for the rows of entries[begin:end] to their places in `line`; 0 where none is stored.
+
+    Both lists of rows ascend. The search for the next one doubles its steps, so that a few rows among many stored ones, or the
+    other way round, cost little.
+    """
+    at = first
+    for i in range(begin, end):
+        row = entries[i] >> 32
+        if at < last and stored_rows[at] < row:
+            step = 1
+            low = at
+            while low + step < last and stored_rows[low + step] < row:
+                low += step
+                step += step
+            high = min(low + step, last)
+            while high - low > 1:
+                middle = (low + high) >> 1
+                if stored_rows[middle] < row:
+                    low = middle
+                else:
+                    high = middle
+            at = high
+        line[row] = stored_codes[at] if at < last and stored_rows[at] == row else 0
 
 
 @inline
-def split_rows(entries, spare, begin, end, column, cut, missing, default_left, left_is_larger):
+def split_rows(entries, spare, begin, end, column, left_is_larger):
     """Partition entries[begin:end]; returns how many went left.
 
     Both places are written for every row, and one of them counts: a branch on the side would be mispredicted half of the time.
@@ -62,7 +111,7 @@ def split_rows(entries, spare, begin, end, column, cut, missing, default_left, l
         for i in range(begin, end):
             entry = entries[i]
             fetch_row(column, entries[min(i + AHEAD, end - 1)] >> 32)
-            left = goes_left(bin_of_row(column, entry >> 32), cut, missing, default_left)
+            left = side_of(column, entry >> 32)
             entries[to] = entry
             spare[begin + moved] = entry
             to += left
@@ -75,7 +124,7 @@ def split_rows(entries, spare, begin, end, column, cut, missing, default_left, l
         i = end - 1 - back
         entry = entries[i]
         fetch_row(column, entries[max(i - AHEAD, begin)] >> 32)
-        left = goes_left(bin_of_row(column, entry >> 32), cut, missing, default_left)
+        left = side_of(column, entry >> 32)
         entries[to] = entry
         spare[begin + moved] = entry
         to -= 1 - left

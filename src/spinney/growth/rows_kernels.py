@@ -3,31 +3,38 @@
 import numpy as np
 
 from spinney.growth.layout import (
-    CHILD, COUNT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, EXACT_G, EXACT_H, EXACT_SCALE_G, EXACT_SCALE_H,
-    LEFT_COUNT, NODE_WIDTH,
+    CHILD, COUNT, CUT_COLUMN, EXACT_G, EXACT_H, EXACT_SCALE_G, EXACT_SCALE_H, LEFT_COUNT, NODE_WIDTH,
 )  # fmt: skip
-from spinney.growth.partition_kernels import split_rows
+from spinney.growth.partition_kernels import find_stored, split_rows
 from spinney.jit.intrinsics import atomic_add, prefetch
 from spinney.jit.kernel import inline
 
 
 @inline
-def partition(node, first, last, size, stretches, entries, spare, by_column, bins_of, nodes):
+def partition(node, first, last, size, stretches, entries, spare, by_column, nodes):
     """Partition the rows of threads first..last-1 in a node that has been opened."""
-    columns8, columns16, wide, rows = by_column
+    columns8, columns16, wide, rows, sides, group_of, by_entry, line = by_column
+    stored_starts, stored_rows, stored_codes = by_entry
     row = node * NODE_WIDTH
     column = nodes[row + CUT_COLUMN]
     child = nodes[row + CHILD]
-    where = (columns8, columns16, wide, column * rows)
+    group = group_of[column]
+    codes16 = columns16
+    at = group * rows
+    if group < 0:
+        codes16 = line
+        wide = np.int64(1)
+        at = np.int64(0)
     left_is_larger = 2 * nodes[row + LEFT_COUNT] >= nodes[row + COUNT]
     for t in range(first, last):
-        at = 2 * (node * size + t)
-        begin = stretches[at]
-        end = stretches[at + 1]
-        middle = begin + split_rows(
-            entries, spare, begin, end, where, nodes[row + CUT_BIN], bins_of[column], nodes[row + CUT_DEFAULT],
-            left_is_larger,
-        )
+        stretch = 2 * (node * size + t)
+        begin = stretches[stretch]
+        end = stretches[stretch + 1]
+        if group < 0:
+            find_stored(
+                entries, begin, end, stored_rows, stored_codes, stored_starts[column], stored_starts[column + 1], line
+            )
+        middle = begin + split_rows(entries, spare, begin, end, (columns8, codes16, wide, at, sides), left_is_larger)
         to = 2 * (child * size + t)
         stretches[to] = begin
         stretches[to + 1] = middle

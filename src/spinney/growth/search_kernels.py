@@ -4,6 +4,8 @@ Sums are in steps of the quantized gradients; gains are computed in those units 
 scratch of a thread: prefix sums are written there first, because a running sum does not vectorise and a gain does.
 """
 
+import numpy as np
+
 from spinney.jit.intrinsics import bits_of, from_bits
 from spinney.jit.kernel import inline
 
@@ -46,19 +48,64 @@ def node_weight(g, h, reg_lambda, reg_alpha, max_step):
 
 
 @inline
-def prefix_sums(planes, plane_at, total, begin, bins, line, line_at, width):
-    """Running sums over a column's bins, as the left side of each cut."""
+def prefix_sums(planes, plane_at, total, start, bins, line, line_at, width):
+    """Running sums over the bins of a column that has a code for each of them, as the left side of each cut."""
     g = 0
     h = 0
     c = 0
     for b in range(bins):
-        at = plane_at + begin + b
+        at = plane_at + start + b
         g += planes[at]
         h += planes[at + total]
         c += planes[at + 2 * total]
         line[line_at + b] = g
         line[line_at + width + b] = h
         line[line_at + 2 * width + b] = c
+
+
+@inline
+def code_sums(planes, plane_at, total, start, codes):
+    """Sums over all codes of a column."""
+    g = np.int64(0)
+    h = np.int64(0)
+    c = np.int64(0)
+    for at in range(plane_at + start, plane_at + start + codes):
+        g += planes[at]
+        h += planes[at + total]
+        c += planes[at + 2 * total]
+    return g, h, c
+
+
+@inline
+def prefix_around(planes, plane_at, total, start, bins, default, rest_g, rest_h, rest_c, line, line_at, width):
+    """The same for a column whose default bin has no code; the rows in it are the rest of the node."""
+    g = np.int64(0)
+    h = np.int64(0)
+    c = np.int64(0)
+    at = plane_at + start
+    for b in range(bins):
+        if b == default:
+            g += rest_g
+            h += rest_h
+            c += rest_c
+        else:
+            g += planes[at]
+            h += planes[at + total]
+            c += planes[at + 2 * total]
+            at += 1
+        line[line_at + b] = g
+        line[line_at + width + b] = h
+        line[line_at + 2 * width + b] = c
+
+
+@inline
+def rest_of_each(planes, plane_at, total, start, columns, g, h, c, line, line_at, width):
+    """Left sides of columns that have one code each, side by side: the node's rows that are not in it."""
+    for k in range(columns):
+        at = plane_at + start + k
+        line[line_at + k] = g - planes[at]
+        line[line_at + width + k] = h - planes[at + total]
+        line[line_at + 2 * width + k] = c - planes[at + 2 * total]
 
 
 @inline
@@ -103,17 +150,21 @@ def score_cuts(
 
 
 @inline
-def best_of(gains, gains_at, cuts, floor):
-    """Position of the first largest gain above `floor` >= -1, or -1.
+def largest(gains, gains_at, cuts):
+    """Largest of some gains, INVALID where there is none.
 
     The bits of positive floats have the order of the floats; as integers, their maximum vectorises.
     """
     best = bits_of(INVALID)
     for b in range(cuts):
         best = max(best, bits_of(gains[gains_at + b]))
-    if cuts <= 0 or from_bits(best) <= floor:
-        return -1
+    return from_bits(best)
+
+
+@inline
+def first_of(gains, gains_at, gain):
+    """Position of the first gain of this size, which must be there."""
     at = 0
-    while bits_of(gains[gains_at + at]) != best:
+    while bits_of(gains[gains_at + at]) != bits_of(gain):
         at += 1
     return at

@@ -10,11 +10,12 @@ import numpy as np
 
 from spinney.growth.children_kernels import build, search_children
 from spinney.growth.layout import (
-    ALL_ROWS, CLASS, COUNT, CURRENT, DEPTHWISE, FROM_PARENT, IN_BAG, LARGE, LEAVES, MAX_LEAVES,
-    NODE_WIDTH, NODES, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED, SMALL, STATS, USED_NODES, WAITING,
+    ALL_ROWS, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTHWISE, FROM_PARENT,
+    GROUPS_USED, IN_BAG, LARGE, LEAVES, MAX_LEAVES, NODE_WIDTH, NODES, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
+    SMALL, SPARSE_AT, SPARSE_CELLS, STATS, USED_NODES, WAITING,
 )  # fmt: skip
 from spinney.growth.node_kernels import close_child, open_node, start_tree, write_tree
-from spinney.growth.partition_kernels import owned_rows
+from spinney.growth.partition_kernels import mark_sides, owned_rows
 from spinney.growth.quantize_kernels import make_entries, set_scales
 from spinney.growth.queue_kernels import pop
 from spinney.growth.rows_kernels import add_scores, leaf_sums, partition
@@ -42,78 +43,84 @@ def take_rows(rank, size, in_bag, bag, pairs, pairs_at, control, scales, stretch
 
 
 @inline
-def work_on_node(
-    rank, size, sync, stretches, entries, spare, bins, by_column, bins_of, used, count, table, sums, rulebook, finds
-):
+def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count, stored, by_column, axis, features, table, sums,
+                 rulebook, finds):  # fmt: skip
     """This thread's part of splitting the current node and searching its children. False: give up."""
-    nodes, _, _, _, shared = table
-    wide = bins[2]
+    nodes, _, _, _, shared, _ = table
     node = shared[CURRENT]
     small = shared[SMALL]
     large = shared[LARGE]
     subtracting = shared[FROM_PARENT] != 0
-    spread = size > 1 and bins[3] <= LINE and nodes[small * NODE_WIDTH + COUNT] >= SHARE_ROWS
-    by_rows = np.int64(1 if spread else 0)
+    spread = bins[3] <= LINE and nodes[small * NODE_WIDTH + COUNT] >= SHARE_ROWS
+    by_rows = np.int64(1 if size == 1 or axis[6] != 0 or spread else 0)
     if shared[PARTED] == 0:
-        partition(node, rank, rank + 1, size, stretches, entries, spare, by_column, bins_of, nodes)
+        partition(node, rank, rank + 1, size, stretches, entries, spare, by_column, nodes)
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
         if by_rows == 0 and not meet(sync, size):
             return False
     finds[1][2 * rank] = -1.0
     finds[1][2 * rank + 1] = -1.0
-    if shared[SEARCH_SMALL] != 0 or subtracting:
-        build(rank, size, small, by_rows, stretches, entries, bins, used, count, sums)
+    # The larger child is found by subtraction; where nothing was kept of the parent, it is built like the smaller one.
+    for turn in range(2):
+        child = small if turn == 0 else large
+        wanted = shared[SEARCH_SMALL] if turn == 0 else shared[SEARCH_LARGE]
+        if turn == 1 and (subtracting or wanted == 0):
+            continue
+        if turn == 0 and wanted == 0 and not subtracting:
+            continue
+        if turn == 1 and by_rows != 0 and not meet(sync, size):
+            return False
+        build(rank, size, child, by_rows, stretches, entries, bins, used, count, stored, sums)
         if by_rows != 0 and not meet(sync, size):
             return False
-        rest = large if subtracting else -1
-        place = shared[SEARCH_SMALL] - 1
-        search_children(
-            rank, size, small, rest, place, by_rows, count, bins_of, wide, used, nodes, sums, rulebook, finds
-        )
-    if shared[SEARCH_LARGE] != 0 and not subtracting:
-        # Nothing was kept of the parent: the larger child is built like the smaller one.
-        if by_rows != 0 and not meet(sync, size):
-            return False
-        build(rank, size, large, np.int64(0), stretches, entries, bins, used, count, sums)
-        place = shared[SEARCH_LARGE]
-        # (np.int64: a plain constant would make the compiler build a second version of the function.)
-        search_children(
-            rank, size, large, np.int64(-1), place, np.int64(0), count, bins_of, wide, used, nodes, sums, rulebook,
-            finds,
-        )
+        rest = large if turn == 0 and subtracting else np.int64(-1)
+        place = wanted - 1 if turn == 0 else wanted
+        search_children(rank, size, child, rest, place, by_rows, count, axis, features, nodes, sums, rulebook, finds)
     return meet(sync, size)
 
 
 @inline
-def next_node(size, stretches, entries, spare, by_column, bins_of, table, rulebook, finds):
+def next_node(size, stretches, entries, spare, by_column, features, table, rulebook, finds):
     """Queue the current node's children, choose the node to split next, and partition it if it is small (thread 0)."""
-    nodes, gains, heap, _, shared = table
+    nodes, gains, heap, _, shared, sets = table
     limits = rulebook[0]
-    close_child(shared[SMALL], shared[SEARCH_SMALL], 0, size, finds[0], finds[1], table, rulebook)
+    close_child(shared[SMALL], shared[SEARCH_SMALL], 0, size, finds, table, rulebook)
     if shared[LARGE] != shared[SMALL]:
-        close_child(shared[LARGE], shared[SEARCH_LARGE], 1, size, finds[0], finds[1], table, rulebook)
+        close_child(shared[LARGE], shared[SEARCH_LARGE], 1, size, finds, table, rulebook)
     if shared[WAITING] == 0 or shared[LEAVES] >= limits[MAX_LEAVES]:
         shared[CURRENT] = -1
         return
     node = pop(heap, shared[WAITING], nodes, gains, limits[DEPTHWISE])
     shared[WAITING] -= 1
     open_node(node, table, rulebook)
-    if size == 1 or nodes[node * NODE_WIDTH + COUNT] < SHARE_PARTITION:
-        partition(node, 0, size, size, stretches, entries, spare, by_column, bins_of, nodes)
+    row = node * NODE_WIDTH
+    mark_sides(
+        node, nodes[row + CUT_COLUMN], nodes[row + CUT_BIN], nodes[row + CUT_DEFAULT], features, sets, finds[7], by_column[4]
+    )
+    if size == 1 or nodes[row + COUNT] < SHARE_PARTITION:
+        partition(node, 0, size, size, stretches, entries, spare, by_column, nodes)
         shared[PARTED] = 1
 
 
 @kernel
 def grow_tree(
     rank: i64, size: i64, sync: out(i64["32"]),
-    rows: i64, columns: i64, outputs: i64, threads: i64, stride: i64, total: i64, cells_size: i64, width: i64,
-    wide: i64, count: i64, max_nodes: i64, slots: i64, blocks: i64,
+    rows: i64, columns: i64, groups: i64, outputs: i64, threads: i64, stride: i64, total: i64, cells_size: i64, width: i64,
+    wide: i64, sparse: i64, stored: i64, sparse_codes: i64, side_size: i64, member_count: i64, unit_count: i64,
+    words: i64, max_nodes: i64, slots: i64, blocks: i64,
     bins8: u8["rows * stride * (1 - wide)"], bins16: u16["rows * stride * wide"],
-    columns8: u8["rows * columns * (1 - wide)"], columns16: u16["rows * columns * wide"],
-    bins_of: i64["columns"], used_columns: i64["columns"], used_starts: i64["columns + 1"],
+    columns8: u8["rows * groups * (1 - wide)"], columns16: u16["rows * groups * wide"],
+    row_starts: i64["(rows + 1) * sparse"], row_codes: i32["stored"],
+    stored_starts: i64["columns + 1"], stored_rows: i32["stored"], stored_codes: u16["stored"],
+    group_of: i64["columns"], low_of: i64["columns"], codes_of: i64["columns"], bins_of: i64["columns"],
+    default_of: i64["columns"], group_codes: i64["groups"], categorical: u8["columns"], members: i64["member_count"],
+    used_groups: i64["groups"], used_starts: i64["groups + 1"], group_units: i64["groups + 1"],
+    used_columns: i64["columns"], allowed: u8["columns"], axis_low: i64["columns"], units: i64["5 * unit_count"],
+    unit_shares: i64["threads + 1"], extent: i64["4"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
-    control: out(i64["8"]), limits: i64["8"], rules: f64["8"], scores: out(f64["rows * outputs"]),
+    control: out(i64["8"]), limits: i64["12"], rules: f64["8"], scores: out(f64["rows * outputs"]),
     entries: out(i64["rows"]), spare: out(i64["rows"]), stretches: out(i64["2 * threads * max_nodes"]),
+    sides: out(u8["side_size"]), line: out(u16["rows * sparse"]),
     cells: out(i64["threads * cells_size"]), shares: out(i32["threads * 3 * total"]),
     planes: out(i32["(slots + 2) * 3 * total"]),
     lines: out(i32["threads * 3 * width"]), line_gains: out(f64["threads * width"]),
@@ -121,6 +128,7 @@ def grow_tree(
     free: out(i64["slots"]), shared: out(i64["16"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
     found: out(i64["16 * threads"]), found_gain: out(f64["2 * threads"]),
     drawn: out(i64["threads * columns"]), mask: out(u8["2 * threads * columns"]),
+    found_sets: out(i64["2 * threads * words"]), sets: out(i64["max_nodes * words"]),
     feature: out(i32["max_nodes"]), cut_bin: out(i32["max_nodes"]), left: out(i32["max_nodes"]),
     default_left: out(u8["max_nodes"]), value: out(f64["max_nodes"]), gain: out(f64["max_nodes"]),
     cover: out(f64["max_nodes"]), counts: out(i64["max_nodes"]),
@@ -128,14 +136,22 @@ def grow_tree(
     """Grow one tree on the bag's rows, write it to `feature` ... `counts`, and add it to the scores if the bag is all rows."""
     in_bag = control[IN_BAG]
     output = control[CLASS]
+    count = extent[GROUPS_USED]
     bins = (bins8, bins16, wide, stride)
-    by_column = (columns8, columns16, wide, rows)
-    used = (used_columns, used_starts, 1 if count == columns else 0)
-    table = (nodes, gains, heap, free, shared)
+    used = (used_groups, used_starts, 1 if count == groups else 0)
+    by_entry = (stored_starts, stored_rows, stored_codes)
+    by_column = (columns8, columns16, wide, rows, sides, group_of, by_entry, line)
+    stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])
+    features = (group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical)
+    chosen = (used_columns, extent[COLUMNS_USED], allowed)
+    # Sparse columns cannot be shared out for summing, and bundles are too unlike for sharing to be even.
+    uneven = 1 if groups < columns else 0
+    axis = (units, members, axis_low, group_units, unit_shares, chosen, uneven)
+    table = (nodes, gains, heap, free, shared, sets)
     sums = (cells, cells_size, shares, planes, total)
     rulebook = (limits, rules, scales, control[SEED])
     scratch = (lines, line_gains, width, rank * 3 * width, rank * width)
-    finds = (found, found_gain, drawn, mask, columns, scratch)
+    finds = (found, found_gain, drawn, mask, columns, scratch, found_sets, words)
     if rank == 0:
         set_scales(stats, blocks, STATS * blocks * output, in_bag, scales)
     if not meet(sync, size):
@@ -149,12 +165,12 @@ def grow_tree(
         return
     while shared[CURRENT] >= 0:
         if not work_on_node(
-            rank, size, sync, stretches, entries, spare, bins, by_column, bins_of, used, count, table, sums, rulebook,
-            finds,
+            rank, size, sync, stretches, entries, spare, bins, used, count, stored_by_row, by_column, axis, features,
+            table, sums, rulebook, finds,
         ):
             return
         if rank == 0:
-            next_node(size, stretches, entries, spare, by_column, bins_of, table, rulebook, finds)
+            next_node(size, stretches, entries, spare, by_column, features, table, rulebook, finds)
         if not meet(sync, size):
             return
     leaf_sums(rank, size, stretches, entries, pairs, 2 * rows * output, nodes, shared[USED_NODES], scales)

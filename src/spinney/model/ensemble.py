@@ -52,7 +52,7 @@ class Ensemble:
         _check_base_score(self.base_score)
         _check_objective(self.objective, self.params, self.outputs)
         _check_schema(self.schema)
-        check(self.forest, self.schema.columns, self.outputs)
+        check(self.forest, self.schema.columns, self.outputs, self.schema.category_counts)
         best = self.best_round
         if best is not None and (type(best) is not int or not 0 <= best <= self.rounds):
             raise ModelFormatError(f"best_round must be a whole number from 0 to {self.rounds}, not {best!r}")
@@ -96,10 +96,12 @@ def _check_objective(objective: str, params: Config, outputs: int) -> None:
 
 def _check_schema(schema: Schema) -> None:
     Schema.from_json(schema.to_json())
-    for name in schema.names or ():
+    texts = [("column name", name) for name in schema.names or ()]
+    for categories in schema.categories or ():
+        if categories is not None and not categories.whole:
+            texts += [("category", str(value)) for value in categories.values]
+    for kind, text in texts:
         try:
-            name.encode()
+            text.encode()
         except UnicodeEncodeError as error:
-            raise ModelFormatError(
-                f"the column name {short_repr(name)} is no text that UTF-8 can hold"
-            ) from error
+            raise ModelFormatError(f"the {kind} {short_repr(text)} is no text that UTF-8 can hold") from error

@@ -10,10 +10,12 @@ import numpy as np
 from spinney.errors import DataTypeError, ModelFormatError
 from spinney.model import atomic, container, header
 from spinney.model.ensemble import Ensemble
-from spinney.tree import Forest
-from spinney.tree.forest import FOREST_DTYPES
+from spinney.tree import Forest, Sets
+from spinney.tree.forest import FOREST_DTYPES, SET_DTYPES
 
 ARRAYS = {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}
+# Only in a model with categorical columns.
+SETS = {f"set_{name}": dtype for name, dtype in SET_DTYPES.items()}
 
 
 def dumps(ensemble: Ensemble) -> bytes:
@@ -31,6 +33,9 @@ def dumps(ensemble: Ensemble) -> bytes:
     """
     arrays = {name: np.ascontiguousarray(getattr(ensemble.forest, name)) for name in FOREST_DTYPES}
     arrays["base_score"] = ensemble.base_score
+    if ensemble.schema.categories is not None:
+        for name in SET_DTYPES:
+            arrays[f"set_{name}"] = np.ascontiguousarray(getattr(ensemble.forest.sets, name))
     return container.write(arrays, header.encode(ensemble))
 
 
@@ -63,12 +68,14 @@ def loads(data: bytes | bytearray | memoryview) -> Ensemble:
         raise DataTypeError(f"a model is read from bytes, not from {type(data).__name__}")
     box = container.read(bytes(data))
     facts = header.decode(box.text)
-    arrays = container.take(box, ARRAYS)
+    categorical = facts.schema.categories is not None
+    arrays = container.take(box, ARRAYS | SETS if categorical else ARRAYS)
     base_score = arrays.pop("base_score")
+    sets = Sets(**{name: arrays.pop(f"set_{name}") for name in SET_DTYPES}) if categorical else Sets.none()
     if len(base_score) != facts.outputs:
         raise ModelFormatError(f"base_score has {len(base_score)} entries for {facts.outputs} outputs")
     ensemble = Ensemble(
-        forest=Forest(**arrays),
+        forest=Forest(**arrays, sets=sets),
         base_score=base_score,
         objective=facts.objective,
         params=facts.params,

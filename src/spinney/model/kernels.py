@@ -4,8 +4,9 @@ Eight walks go on at once: eight rows down one tree, or one row down eight trees
 there is no branch to mispredict. A leaf points to itself, so a walk that arrives early stays. Rows are taken in blocks small
 enough that their values and one tree are in cache together; a block without missing values is not asked for them.
 
-A node is packed into two int64 side by side: where the left child is packed << 32 | missing goes right << 31 | column, and the
-bits of its threshold. The right child follows the left one. At a leaf the threshold is infinite and the left child is the
+A node is packed into two int64 side by side: where the left child is packed << 32 | missing goes right << 31 | categorical << 30
+| column, and the bits of its threshold, or for a categorical column where its set begins in `sets`. The right child follows the
+left one. At a leaf the threshold is infinite and the left child is the
 leaf itself. While walking, a node is known by where it is packed: twice its number.
 """
 
@@ -17,12 +18,15 @@ from spinney.jit.intrinsics import bits_of, from_bits
 LANES = 8
 BLOCK = 256
 INFINITE = 9218868437227405312  # the bits of infinity
+CATEGORICAL = 1073741824
+COLUMN = 1073741823
 
 
 @kernel
 def pack_nodes(
-    trees: i64, nodes: i64, starts: i64["trees + 1"], feature: i32["nodes"], threshold: f64["nodes"], left: i32["nodes"],
-    default_left: u8["nodes"], packed: out(i64["2 * nodes"]), depths: out(i64["trees"]), depth: out(i32["nodes"]),
+    trees: i64, nodes: i64, sets: i64, starts: i64["trees + 1"], feature: i32["nodes"], threshold: f64["nodes"],
+    left: i32["nodes"], default_left: u8["nodes"], set_node: i64["sets"], set_start: i64["sets + 1"],
+    packed: out(i64["2 * nodes"]), depths: out(i64["trees"]), depth: out(i32["nodes"]),
 ):
     """Pack the nodes of all trees and find each tree's depth."""
     for t in range(trees):
@@ -41,28 +45,36 @@ def pack_nodes(
                 packed[2 * i] = np.int64(2 * (i - first)) << 32
                 packed[2 * i + 1] = INFINITE
         depths[t] = deepest
+    for s in range(sets):
+        at = 2 * set_node[s]
+        packed[at] |= CATEGORICAL
+        packed[at + 1] = set_start[s]
 
 
 @inline
-def step(node, first, packed, values, row, column_step, missing):
+def step(node, first, packed, values, row, column_step, missing, sets):
     """The node below.
 
-    `missing` is None where no value of the row is missing, `column_step` where the columns of a row are neighbours: the
-    compiler then leaves out what is not needed.
+    `missing` is None where no value of the row is missing, `column_step` where the columns of a row are neighbours, `sets`
+    where no column is categorical: the compiler then leaves out what is not needed.
     """
     link = packed[first + node]
-    column = link & 2147483647
+    column = link & COLUMN
     if column_step is not None:
         column = column * column_step
     x = float(values[row + column])
     right = 2 if x > from_bits(packed[first + node + 1]) else 0
+    if sets is not None:
+        if link & CATEGORICAL != 0:
+            number = np.int64(x) if x == x else np.int64(0)
+            right = 0 if (sets[packed[first + node + 1] + (number >> 6)] >> (number & 63)) & 1 != 0 else 2
     if missing is not None:
         right = ((link >> 30) & 2) if x != x else right
     return (link >> 32) + right
 
 
 @inline
-def walk_rows(first, depth, packed, values, row, row_step, column_step, missing):
+def walk_rows(first, depth, packed, values, row, row_step, column_step, missing, sets):
     """Leaves of eight consecutive rows in one tree."""
     r0 = row * row_step
     r1 = r0 + row_step
@@ -75,14 +87,14 @@ def walk_rows(first, depth, packed, values, row, row_step, column_step, missing)
     n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.int64(0)
     for _ in range(depth):
         before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
-        n0 = step(n0, first, packed, values, r0, column_step, missing)
-        n1 = step(n1, first, packed, values, r1, column_step, missing)
-        n2 = step(n2, first, packed, values, r2, column_step, missing)
-        n3 = step(n3, first, packed, values, r3, column_step, missing)
-        n4 = step(n4, first, packed, values, r4, column_step, missing)
-        n5 = step(n5, first, packed, values, r5, column_step, missing)
-        n6 = step(n6, first, packed, values, r6, column_step, missing)
-        n7 = step(n7, first, packed, values, r7, column_step, missing)
+        n0 = step(n0, first, packed, values, r0, column_step, missing, sets)
+        n1 = step(n1, first, packed, values, r1, column_step, missing, sets)
+        n2 = step(n2, first, packed, values, r2, column_step, missing, sets)
+        n3 = step(n3, first, packed, values, r3, column_step, missing, sets)
+        n4 = step(n4, first, packed, values, r4, column_step, missing, sets)
+        n5 = step(n5, first, packed, values, r5, column_step, missing, sets)
+        n6 = step(n6, first, packed, values, r6, column_step, missing, sets)
+        n7 = step(n7, first, packed, values, r7, column_step, missing, sets)
         # Children come after their parents, so the sum stands still only when all eight have arrived.
         if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
             break
@@ -90,7 +102,7 @@ def walk_rows(first, depth, packed, values, row, row_step, column_step, missing)
 
 
 @inline
-def walk_trees(starts, t, packed, values, row, column_step, missing):
+def walk_trees(starts, t, packed, values, row, column_step, missing, sets):
     """Leaves of one row in eight consecutive trees."""
     f0 = 2 * starts[t]
     f1 = 2 * starts[t + 1]
@@ -103,25 +115,25 @@ def walk_trees(starts, t, packed, values, row, column_step, missing):
     n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.int64(0)
     while True:
         before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
-        n0 = step(n0, f0, packed, values, row, column_step, missing)
-        n1 = step(n1, f1, packed, values, row, column_step, missing)
-        n2 = step(n2, f2, packed, values, row, column_step, missing)
-        n3 = step(n3, f3, packed, values, row, column_step, missing)
-        n4 = step(n4, f4, packed, values, row, column_step, missing)
-        n5 = step(n5, f5, packed, values, row, column_step, missing)
-        n6 = step(n6, f6, packed, values, row, column_step, missing)
-        n7 = step(n7, f7, packed, values, row, column_step, missing)
+        n0 = step(n0, f0, packed, values, row, column_step, missing, sets)
+        n1 = step(n1, f1, packed, values, row, column_step, missing, sets)
+        n2 = step(n2, f2, packed, values, row, column_step, missing, sets)
+        n3 = step(n3, f3, packed, values, row, column_step, missing, sets)
+        n4 = step(n4, f4, packed, values, row, column_step, missing, sets)
+        n5 = step(n5, f5, packed, values, row, column_step, missing, sets)
+        n6 = step(n6, f6, packed, values, row, column_step, missing, sets)
+        n7 = step(n7, f7, packed, values, row, column_step, missing, sets)
         if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
             break
     return f0 + n0, f1 + n1, f2 + n2, f3 + n3, f4 + n4, f5 + n5, f6 + n6, f7 + n7
 
 
 @inline
-def walk_one(first, packed, values, row, column_step):
+def walk_one(first, packed, values, row, column_step, sets):
     """Leaf of one row in one tree."""
     node = np.int64(0)
     while packed[2 * first + node + 1] != INFINITE:
-        node = step(node, 2 * first, packed, values, row, column_step, 1)
+        node = step(node, 2 * first, packed, values, row, column_step, 1, sets)
     return node >> 1
 
 
@@ -150,10 +162,10 @@ def look_at(values, begin, end, columns, steps):
 
 
 @inline
-def predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, missing, scores):
+def predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, missing, sets, scores):
     """Add the trees to the scores of begin..end-1, as many rows as eights; returns the first row left over.
 
-    `column_step` and `missing` may be None, see `step`.
+    `column_step`, `missing` and `sets` may be None, see `step`.
     """
     starts, depths, packed, leaf_value = forest
     stop = begin + (end - begin) // LANES * LANES
@@ -162,7 +174,7 @@ def predict_eights(begin, end, outputs, trees, forest, values, row_step, column_
         first = 2 * starts[t]
         for i in range(begin, stop, LANES):
             n0, n1, n2, n3, n4, n5, n6, n7 = walk_rows(
-                first, depths[t], packed, values, i, row_step, column_step, missing
+                first, depths[t], packed, values, i, row_step, column_step, missing, sets
             )
             at = i * outputs + output
             scores[at] += leaf_value[(first + n0) >> 1]
@@ -178,14 +190,16 @@ def predict_eights(begin, end, outputs, trees, forest, values, row_step, column_
 
 
 @inline
-def predict_one(row, outputs, trees, forest, values, steps, scores):
+def predict_one(row, outputs, trees, forest, values, steps, sets, scores):
     """Add the trees to the scores of one row, in the same order."""
     starts, _, packed, leaf_value = forest
     row_step, column_step = steps
     at = row * outputs
     t = 0
     while t + LANES <= trees:
-        n0, n1, n2, n3, n4, n5, n6, n7 = walk_trees(starts, t, packed, values, row * row_step, column_step, 1)
+        n0, n1, n2, n3, n4, n5, n6, n7 = walk_trees(
+            starts, t, packed, values, row * row_step, column_step, 1, sets
+        )
         scores[at + t % outputs] += leaf_value[n0 >> 1]
         scores[at + (t + 1) % outputs] += leaf_value[n1 >> 1]
         scores[at + (t + 2) % outputs] += leaf_value[n2 >> 1]
@@ -196,25 +210,25 @@ def predict_one(row, outputs, trees, forest, values, steps, scores):
         scores[at + (t + 7) % outputs] += leaf_value[n7 >> 1]
         t += LANES
     while t < trees:
-        node = walk_one(starts[t], packed, values, row * row_step, column_step)
+        node = walk_one(starts[t], packed, values, row * row_step, column_step, sets)
         scores[at + t % outputs] += leaf_value[starts[t] + node]
         t += 1
 
 
 @inline
-def predict_block(begin, end, columns, outputs, trees, forest, values, steps, scores):
+def predict_block(begin, end, columns, outputs, trees, forest, values, steps, sets, scores):
     """Add the trees to the scores of a block of rows. Returns 1 + the first infinite column, which stops it, or 0."""
     seen = look_at(values, begin, end, columns, steps)
     if seen >= 2:
         return first_infinite(values, begin, end, columns, steps)
-    if steps[1] != 1:
-        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, scores)
+    if sets is not None or steps[1] != 1:
+        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, sets, scores)
     elif seen == 1:
-        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, 1, scores)
+        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, 1, sets, scores)
     else:
-        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, None, scores)
+        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, None, sets, scores)
     while row < end:
-        predict_one(row, outputs, trees, forest, values, steps, scores)
+        predict_one(row, outputs, trees, forest, values, steps, sets, scores)
         row += 1
     return 0
 
@@ -224,9 +238,10 @@ def predict_rows(
     rank: i64, size: i64, sync: out(i64["32"]), rows: i64, outputs: i64, trees: i64, all_trees: i64, nodes: i64,
     threads: i64, columns: i64, row_step: i64, column_step: i64, span32: i64, span64: i64,
     values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], depths: i64["all_trees"],
-    packed: i64["2 * nodes"], leaf_value: f64["nodes"], scores: out(f64["rows * outputs"]), found: out(i64["threads"]),
+    words: i64, packed: i64["2 * nodes"], sets: i64["words"], leaf_value: f64["nodes"],
+    scores: out(f64["rows * outputs"]), found: out(i64["threads"]),
 ):
-    """Add the first `trees` trees to row-major scores, tree after tree for every row.
+    """Add the first `trees` trees to row-major scores, tree after tree for every row. Categories come as float64.
 
     Where a value is infinite, found[rank] becomes 1 + the first such column that the thread met.
     """
@@ -235,21 +250,23 @@ def predict_rows(
     for begin in range(rank * BLOCK, rows, size * BLOCK):
         end = min(begin + BLOCK, rows)
         if span32 > 0:
-            infinite = predict_block(begin, end, columns, outputs, trees, forest, values32, steps, scores)
+            infinite = predict_block(begin, end, columns, outputs, trees, forest, values32, steps, None, scores)
+        elif words == 0:
+            infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, None, scores)
         else:
-            infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, scores)
+            infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, sets, scores)
         if infinite != 0 and (found[rank] == 0 or infinite < found[rank]):
             found[rank] = infinite
 
 
 @inline
-def leaves_of(begin, end, columns, trees, starts, packed, values, steps, leaves):
+def leaves_of(begin, end, columns, trees, starts, packed, values, steps, sets, leaves):
     """Leaves of a block of rows in each tree. Returns 1 + the first infinite column, which stops it, or 0."""
     if look_at(values, begin, end, columns, steps) >= 2:
         return first_infinite(values, begin, end, columns, steps)
     for i in range(begin, end):
         for t in range(trees):
-            leaves[i * trees + t] = walk_one(starts[t], packed, values, i * steps[0], steps[1])
+            leaves[i * trees + t] = walk_one(starts[t], packed, values, i * steps[0], steps[1], sets)
     return 0
 
 
@@ -257,16 +274,18 @@ def leaves_of(begin, end, columns, trees, starts, packed, values, steps, leaves)
 def leaf_rows(
     rank: i64, size: i64, sync: out(i64["32"]), rows: i64, trees: i64, all_trees: i64, nodes: i64, threads: i64,
     columns: i64, row_step: i64, column_step: i64, span32: i64, span64: i64,
-    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], packed: i64["2 * nodes"],
-    leaves: out(i32["rows * trees"]), found: out(i64["threads"]),
+    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], words: i64,
+    packed: i64["2 * nodes"], sets: i64["words"], leaves: out(i32["rows * trees"]), found: out(i64["threads"]),
 ):
     """Leaf of every row in each of the first `trees` trees; infinite values as in `predict_rows`."""
     steps = (row_step, column_step)
     for begin in range(rank * BLOCK, rows, size * BLOCK):
         end = min(begin + BLOCK, rows)
         if span32 > 0:
-            infinite = leaves_of(begin, end, columns, trees, starts, packed, values32, steps, leaves)
+            infinite = leaves_of(begin, end, columns, trees, starts, packed, values32, steps, None, leaves)
+        elif words == 0:
+            infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, None, leaves)
         else:
-            infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, leaves)
+            infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, sets, leaves)
         if infinite != 0 and (found[rank] == 0 or infinite < found[rank]):
             found[rank] = infinite

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import objectives
-from spinney.data import Schema, Table, match_columns, read_margin, read_table
+from spinney.data import Schema, Table, encode, match_columns, read_margin, read_table
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.model import file, header
 from spinney.model.ensemble import Ensemble
@@ -118,6 +118,11 @@ class Model:
         """Where the scores of a row begin, one for each output."""
         return self._parts.base_score
 
+    @property
+    def absent(self) -> float:
+        """What an entry that a sparse matrix does not store means: 0, or NaN for a missing value."""
+        return float("nan") if self.params.absent == "missing" else 0.0
+
     def predict(
         self,
         X: object,
@@ -162,7 +167,7 @@ class Model:
             (rows,) when there is one output, else (rows, outputs).
         """
         trees = self._rounds_to_use(rounds) * self.outputs
-        table = self._read(X)
+        table = self.read(X)
         margin = read_margin(base_margin, table.rows, self.outputs)
         start = self.base_score if margin is None else margin
         scores = self._predictor.raw_scores(start, table, trees, n_jobs)
@@ -179,7 +184,7 @@ class Model:
             Node numbers, counted from the first node of each tree.
         """
         trees = self._rounds_to_use(rounds) * self.outputs
-        return self._predictor.leaf_indices(self._read(X), trees, n_jobs)
+        return self._predictor.leaf_indices(self.read(X), trees, n_jobs)
 
     def importance(self, kind: Kind = "gain", rounds: int | None = None) -> NDArray[np.float64]:
         """Tell how much each column matters to the splits.
@@ -235,12 +240,14 @@ class Model:
             f"n_features={self.n_features})"
         )
 
+    def read(self, X: object) -> Table:
+        """Read a table to predict on: its columns in the order of training, categories as their numbers."""
+        table = match_columns(read_table(X), self.feature_names, self.n_features)
+        return encode(table, self._parts.schema.categories, self.params.unseen)
+
     @cached_property
     def _predictor(self) -> Predictor:
-        return Predictor(self.forest)
-
-    def _read(self, X: object) -> Table:
-        return match_columns(read_table(X), self.feature_names, self.n_features)
+        return Predictor(self.forest, self.absent)
 
     def _rounds_to_use(self, rounds: int | None) -> int:
         if rounds is None:

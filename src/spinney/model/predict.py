@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,17 +25,26 @@ SHARE_WALKS = 100_000
 
 
 class Predictor:
-    """A forest packed for walking."""
+    """A forest packed for walking.
 
-    def __init__(self, forest: Forest) -> None:
-        self._forest = forest
+    Parameters
+    ----------
+    forest : Forest
+        The trees.
+    absent : float, default=0.0
+        What an entry that a sparse table does not store means.
+    """
+
+    def __init__(self, forest: Forest, absent: float = 0.0) -> None:
+        self._forest, self._absent = forest, absent
         self._local = threading.local()
         nodes, trees = forest.nodes, forest.trees
         self._packed = np.empty(2 * nodes, np.int64)
         self._depths = np.empty(trees, np.int64)
         kernels.pack_nodes(
-            trees, nodes, forest.start, forest.feature, forest.threshold, forest.left, forest.default_left,
-            self._packed, self._depths, np.empty(nodes, np.int32),
+            trees, nodes, len(forest.sets.node), forest.start, forest.feature, forest.threshold, forest.left,
+            forest.default_left, forest.sets.node, forest.sets.start, self._packed, self._depths,
+            np.empty(nodes, np.int32),
         )  # fmt: skip
 
     def raw_scores(
@@ -47,13 +58,14 @@ class Predictor:
             return self._one_row(trees, table.columns, outputs).scores_of(start, table)
         scores = np.empty((table.rows, outputs))
         scores[:] = start
+        walker = self._walker(table)
         with Team(self._threads(table.rows, trees, n_jobs)) as team:
-            for first, block in whole_rows(table):
+            for first, block in self._blocks(table):
                 found = np.zeros(team.size, np.int64)
                 team.run(
                     kernels.predict_rows.bind(
                         len(block), outputs, trees, self._forest.trees, self._forest.nodes, team.size,
-                        *_given(block), self._forest.start, self._depths, self._packed,
+                        *_given(block), self._forest.start, self._depths, *walker._nodes,
                         self._forest.value, scores[first : first + len(block)], found,
                     )
                 )  # fmt: skip
@@ -63,17 +75,49 @@ class Predictor:
     def leaf_indices(self, table: Table, trees: int, n_jobs: int | None) -> NDArray[np.int32]:
         """Leaf of every row in the first `trees` trees, (rows, trees)."""
         leaves = np.empty((table.rows, trees), np.int32)
+        walker = self._walker(table)
         with Team(self._threads(table.rows, trees, n_jobs)) as team:
-            for first, block in whole_rows(table):
+            for first, block in self._blocks(table):
                 found = np.zeros(team.size, np.int64)
                 team.run(
                     kernels.leaf_rows.bind(
                         len(block), trees, self._forest.trees, self._forest.nodes, team.size, *_given(block),
-                        self._forest.start, self._packed, leaves[first : first + len(block)], found,
+                        self._forest.start, *walker._nodes, leaves[first : first + len(block)], found,
                     )
                 )  # fmt: skip
                 _refuse_infinite(table, found)
         return leaves
+
+    @property
+    def _nodes(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+        """Packed nodes and their sets, as kernels take them."""
+        bits = self._forest.sets.bits
+        return len(bits), self._packed, bits
+
+    def _walker(self, table: Table) -> Predictor:
+        """The predictor whose nodes know columns as `_blocks` gives them."""
+        return self if table.sparse is None else self._compact
+
+    def _blocks(self, table: Table) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Blocks of rows; of a sparse table only the columns that some node asks for."""
+        if table.sparse is None:
+            return whole_rows(table)
+        _refuse_infinite_entries(table)
+        return table.sparse.dense_blocks(self._asked, self._absent)
+
+    @cached_property
+    def _asked(self) -> NDArray[np.int64]:
+        """Columns that some node asks for, ascending; one at least, because kernels want some."""
+        feature = self._forest.feature
+        asked: NDArray[np.int64] = np.unique(feature[feature >= 0]).astype(np.int64)
+        return asked if len(asked) else np.zeros(1, np.int64)
+
+    @cached_property
+    def _compact(self) -> Predictor:
+        """The same trees over the columns asked for alone."""
+        feature = self._forest.feature
+        place = np.searchsorted(self._asked, feature).astype(np.int32)
+        return Predictor(replace(self._forest, feature=np.where(feature < 0, feature, place)))
 
     def _threads(self, rows: int, trees: int, n_jobs: int | None) -> int:
         if n_jobs is None and rows * trees < SHARE_WALKS:
@@ -89,7 +133,7 @@ class Predictor:
             scores, found = np.empty((1, outputs)), np.zeros(1, np.int64)
             job = kernels.predict_rows.bind(
                 1, outputs, trees, self._forest.trees, self._forest.nodes, 1, *_given(row), self._forest.start,
-                self._depths, self._packed, self._forest.value, scores, found,
+                self._depths, *self._nodes, self._forest.value, scores, found,
             )  # fmt: skip
             mine = self._local.one_row = _OneRow((trees, columns, outputs), row, scores, found, job)
         return mine
@@ -121,6 +165,14 @@ def _given(block: NDArray[Any]) -> tuple[Any, ...]:
     """A block of rows as the kernels take it."""
     values32, values64, row_step, column_step = spans(block)
     return block.shape[1], row_step, column_step, values32.size, values64.size, values32, values64
+
+
+def _refuse_infinite_entries(table: Table) -> None:
+    if table.sparse is not None and np.isinf(table.sparse.matrix.data).any():
+        matrix = table.sparse.matrix.tocsc()
+        place = int(np.flatnonzero(np.isinf(matrix.data))[0])
+        column = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+        _refuse_infinite(table, np.array([column + 1]))
 
 
 def _refuse_infinite(table: Table, found: NDArray[np.int64]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.errors import DataError
 from spinney.jit import Bound
-from spinney.objectives.kernels import STAT_BLOCK
+from spinney.objectives.kernels import STAT_BLOCK, restate
 
 # Gradients are float32; a target beyond this could make one infinite.
 LARGEST_TARGET = 1e30
@@ -40,6 +40,11 @@ class Round:
             np.empty((outputs, rows, 2), np.float32),
             np.empty((outputs, blocks, 4), np.float64),
         )
+
+    def restate(self) -> Bound:
+        """A job for a team that computes `stats` again, for gradients that have been changed."""
+        outputs, blocks = self.stats.shape[:2]
+        return restate.bind(self.pairs.shape[1], outputs, blocks, self.pairs, self.stats)
 
     @property
     def weights(self) -> tuple[int, NDArray[np.float64]]:

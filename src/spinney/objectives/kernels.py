@@ -51,6 +51,19 @@ def block_stats(pairs, begin, end, stats, at):
 
 
 @kernel
+def restate(
+    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, outputs: i64, blocks: i64,
+    pairs: f32["2 * rows * outputs"], stats: out(f64["4 * blocks * outputs"]),
+):
+    """Statistics of gradients that have been changed."""
+    for b in range(rank, blocks * outputs, size):
+        begin = b % blocks * STAT_BLOCK
+        block_stats(
+            pairs, b // blocks * rows + begin, b // blocks * rows + min(begin + STAT_BLOCK, rows), stats, 4 * b
+        )
+
+
+@kernel
 def squared_error_gradients(
     rank: i64, size: i64, sync: out(i64["32"]), rows: i64, blocks: i64, weighted: i64,
     scores: f64["rows"], target: f64["rows"], weight: f64["rows * weighted"],

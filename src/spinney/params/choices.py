@@ -41,6 +41,19 @@ GROW_POLICIES: Mapping[str, tuple[str, ...]] = {
     "depthwise": ("level", "levelwise"),
 }
 
+SAMPLING_METHODS: Mapping[str, tuple[str, ...]] = {
+    "uniform": ("bagging",),
+    "goss": (),
+    "gradient_based": (),
+    "weighted": (),
+}
+
+BUNDLE_ORDERS: Mapping[str, tuple[str, ...]] = {"auto": (), "degree": (), "nonzero": ()}
+
+UNSEEN: Mapping[str, tuple[str, ...]] = {"missing": (), "error": (), "rarest": ()}
+
+ABSENT: Mapping[str, tuple[str, ...]] = {"zero": (), "missing": ()}
+
 TREE_METHODS: Mapping[str, tuple[str, ...]] = {"hist": ("auto",)}
 
 

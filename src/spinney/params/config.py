@@ -3,7 +3,16 @@
 from dataclasses import dataclass, fields
 from functools import cache
 
-from spinney.params.choices import GROW_POLICIES, METRICS, OBJECTIVES, TREE_METHODS
+from spinney.params.choices import (
+    ABSENT,
+    BUNDLE_ORDERS,
+    GROW_POLICIES,
+    METRICS,
+    OBJECTIVES,
+    SAMPLING_METHODS,
+    TREE_METHODS,
+    UNSEEN,
+)
 from spinney.params.rows import Row, param, row_of
 from spinney.params.validate import checked, reconciled
 
@@ -114,6 +123,28 @@ class Config:
         ),
         doc="Smallest sum of hessians in a leaf.",
     )
+    max_cat_to_onehot: int = param(
+        4,
+        group="growing a tree",
+        low=1,
+        high=_INT32,
+        doc="Up to so many categories, a split takes one category apart from the others. With more of them it takes a "
+        "set: the categories are ordered by gradient over hessian, and a split takes some from either end.",
+    )
+    max_cat_threshold: int = param(
+        32,
+        group="growing a tree",
+        low=1,
+        high=_INT32,
+        doc="Most categories that a split takes from the end of their order.",
+    )
+    min_data_per_group: int = param(
+        100,
+        group="growing a tree",
+        low=1,
+        high=_INT64,
+        doc="Fewest rows between two splits that are tried along the order of the categories.",
+    )
     learning_rate: float = param(
         0.1,
         group="regularisation",
@@ -143,6 +174,18 @@ class Config:
         aliases=("alpha", "lambda_l1", "l1_regularization"),
         doc="L1 penalty on leaf values.",
     )
+    cat_smooth: float = param(
+        10.0,
+        group="regularisation",
+        low=0,
+        doc="Added to the hessians where categories are ordered. Categories of fewer rows in a node are not taken.",
+    )
+    cat_l2: float = param(
+        10.0,
+        group="regularisation",
+        low=0,
+        doc="L2 penalty on top of reg_lambda where a set of categories is split.",
+    )
     max_delta_step: float = param(
         0.0,
         group="regularisation",
@@ -158,6 +201,35 @@ class Config:
         low_open=True,
         aliases=("bagging_fraction", "sub_row", "bagging"),
         doc="Share of the rows drawn for each round.",
+    )
+    sampling_method: str = param(
+        "uniform",
+        group="sampling",
+        choices=SAMPLING_METHODS,
+        aliases=("data_sample_strategy",),
+        doc="How rows are drawn for each round. uniform gives all the same chance. goss keeps those with the largest "
+        "gradients and some of the others, which count for the rest. gradient_based draws with a chance in proportion to "
+        "the gradient and evens out by weight. weighted draws in proportion to the gradient and leaves weights alone.",
+    )
+    top_rate: float = param(
+        0.2,
+        group="sampling",
+        low=0,
+        high=1,
+        doc="Share of the rows, those with the largest gradients, that goss keeps.",
+    )
+    other_rate: float = param(
+        0.1,
+        group="sampling",
+        low=0,
+        high=1,
+        low_open=True,
+        doc="Share of the rows that goss draws among the others.",
+    )
+    goss_warm_up: bool = param(
+        True,
+        group="sampling",
+        doc="Whether the first 1 / learning_rate rounds of goss use all rows.",
     )
     colsample_bytree: float = param(
         1.0,
@@ -192,6 +264,42 @@ class Config:
         high=65536,
         aliases=("max_bins",),
         doc="Most bins of one column.",
+    )
+    bundle: bool = param(
+        True,
+        group="data",
+        aliases=("enable_bundle", "is_enable_bundle"),
+        in_model=False,
+        doc="Whether columns that are hardly ever away from zero together share a group. Without conflicts the model is "
+        "the same, it is found faster.",
+    )
+    bundle_order: str = param(
+        "auto",
+        group="data",
+        choices=BUNDLE_ORDERS,
+        in_model=False,
+        doc="Which columns look for a bundle first: those with the most conflicting columns (degree) or with the most "
+        "entries (nonzero). auto takes degree up to 4096 columns.",
+    )
+    max_conflict_rate: float = param(
+        0.0,
+        group="data",
+        low=0,
+        high=1,
+        doc="Share of the rows in which the columns of one bundle may be away from zero together. What is lost in such a "
+        "row changes the model.",
+    )
+    unseen: str = param(
+        "missing",
+        group="data",
+        choices=UNSEEN,
+        doc="What a category means that training did not see: a missing value, an error, or the rarest category.",
+    )
+    absent: str = param(
+        "zero",
+        group="data",
+        choices=ABSENT,
+        doc="What an entry that a sparse matrix does not store means: 0, or a missing value.",
     )
     eval_metric: tuple[str, ...] = param(
         (),

@@ -11,6 +11,7 @@ GROUPS = ("objective", "growing a tree", "regularisation", "sampling", "data", "
 
 _KINDS: Mapping[object, str] = {
     str: "str",
+    bool: "bool",
     int: "int",
     float: "float",
     int | None: "int or None",
@@ -81,6 +82,8 @@ class Row:
         """
         if self.choices:
             return ", ".join(self.choices)
+        if self.kind == "bool":
+            return "True, False"
         bounds = []
         if self.low is not None:
             bounds.append(f"{'>' if self.low_open else '>='} {_number(self.low)}")

@@ -51,6 +51,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
     said = f"{row.name}={shown(value)}{given}"
     if row.kind == "str":
         return _word(row, value, said)
+    if row.kind == "bool":
+        return _truth(value, said)
     if row.kind == "str or sequence of str":
         return _words(row, value, said)
     if value is None and row.kind.endswith("or None"):
@@ -58,6 +60,13 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
     if row.kind.startswith("int"):
         return _whole(row, value, said)
     return _bounded(row, _number(row, value, said), said)
+
+
+def _truth(value: object, said: str) -> bool:
+    # NumPy's own truth values come out of grid searches. 0 and 1 are what other libraries' files hold.
+    if type(value).__name__ in ("bool", "bool_") or (isinstance(value, Integral) and value in (0, 1)):
+        return bool(value)
+    raise ParameterTypeError(f"{said} must be True or False, not {_article(type(value).__name__)}")
 
 
 def _number(row: Row, value: object, said: str) -> float:
@@ -166,11 +175,31 @@ def reconciled(values: Mapping[str, Any]) -> dict[str, Any]:
             f"scale_pos_weight={values['scale_pos_weight']!r} needs objective='log_loss', "
             f"but objective={objective!r}; leave it at 1"
         )
+    _check_sampling(values)
     return {
         **values,
         "num_class": _num_class(values["num_class"], objective),
         "eval_metric": _metrics(values["eval_metric"], objective),
     }
+
+
+def _check_sampling(values: Mapping[str, Any]) -> None:
+    method, subsample = values["sampling_method"], values["subsample"]
+    if method == "goss":
+        top, other = values["top_rate"], values["other_rate"]
+        if top + other > 1.0:
+            raise ParameterError(
+                f"top_rate={top!r} and other_rate={other!r} add up to {top + other:g}; they must add up to at most 1"
+            )
+        if subsample < 1.0:
+            raise ParameterError(
+                f"subsample={subsample!r} contradicts sampling_method='goss', which draws by top_rate and other_rate; "
+                "leave it at 1"
+            )
+    elif method != "uniform" and subsample == 1.0:
+        raise ParameterError(
+            f"sampling_method={method!r} needs subsample below 1: it is the share of the rows that are drawn"
+        )
 
 
 def _num_class(num_class: int, objective: str) -> int:

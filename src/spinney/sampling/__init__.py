@@ -1,9 +1,11 @@
 """Which rows and columns a tree sees.
 
-Enters: a seed, the rows that may be drawn. Leaves: row or column numbers, ascending. Must not know: trees.
+Enters: a seed, the rows that may be drawn, for some rules their gradients. Leaves: row or column numbers, ascending, and
+gradients that are scaled so that the drawn rows stand for all. Must not know: trees.
 """
 
 from spinney.sampling.columns import draw_columns
+from spinney.sampling.gradient import GradientSampler
 from spinney.sampling.uniform import draw_rows
 
-__all__ = ["draw_columns", "draw_rows"]
+__all__ = ["GradientSampler", "draw_columns", "draw_rows"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney import metrics, objectives
-from spinney.binning.dataset import Dataset
+from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.growth.grower import HistGrower
 from spinney.jit import Bound
@@ -19,7 +20,7 @@ from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives.base import LARGEST_TARGET, Round
 from spinney.params import Config, metrics_for, parse, resolve
-from spinney.sampling import draw_rows
+from spinney.sampling import GradientSampler, draw_rows
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
 from spinney.training.early_stopping import EarlyStopping
 from spinney.tree import Tree, concatenate
@@ -117,6 +118,7 @@ class _Boosting:
             dataset.matrix, dataset.cuts, config, unit, scores, self._round.pairs, self._round.stats, team
         )
         self._eligible = _eligible_rows(dataset, weight, config.subsample)
+        self._in_bag: int | None = None
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
         names = config.eval_metric or metrics_for(config.objective)[:1]
         self._metrics: list[Metric] = [metrics.get(name) for name in names]
@@ -144,12 +146,7 @@ class _Boosting:
     def _one_round(self, done: int) -> list[Tree]:
         self._team.run(self._gradients)
         seed = self._config.random_state * 1_000_003 + done
-        in_bag = None
-        if self._eligible is not None:
-            if self._config.subsample < 1 or done == 1:
-                seed_rows = _seed(seed, 0)
-                self._in_bag = draw_rows(self._eligible, self._config.subsample, seed_rows, self._grower.bag)
-            in_bag = self._in_bag
+        in_bag = self._draw(done, _seed(seed, 0))
         trees = []
         for output in range(self._outputs):
             tree = self._grower.grow(output, _seed(seed, output + 1), in_bag)
@@ -163,6 +160,31 @@ class _Boosting:
                 if watched.add_tree is not None:
                     self._team.run(watched.add_tree)
         return trees
+
+    def _draw(self, done: int, seed: int) -> int | None:
+        """Choose the rows of a round: how many of them are in the bag, None for all."""
+        config = self._config
+        warming_up = config.goss_warm_up and done - 1 < 1.0 / config.learning_rate
+        if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
+            if self._eligible is not None and (config.subsample < 1 or done == 1):
+                self._in_bag = draw_rows(self._eligible, config.subsample, seed, self._grower.bag)
+            return self._in_bag
+        sampler = self._sampler
+        if config.sampling_method == "goss":
+            drawn = sampler.goss(config.top_rate, config.other_rate, seed)
+        elif config.sampling_method == "weighted":
+            drawn = sampler.weighted(config.subsample, seed)
+        else:
+            drawn = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
+        self._team.run(self._round.restate())
+        return drawn
+
+    @cached_property
+    def _sampler(self) -> GradientSampler:
+        eligible = self._eligible
+        if eligible is None:
+            eligible = np.arange(self._dataset.rows, dtype=np.int32)
+        return GradientSampler(eligible, self._round.pairs, self._grower.bag, self._team)
 
     def _evaluate(self) -> dict[str, dict[str, float]]:
         return {
@@ -201,18 +223,20 @@ def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
     if not isinstance(dataset, Dataset):
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
     config = params if isinstance(params, Config) else parse(params)
-    if config.max_bin == dataset.max_bin:
-        return config
-    if isinstance(params, Config) or "max_bin" in resolve(params):
-        raise ParameterError(
-            f"max_bin = {config.max_bin} differs from the Dataset's {dataset.max_bin}; give it to Dataset only"
-        )
-    return replace(config, max_bin=dataset.max_bin)
+    told = DATA_PARAMS if isinstance(params, Config) else resolve(params)
+    own = {name: getattr(dataset.params, name) for name in DATA_PARAMS}
+    for name in DATA_PARAMS:
+        if name in told and getattr(config, name) != own[name]:
+            raise ParameterError(
+                f"{name} = {getattr(config, name)!r} differs from the Dataset's {own[name]!r}; give it to Dataset only"
+            )
+    return replace(config, **own)
 
 
 def _threads(config: Config, dataset: Dataset) -> int:
     """Threads that this training is worth."""
-    work = dataset.rows * dataset.columns * min(dataset.columns, SHARE_COLUMNS)
+    values = dataset.matrix.values
+    work = values * min(max(values // dataset.rows, 1), SHARE_COLUMNS)
     return threads_for(config.n_jobs) if work >= SHARE_VALUES * SHARE_COLUMNS else 1
 
 

@@ -7,6 +7,6 @@ Must not know: how trees are grown, binned data, objectives, files.
 """
 
 from spinney.tree.check import check
-from spinney.tree.forest import Forest, Tree, concatenate
+from spinney.tree.forest import Forest, Sets, Tree, concatenate
 
-__all__ = ["Forest", "Tree", "check", "concatenate"]
+__all__ = ["Forest", "Sets", "Tree", "check", "concatenate"]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ModelFormatError
-from spinney.tree.forest import FOREST_DTYPES, NODE_DTYPES, Forest
+from spinney.tree.forest import FOREST_DTYPES, NODE_DTYPES, SET_DTYPES, Forest
 
 
-def check(forest: Forest, columns: int, outputs: int) -> None:
+def check(forest: Forest, columns: int, outputs: int, categories: NDArray[np.int64] | None = None) -> None:
     """Refuse a forest that is not made of whole, finite trees over `columns` columns.
 
     A forest that passes can be walked without looking at any bound: every index stays inside its tree, every
@@ -23,6 +25,8 @@ def check(forest: Forest, columns: int, outputs: int) -> None:
         Number of columns the trees may split on.
     outputs : int
         Number of scores per row; the number of trees must be a multiple of it.
+    categories : int64[columns], optional
+        How many categories each column has, 0 for a column of numbers; without it no column has any.
 
     Raises
     ------
@@ -39,16 +43,48 @@ def check(forest: Forest, columns: int, outputs: int) -> None:
     leaf = forest.feature == -1
     _check_numbers(forest, columns, leaf)
     _check_children(forest, leaf)
+    _check_sets(forest, leaf, categories)
+
+
+def _check_sets(forest: Forest, leaf: NDArray[np.bool_], categories: NDArray[np.int64] | None) -> None:
+    """Each node that splits a categorical column, and no other, has a bit for every category."""
+    sets = forest.sets
+    for name, dtype in SET_DTYPES.items():
+        _check_row(getattr(sets, name), f"set_{name}", dtype)
+    node, start = sets.node, sets.start
+    inside = (node >= 0) & (node < forest.nodes)
+    if not inside.all() or (node[1:] <= node[:-1]).any():
+        raise ModelFormatError("the array 'set_node' must hold ascending numbers of nodes")
+    wanted = np.zeros(forest.nodes, np.int64)
+    if categories is not None:
+        wanted[~leaf] = categories[forest.feature[~leaf]]
+    if not np.array_equal(np.flatnonzero(wanted), node):
+        raise ModelFormatError(
+            "the array 'set_node' must name the nodes that split categorical columns, and no others"
+        )
+    if len(start) != len(node) + 1 or start[0] != 0 or start[-1] != len(sets.bits):
+        raise ModelFormatError(
+            "the array 'set_start' must lead from 0 to the end of 'set_bits', one step for each set"
+        )
+    # Compared before it is subtracted: the difference of two wild 64-bit numbers may wrap around.
+    if (start[1:] < start[:-1]).any() or not np.array_equal(np.diff(start), (wanted[node] + 63) // 64):
+        raise ModelFormatError(
+            "the array 'set_start' must give each set a bit for every category of its column"
+        )
+    _refuse(forest, (wanted > 0) & (forest.threshold != 0), "threshold", "0 where categories are split")
+
+
+def _check_row(array: object, name: str, dtype: np.dtype[Any]) -> None:
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
+        found = getattr(array, "dtype", type(array).__name__)
+        raise ModelFormatError(f"the array {name!r} holds {found}; it must hold {dtype}")
+    if array.ndim != 1 or not array.flags.c_contiguous or not array.flags.aligned:
+        raise ModelFormatError(f"the array {name!r} must be one row of aligned numbers without gaps")
 
 
 def _check_layout(forest: Forest) -> None:
     for name, dtype in FOREST_DTYPES.items():
-        array = getattr(forest, name)
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
-            found = getattr(array, "dtype", type(array).__name__)
-            raise ModelFormatError(f"the array {name!r} holds {found}; it must hold {dtype}")
-        if array.ndim != 1 or not array.flags.c_contiguous or not array.flags.aligned:
-            raise ModelFormatError(f"the array {name!r} must be one row of aligned numbers without gaps")
+        _check_row(getattr(forest, name), name, dtype)
     for name in NODE_DTYPES:
         if len(getattr(forest, name)) != forest.nodes:
             raise ModelFormatError(

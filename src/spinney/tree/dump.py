@@ -47,10 +47,9 @@ def text(tree: Tree, names: Sequence[str] | None = None) -> str:
             what = f"leaf {float(tree.value[node])}"
         else:
             missing = "left" if tree.default_left[node] else "right"
-            what = (
-                f"{_column(tree, node, names)} <= {float(tree.threshold[node])}, missing {missing}, "
-                f"gain {float(tree.gain[node])}"
-            )
+            members = tree.sets.members(node)
+            rule = f"<= {float(tree.threshold[node])}" if members is None else f"in {members}"
+            what = f"{_column(tree, node, names)} {rule}, missing {missing}, gain {float(tree.gain[node])}"
         reached = f"cover {float(tree.cover[node])}, count {tree.count[node]}"
         lines.append(f"{'  ' * depth}{node}: {what}, {reached}")
     return "\n".join(lines)
@@ -69,8 +68,9 @@ def nested(tree: Tree, names: Sequence[str] | None = None) -> dict[str, object]:
     Returns
     -------
     dict
-        The root. An inner node has "node", "feature", "threshold", "missing" ("left" or "right"), "gain",
-        "cover", "count", "left" and "right"; a leaf has "node", "leaf", "cover" and "count".
+        The root. An inner node has "node", "feature", "threshold" (or "categories", the numbers of those that go left),
+        "missing" ("left" or "right"), "gain", "cover", "count", "left" and "right"; a leaf has "node", "leaf", "cover" and
+        "count".
 
     Examples
     --------
@@ -144,10 +144,12 @@ def _facts(tree: Tree, node: int, names: Sequence[str] | None) -> dict[str, obje
     feature = int(tree.feature[node])
     if feature < 0:
         return {"node": node, "leaf": float(tree.value[node]), **tail}
+    members = tree.sets.members(node)
+    rule = {"threshold": float(tree.threshold[node])} if members is None else {"categories": members}
     return {
         "node": node,
         "feature": feature if names is None else names[feature],
-        "threshold": float(tree.threshold[node]),
+        **rule,
         "missing": "left" if tree.default_left[node] else "right",
         "gain": float(tree.gain[node]),
         **tail,

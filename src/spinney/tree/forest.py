@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,56 @@ NODE_DTYPES: dict[str, np.dtype[Any]] = {
     "count": np.dtype(np.int64),
 }
 FOREST_DTYPES: dict[str, np.dtype[Any]] = {"start": np.dtype(np.int64), **NODE_DTYPES}
+
+
+SET_DTYPES: dict[str, np.dtype[Any]] = {
+    "node": np.dtype(np.int64),
+    "start": np.dtype(np.int64),
+    "bits": np.dtype(np.int64),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Which categories go left at the nodes that split a categorical column.
+
+    Attributes
+    ----------
+    node : int64[sets]
+        The nodes, ascending.
+    start : int64[sets + 1]
+        Where each one's words begin in `bits`.
+    bits : int64
+        Bit c of a node's words tells whether category number c goes left.
+    """
+
+    node: NDArray[np.int64]
+    start: NDArray[np.int64]
+    bits: NDArray[np.int64]
+
+    @classmethod
+    def none(cls) -> Sets:
+        """No such node."""
+        return cls(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
+
+    def between(self, first: int, last: int) -> Sets:
+        """Those of the nodes first..last-1, which are then counted from 0."""
+        if not len(self.node):
+            return self
+        a, b = np.searchsorted(self.node, [first, last])
+        begin = int(self.start[a])
+        return Sets(
+            self.node[a:b] - first, self.start[a : b + 1] - begin, self.bits[begin : int(self.start[b])]
+        )
+
+    def members(self, node: int) -> list[int] | None:
+        """Numbers of the categories that go left at a node, None where it has no set."""
+        place = int(np.searchsorted(self.node, node))
+        if place == len(self.node) or self.node[place] != node:
+            return None
+        words = self.bits[self.start[place] : self.start[place + 1]]
+        bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), bitorder="little")
+        return [int(number) for number in np.flatnonzero(bits)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +96,8 @@ class Tree:
         Sum of the hessians of the training rows that reached the node.
     count : int64[nodes]
         Number of training rows that reached the node.
+    sets : Sets
+        Categories that go left, where the split column is categorical.
 
     Examples
     --------
@@ -70,6 +122,7 @@ class Tree:
     gain: NDArray[np.float64]
     cover: NDArray[np.float64]
     count: NDArray[np.int64]
+    sets: Sets = field(default_factory=Sets.none)
 
     @property
     def nodes(self) -> int:
@@ -137,6 +190,7 @@ class Forest:
     gain: NDArray[np.float64]
     cover: NDArray[np.float64]
     count: NDArray[np.int64]
+    sets: Sets = field(default_factory=Sets.none)
 
     @property
     def trees(self) -> int:
@@ -153,14 +207,17 @@ class Forest:
         if not 0 <= t < self.trees:
             raise IndexError(f"tree {t} is not in a forest of {self.trees} trees; trees count from 0")
         nodes = slice(int(self.start[t]), int(self.start[t + 1]))
-        return Tree(**{name: getattr(self, name)[nodes] for name in NODE_DTYPES})
+        sets = self.sets.between(nodes.start, nodes.stop)
+        return Tree(**{name: getattr(self, name)[nodes] for name in NODE_DTYPES}, sets=sets)
 
     def first(self, k: int) -> Forest:
         """The first k trees, as views into the arrays of the forest."""
         if not 0 <= k <= self.trees:
             raise IndexError(f"cannot take the first {k} trees of a forest of {self.trees}")
         nodes = slice(0, int(self.start[k]))
-        return Forest(start=self.start[: k + 1], **{name: getattr(self, name)[nodes] for name in NODE_DTYPES})
+        sets = self.sets.between(0, nodes.stop)
+        arrays = {name: getattr(self, name)[nodes] for name in NODE_DTYPES}
+        return Forest(start=self.start[: k + 1], **arrays, sets=sets)
 
     def depth(self, t: int) -> int:
         """Number of splits on the longest path of tree t."""
@@ -172,11 +229,14 @@ class Forest:
 
     def equal(self, other: Forest) -> bool:
         """Whether both forests hold the same bits."""
-        return all(_same_bits(getattr(self, name), getattr(other, name)) for name in FOREST_DTYPES)
+        return all(_same_bits(getattr(self, name), getattr(other, name)) for name in FOREST_DTYPES) and all(
+            _same_bits(getattr(self.sets, name), getattr(other.sets, name)) for name in SET_DTYPES
+        )
 
     def read_only(self) -> Forest:
         """The same forest through arrays that cannot be written to."""
-        return Forest(**{name: _locked(getattr(self, name)) for name in FOREST_DTYPES})
+        sets = Sets(**{name: _locked(getattr(self.sets, name)) for name in SET_DTYPES})
+        return Forest(**{name: _locked(getattr(self, name)) for name in FOREST_DTYPES}, sets=sets)
 
 
 def concatenate(trees: Sequence[Tree]) -> Forest:
@@ -199,7 +259,19 @@ def concatenate(trees: Sequence[Tree]) -> Forest:
     """
     start = np.zeros(len(trees) + 1, np.int64)
     np.cumsum([tree.nodes for tree in trees], out=start[1:])
-    return Forest(start=start, **{name: _joined(trees, name) for name in NODE_DTYPES})
+    sets = _joined_sets([tree.sets for tree in trees], start)
+    return Forest(start=start, **{name: _joined(trees, name) for name in NODE_DTYPES}, sets=sets)
+
+
+def _joined_sets(sets: Sequence[Sets], start: NDArray[np.int64]) -> Sets:
+    if not any(len(some.node) for some in sets):
+        return Sets.none()
+    lengths = np.concatenate([np.diff(some.start) for some in sets])
+    return Sets(
+        np.concatenate([some.node + first for some, first in zip(sets, start, strict=False)]),
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        np.concatenate([some.bits for some in sets]),
+    )
 
 
 def _joined(trees: Sequence[Tree], name: str) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Quantile cuts and bin numbers.
+"""Quantile cuts.
 
 A value is sorted by an integer *key* that has the same order (-0.0 and 0.0 share one). The low bits of a float32's key are zero,
 so the radix sort skips those digits.
@@ -6,7 +6,7 @@ so the radix sort skips those digits.
 
 import numpy as np
 
-from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8, u16
+from spinney.jit import f32, f64, i32, i64, inline, kernel, out
 from spinney.jit.intrinsics import bits_of, from_bits
 
 MISSING = 9223372036854775807
@@ -15,7 +15,6 @@ SIGN = -9223372036854775808
 DIGITS = 6
 DIGIT = 11
 BUCKETS = 2048
-CHUNK = 1024  # rows binned at a time: the chunk's values of all columns stay in cache
 
 
 @inline
@@ -149,6 +148,24 @@ def place_cuts(keys, at, mass, mass_at, distinct, most, cuts, cuts_at):
     return made
 
 
+@inline
+def merge_equal(keys, at, count, bits, bits_at, weighted, mass, mass_at):
+    """Keep each of `count` sorted keys once, with the mass of all that equal it; returns how many there are.
+
+    Masses are 1, or stand in `bits` in the order of the keys.
+    """
+    distinct = 0
+    for i in range(count):
+        m = from_bits(bits[bits_at + i]) if weighted != 0 else 1.0
+        if i > 0 and keys[at + i] == keys[at + distinct - 1]:
+            mass[mass_at + distinct - 1] += m
+        else:
+            keys[at + distinct] = keys[at + i]
+            mass[mass_at + distinct] = m
+            distinct += 1
+    return distinct
+
+
 @kernel
 def cut_columns(
     rank: i64, size: i64, sync: out(i64["32"]), columns: i64, total: i64, threads: i64, weighted: i64, most: i64,
@@ -177,83 +194,5 @@ def cut_columns(
                 # Weights in sorted order, through the line that sorting no longer needs.
                 for i in range(count):
                     spare[rank * total + i] = bits_of(mass[mass_at + order[2 * rank * total + i]])
-            distinct = 0
-            for i in range(count):
-                w = from_bits(spare[rank * total + i]) if weighted != 0 else 1.0
-                if i > 0 and keys[at + i] == keys[at + distinct - 1]:
-                    mass[mass_at + distinct - 1] += w
-                else:
-                    keys[at + distinct] = keys[at + i]
-                    mass[mass_at + distinct] = w
-                    distinct += 1
+            distinct = merge_equal(keys, at, count, spare, rank * total, weighted, mass, mass_at)
             made[c] = place_cuts(keys, at, mass, mass_at, distinct, most, cuts, c * most)
-
-
-@inline
-def bin_of(x, cuts, at, count):
-    """Number of cuts below x (NaN: all comparisons fail, the caller handles it)."""
-    low = at
-    left = count
-    while left > 1:
-        half = left >> 1
-        low += half if cuts[low + half - 1] < x else 0
-        left -= half
-    return low - at + (1 if count > 0 and cuts[low] < x else 0)
-
-
-@kernel
-def bin_values(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, first_row: i64, all_rows: i64, columns: i64, first_column: i64,
-    all_columns: i64, row_step: i64, column_step: i64, span32: i64, span64: i64, wide: i64, cut_total: i64, threads: i64,
-    values32: f32["span32"], values64: f64["span64"], cuts: f64["cut_total"], cut_starts: i64["all_columns + 1"],
-    columns8: out(u8["all_rows * all_columns * (1 - wide)"]), columns16: out(u16["all_rows * all_columns * wide"]),
-    infinite: out(u8["all_columns"]), line: out(f64["threads * 1024"]),
-):
-    """Bins of a panel's rows, column by column; missing is the number of bins. Marks columns with infinite values."""
-    chunks = (rows + CHUNK - 1) // CHUNK
-    line_at = rank * CHUNK
-    for chunk in range(rank, chunks, size):
-        begin = chunk * CHUNK
-        end = min(begin + CHUNK, rows)
-        for c in range(columns):
-            column = first_column + c
-            at = cut_starts[column]
-            count = cut_starts[column + 1] - at
-            if span32 > 0:
-                for i in range(begin, end):
-                    line[line_at + i - begin] = float(values32[i * row_step + c * column_step])
-            else:
-                for i in range(begin, end):
-                    line[line_at + i - begin] = values64[i * row_step + c * column_step]
-            unbounded = 0
-            to = column * all_rows + first_row
-            for i in range(begin, end):
-                x = line[line_at + i - begin]
-                unbounded |= 1 if x == x and x - x != 0.0 else 0
-                b = bin_of(x, cuts, at, count)
-                b = b if x == x else count + 1
-                if wide == 0:
-                    columns8[to + i] = b
-                else:
-                    columns16[to + i] = b
-            if unbounded != 0:
-                infinite[column] = 1
-
-
-@kernel
-def by_rows(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, columns: i64, stride: i64, wide: i64,
-    columns8: u8["rows * columns * (1 - wide)"], columns16: u16["rows * columns * wide"],
-    rows8: out(u8["rows * stride * (1 - wide)"]), rows16: out(u16["rows * stride * wide"]),
-):
-    """Copy column-major bins to row-major ones, padded with zeros."""
-    chunks = (rows + 255) // 256
-    for chunk in range(rank, chunks, size):
-        begin = chunk * 256
-        end = min(begin + 256, rows)
-        for c in range(stride):
-            for i in range(begin, end):
-                if wide == 0:
-                    rows8[i * stride + c] = columns8[c * rows + i] if c < columns else 0
-                else:
-                    rows16[i * stride + c] = columns16[c * rows + i] if c < columns else 0

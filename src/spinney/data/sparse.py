@@ -1,0 +1,194 @@
+"""SciPy's sparse matrices as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.array import check_size
+from spinney.data.numeric import complex_refusal
+from spinney.data.table import Table
+from spinney.errors import DataError, DataTypeError
+
+FORMATS = ("csr", "csc", "coo")
+BLOCK_VALUES = 4_000_000  # values made dense at a time for prediction
+
+
+def is_sparse(value: object) -> bool:
+    """Whether a value is one of SciPy's sparse matrices or arrays.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> is_sparse(scipy.sparse.eye_array(3)), is_sparse([[1.0]])
+    (True, False)
+    """
+    return any(base.__module__.startswith("scipy.sparse") for base in type(value).__mro__)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseValues:
+    """The stored entries of a table: in range, sorted, one for each place; float32 or float64.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse array
+        In CSR or CSC format. It may share memory with the user's matrix: nobody may write to it.
+    """
+
+    matrix: Any
+
+    @property
+    def stored(self) -> int:
+        """Number of stored entries."""
+        return int(self.matrix.nnz)
+
+    def by_column(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.floating[Any]]]:
+        """Starts of the columns, and row and value of each entry, rows ascending."""
+        matrix = self.matrix.tocsc()
+        return _starts(matrix), matrix.indices.astype(np.int32, copy=False), matrix.data
+
+    def take_columns(self, order: NDArray[np.int64]) -> SparseValues:
+        """The same table with its columns in another order."""
+        return SparseValues(self.matrix.tocsc()[:, order])
+
+    def take_rows(self, chosen: NDArray[np.bool_]) -> SparseValues:
+        """Copy some of the rows."""
+        return SparseValues(self.matrix.tocsr()[np.flatnonzero(chosen)])
+
+    def dense_blocks(
+        self, columns: NDArray[np.int64], absent: float
+    ) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Walk over the rows as dense matrices of some of the columns, a bounded number of values at a time.
+
+        Parameters
+        ----------
+        columns : int64[wanted]
+            Which columns, ascending.
+        absent : float
+            What stands where no entry is stored.
+
+        Yields
+        ------
+        tuple of int and ndarray
+            Index of the block's first row, and the block.
+        """
+        matrix = self.matrix.tocsr()
+        place = np.full(matrix.shape[1], -1, np.int64)
+        place[columns] = np.arange(len(columns))
+        starts = _starts(matrix)
+        step = max(1, BLOCK_VALUES // max(len(columns), 1))
+        for first in range(0, matrix.shape[0], step):
+            last = min(first + step, matrix.shape[0])
+            block = np.full((last - first, len(columns)), absent)
+            entries = slice(int(starts[first]), int(starts[last]))
+            to = place[matrix.indices[entries]]
+            row = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
+            wanted = to >= 0
+            block[row[wanted], to[wanted]] = matrix.data[entries][wanted]
+            yield first, block
+
+
+def sparse_table(X: Any, what: str) -> Table:
+    """Read a sparse matrix as a table without names.
+
+    Parameters
+    ----------
+    X : scipy.sparse matrix or array
+        CSR, CSC or COO; other formats are converted. Entries stored twice are added up, as SciPy means them.
+    what : str
+        Name of the argument, for messages.
+
+    Returns
+    -------
+    Table
+        Without panels.
+
+    Examples
+    --------
+    >>> import scipy.sparse
+    >>> table = sparse_table(scipy.sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 3)), "X")
+    >>> table.rows, table.columns, table.sparse.matrix.data.tolist()
+    (2, 3, [3.0])
+    """
+    if len(X.shape) != 2:
+        raise DataError(f"{what} is a sparse array of {len(X.shape)} dimensions; it must have 2")
+    check_size(X.shape)
+    if X.format not in FORMATS:
+        X = X.tocsr()
+    _check_dtype(X.dtype, what)
+    matrix = _canonical(_checked(X, what))
+    kind = np.float32 if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4 else np.float64
+    if matrix.dtype != kind:
+        with np.errstate(over="ignore", under="ignore"):
+            matrix = matrix.astype(kind)
+    return Table(int(X.shape[0]), int(X.shape[1]), None, (), SparseValues(matrix))
+
+
+def _check_dtype(dtype: np.dtype[Any], what: str) -> None:
+    if dtype.kind == "c":
+        raise complex_refusal(what)
+    if dtype.kind not in "biuf":
+        raise DataTypeError(
+            f"{what} is a sparse matrix of dtype {dtype}; only numbers and booleans can be read"
+        )
+
+
+def _checked(X: Any, what: str) -> Any:
+    """A CSR or CSC array over the same memory, after every index has been looked at."""
+    from scipy import sparse
+
+    if X.format == "coo":
+        row, column = np.asarray(X.row), np.asarray(X.col)
+        if not len(row) == len(column) == len(X.data):
+            raise DataError(
+                f"{what} is a damaged COO matrix: {len(row)} rows, {len(column)} columns and {len(X.data)} values"
+            )
+        _check_range(row, X.shape[0], "row", what)
+        _check_range(column, X.shape[1], "column", what)
+        return sparse.coo_array((X.data, (row, column)), shape=X.shape).tocsr()
+    lines, across = X.shape if X.format == "csr" else X.shape[::-1]
+    indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), np.asarray(X.data)
+    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        raise DataError(f"{what} is a damaged sparse matrix: its indices are no whole numbers")
+    if len(indptr) != lines + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+        raise DataError(
+            f"{what} is a damaged sparse matrix: indptr must be {lines + 1} numbers that start at 0 and never fall"
+        )
+    if len(indices) != len(data) or indptr[-1] > len(data):
+        raise DataError(
+            f"{what} is a damaged sparse matrix: indptr tells of {indptr[-1]} entries, there are {len(indices)} indices "
+            f"and {len(data)} values"
+        )
+    stored = int(indptr[-1])
+    _check_range(indices[:stored], across, "column" if X.format == "csr" else "row", what)
+    make = sparse.csr_array if X.format == "csr" else sparse.csc_array
+    return make((data[:stored], indices[:stored], indptr), shape=X.shape)
+
+
+def _check_range(indices: NDArray[Any], size: int, kind: str, what: str) -> None:
+    if indices.dtype.kind not in "iu":
+        raise DataError(f"{what} is a damaged sparse matrix: its {kind} indices are no whole numbers")
+    if len(indices) and (indices.min() < 0 or indices.max() >= size):
+        found = int(indices.min()) if indices.min() < 0 else int(indices.max())
+        raise DataError(
+            f"{what} is a damaged sparse matrix: {kind} index {found} is out of range, there are {size} {kind}s"
+        )
+
+
+def _canonical(matrix: Any) -> Any:
+    # A new array, so that what SciPy has remembered about the user's one does not count.
+    if matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _starts(matrix: Any) -> NDArray[np.int64]:
+    starts: NDArray[np.int64] = matrix.indptr.astype(np.int64, copy=False)
+    return starts

@@ -1,0 +1,167 @@
+"""Splits of categorical columns: sums per category → the set of categories that goes left.
+
+Of few categories one is taken apart from all others. Of many, those with enough rows are ordered by gradient over hessian, and
+sets are tried that hold the first few or the last few of them. Missing values join the side where they gain more. A set is
+kept as bits, `words` of 64 for each node.
+"""
+
+import numpy as np
+
+from spinney.growth.layout import (
+    CAT_L2, CAT_SMOOTH, COUNT, MAX_STEP, MIN_CATEGORY, MIN_COUNT, MIN_GROUP, MIN_HESSIAN, MOST_TAKEN, NODE_WIDTH,
+    ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
+)  # fmt: skip
+from spinney.growth.packing import PLANES
+from spinney.growth.search_kernels import INVALID, node_score
+from spinney.jit.kernel import inline
+
+
+@inline
+def has_bit(bits, at, number):
+    """1 if a number is in a set."""
+    return (bits[at + (number >> 6)] >> (number & 63)) & 1
+
+
+@inline
+def sort_by_key(order, order_at, keys, keys_at, count):
+    """Sort category numbers by their keys, of equal ones by number (heap sort: no memory, no bad cases)."""
+    size = count
+    start = count // 2
+    while size > 1:
+        if start > 0:
+            start -= 1
+        else:
+            size -= 1
+            held = order[order_at]
+            order[order_at] = order[order_at + size]
+            order[order_at + size] = held
+        at = start
+        while 2 * at + 1 < size:
+            child = 2 * at + 1
+            one = order[order_at + child]
+            if child + 1 < size:
+                other = order[order_at + child + 1]
+                if keys[keys_at + one] < keys[keys_at + other] or (
+                    keys[keys_at + one] == keys[keys_at + other] and one < other
+                ):
+                    child += 1
+                    one = other
+            top = order[order_at + at]
+            if keys[keys_at + top] > keys[keys_at + one] or (keys[keys_at + top] == keys[keys_at + one] and top > one):
+                break
+            order[order_at + at] = one
+            order[order_at + child] = top
+            at = child
+
+
+@inline
+def side_score(g, h, c, node, nodes, penalty, rulebook):
+    """Score of a split whose left side has these sums, INVALID where a side is too small."""
+    limits, rules, scales, _ = rulebook
+    row = node * NODE_WIDTH
+    right_g = nodes[row + SUM_G] - g
+    right_h = nodes[row + SUM_H] - h
+    right_c = nodes[row + COUNT] - c
+    least = max(rules[MIN_HESSIAN] * scales[SCALE_H], 1e-30 if penalty == 0.0 else 0.0)
+    if min(c, right_c) < limits[MIN_COUNT] or min(float(h), float(right_h)) < least:
+        return INVALID
+    alpha = rules[REG_ALPHA] * scales[SCALE_G]
+    step = rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H]
+    return node_score(float(g), float(h), penalty, alpha, step) + node_score(
+        float(right_g), float(right_h), penalty, alpha, step
+    )
+
+
+@inline
+def order_categories(planes, at, total, bins, rulebook, order, order_at, keys, keys_at):
+    """Order the categories that have enough rows by gradient over smoothed hessian; returns how many there are."""
+    limits, rules, scales, _ = rulebook
+    smooth = rules[CAT_SMOOTH] * scales[SCALE_H]
+    used = 0
+    for b in range(bins):
+        if planes[at + 2 * total + b] >= limits[MIN_CATEGORY]:
+            order[order_at + used] = b
+            keys[keys_at + b] = float(planes[at + b]) / (float(planes[at + total + b]) + smooth + 1e-30)
+            used += 1
+    sort_by_key(order, order_at, keys, keys_at, used)
+    return used
+
+
+@inline
+def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order_at, keys, keys_at):
+    """Best split of a categorical column: (score, from the end, how many categories, missing left, left g, h, count).
+
+    The categories are those at the beginning or end of `order`.
+    """
+    limits, rules, scales, _ = rulebook
+    row = node * NODE_WIDTH
+    at = nodes[row + SLOT] * PLANES * total + column_at
+    missing_g = np.int64(planes[at + bins])
+    missing_h = np.int64(planes[at + total + bins])
+    missing_c = np.int64(planes[at + 2 * total + bins])
+    single = bins <= limits[ONE_HOT]
+    penalty = rules[REG_LAMBDA] * scales[SCALE_H]
+    group_rows = np.int64(1)
+    if single:
+        used = bins
+        for b in range(bins):
+            order[order_at + b] = b
+        most = bins
+    else:
+        penalty += rules[CAT_L2] * scales[SCALE_H]
+        used = order_categories(planes, at, total, bins, rulebook, order, order_at, keys, keys_at)
+        most = min(limits[MOST_TAKEN], (used + 1) // 2)
+        group_rows = limits[MIN_GROUP]
+    best = INVALID
+    best_end = np.int64(0)
+    best_count = np.int64(0)
+    best_missing = np.int64(0)
+    best_g = np.int64(0)
+    best_h = np.int64(0)
+    best_c = np.int64(0)
+    for end in range(1 if single else 2):
+        g = np.int64(0)
+        h = np.int64(0)
+        c = np.int64(0)
+        held = np.int64(0)
+        for k in range(most):
+            b = order[order_at + (used - 1 - k if end != 0 else k)]
+            if single:
+                g = np.int64(0)
+                h = np.int64(0)
+                c = np.int64(0)
+            g += np.int64(planes[at + b])
+            h += np.int64(planes[at + total + b])
+            c += np.int64(planes[at + 2 * total + b])
+            held += np.int64(planes[at + 2 * total + b])
+            if held < group_rows:
+                continue
+            if nodes[row + COUNT] - c < group_rows:
+                break
+            held = np.int64(0)
+            for missing in range(2 if missing_c > 0 else 1):
+                score = side_score(
+                    g + missing * missing_g, h + missing * missing_h, c + missing * missing_c, node, nodes, penalty,
+                    rulebook,
+                )
+                if score > best:
+                    best = score
+                    best_end = np.int64(end)
+                    best_count = np.int64(k + 1)
+                    best_missing = np.int64(missing)
+                    best_g = g + missing * missing_g
+                    best_h = h + missing * missing_h
+                    best_c = c + missing * missing_c
+    if missing_c == 0:
+        best_missing = np.int64(1 if 2 * best_c >= nodes[row + COUNT] else 0)
+    return best, best_end, best_count, best_missing, best_g, best_h, best_c, used
+
+
+@inline
+def write_set(single, end, count, used, order, order_at, bits, bits_at, words):
+    """Write the chosen categories as bits."""
+    for w in range(words):
+        bits[bits_at + w] = 0
+    for k in range(count - 1 if single else 0, count):
+        b = np.int64(order[order_at + (used - 1 - k if end != 0 else k)])
+        bits[bits_at + (b >> 6)] |= np.int64(1) << (b & 63)

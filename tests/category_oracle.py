@@ -1,0 +1,50 @@
+"""The obvious, slow search for the best split of a categorical column."""
+
+import itertools
+
+
+def candidate_sets(sums, config, min_category):
+    """Sets of categories in the order they are tried, with whether L2 is raised. `sums`: (g, h, count) of each category."""
+    if len(sums) <= config.max_cat_to_onehot:
+        return [({b},) for b in range(len(sums)) if sums[b][2] > 0], 0.0
+    enough = [b for b in range(len(sums)) if sums[b][2] >= min_category]
+    smooth = config.cat_smooth
+    order = sorted(enough, key=lambda b: (sums[b][0] / (sums[b][1] + smooth), b))
+    most = min(config.max_cat_threshold, (len(order) + 1) // 2)
+    total = sum(s[2] for s in sums)
+    found = []
+    for line in (order, order[::-1]):
+        held = taken = 0
+        for k in range(most):
+            held += sums[line[k]][2]
+            taken += sums[line[k]][2]
+            if held < config.min_data_per_group:
+                continue
+            if total - taken < config.min_data_per_group:
+                break
+            held = 0
+            found.append((set(line[: k + 1]),))
+    return found, config.cat_l2
+
+
+def best_split(sums, missing, config):
+    """(score, set, missing left) of the best split, None where there is none."""
+    from math import ceil
+
+    sets, more = candidate_sets(sums, config, max(1, ceil(config.cat_smooth)))
+    total = [sum(part) for part in zip(*sums, missing, strict=True)]
+    penalty = config.reg_lambda + more
+    best = None
+    for (members,), left in itertools.product(sets, (False, True)):
+        if left and missing[2] == 0:
+            continue
+        own = [sum(sums[b][k] for b in members) + (missing[k] if left else 0) for k in range(3)]
+        rest = [total[k] - own[k] for k in range(3)]
+        if min(own[2], rest[2]) < max(1, config.min_child_samples):
+            continue
+        if min(own[1], rest[1]) < config.min_child_weight:
+            continue
+        score = own[0] ** 2 / (own[1] + penalty) + rest[0] ** 2 / (rest[1] + penalty)
+        if best is None or score > best[0]:
+            best = (score, members, left)
+    return best

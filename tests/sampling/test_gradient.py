@@ -1,0 +1,267 @@
+"""Rows drawn by their gradients."""
+
+import numpy as np
+import pytest
+
+import oracles
+import spinney as sp
+from spinney.errors import ParameterError
+from spinney.jit.team import Team
+from spinney.sampling import GradientSampler
+from spinney.training import boosting
+
+OTHERS = 4  # what random keys are drawn for
+
+
+def sample(method, pairs, *args, eligible=None, threads=1):
+    """The bag and the gradients after drawing."""
+    pairs = np.array(pairs, np.float32, copy=True)
+    rows = pairs.shape[1]
+    eligible = np.arange(rows, dtype=np.int32) if eligible is None else np.asarray(eligible, np.int32)
+    bag = np.full(rows, -1, np.int32)
+    with Team(threads) as team:
+        count = getattr(GradientSampler(eligible, pairs, bag, team), method)(*args)
+    return bag[:count].tolist(), pairs
+
+
+def gradients(rows, outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.normal(size=(outputs, rows)), rng.uniform(0.1, 1, (outputs, rows))], axis=2).astype(
+        np.float32
+    )
+
+
+def slow_goss(pairs, eligible, top, other, seed):
+    """Sort everything, take from the ends."""
+    size = np.sqrt((pairs[:, :, 0].astype(float) ** 2).sum(axis=0))
+    by_size = sorted(eligible, key=lambda row: (-size[row], row))
+    kept, rest = by_size[:top], sorted(by_size[top:])
+    key = {row: (oracles.random_bits(seed, OTHERS, row) >> 33) for row in rest}
+    drawn = sorted(rest, key=lambda row: (-key[row], row))[:other]
+    after = np.zeros_like(pairs)
+    after[:, kept] = pairs[:, kept]
+    after[:, drawn] = pairs[:, drawn].astype(float) * ((len(eligible) - top) / max(other, 1))
+    return sorted(kept + drawn), after
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize(
+    ("rows", "top_rate", "other_rate"), [(1, 0.2, 0.1), (40, 0.2, 0.1), (57, 0.0, 0.3), (30, 0.9, 0.1)]
+)
+def test_goss_is_that_of_the_oracle(rows, top_rate, other_rate, outputs):
+    pairs = gradients(rows, outputs)
+    top = round(top_rate * rows)
+    other = min(max(round(other_rate * rows), 1), rows - top)
+    for seed in (0, 5):
+        bag, after = sample("goss", pairs, top_rate, other_rate, seed)
+        expected, scaled = slow_goss(pairs, range(rows), top, other, seed)
+        assert bag == expected
+        np.testing.assert_array_equal(after, scaled)
+
+
+def test_goss_multiplies_the_drawn_rows_by_the_share_they_stand_for():
+    bag, after = sample("goss", np.ones((1, 100, 2)), 0.2, 0.1, 0)
+    assert len(bag) == 30
+    assert sorted(set(after[0, bag, 0].tolist())) == [1.0, 8.0]
+    assert after[0, :, 1].sum() == 100
+
+
+@pytest.mark.parametrize("method", ["goss", "weighted", "gradient_based"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_any_number_of_threads_draws_the_same_rows(method, ties):
+    pairs = gradients(20_000, 2)
+    if ties:
+        pairs[:] = np.round(pairs)
+    eligible = np.flatnonzero(np.random.default_rng(1).random(20_000) < 0.8)
+    args = {"goss": (0.1, 0.1, 3), "weighted": (0.2, 3), "gradient_based": (0.2, 1.0, 3)}[method]
+    bag, after = sample(method, pairs, *args, eligible=eligible)
+    assert set(bag) <= set(eligible.tolist())
+    assert bag == sorted(set(bag))
+    for threads in (2, 3, 8):
+        again, changed = sample(method, pairs, *args, eligible=eligible, threads=threads)
+        assert again == bag
+        assert changed.tobytes() == after.tobytes()
+
+
+def test_tied_gradients_are_kept_in_the_order_of_the_rows():
+    pairs = np.ones((1, 10, 2))
+    bag, after = sample("goss", pairs, 0.4, 0.1, 0)
+    assert [row for row in bag if after[0, row, 0] == 1.0][:4] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("method", ["goss", "weighted", "gradient_based"])
+def test_gradients_of_zero_can_be_drawn_from(method):
+    args = {"goss": (0.2, 0.2, 0), "weighted": (0.4, 0), "gradient_based": (0.4, 1.0, 0)}[method]
+    bag, after = sample(method, np.zeros((1, 10, 2)), *args)
+    assert 1 <= len(bag) <= 10
+    assert not after.any()
+
+
+def test_weighted_draws_are_in_proportion_to_the_gradient():
+    pairs = np.ones((1, 20, 2))
+    pairs[0, :10, 0] = -3.0
+    hits = np.zeros(20)
+    for seed in range(4000):
+        bag, after = sample("weighted", pairs, 0.05, seed)
+        assert len(bag) == 1
+        hits[bag] += 1
+        assert after[0, bag[0]].tolist() == pairs[0, bag[0]].tolist()
+    # One row is drawn: 300 of 4 000 expected for the large ones, 100 for the others; deviations of 17 and 10.
+    assert 240 < hits[:10].min() <= hits[:10].max() < 360
+    assert 60 < hits[10:].min() <= hits[10:].max() < 140
+
+
+@pytest.mark.parametrize(("method", "args"), [("gradient_based", (0.3, 1.0)), ("goss", (0.1, 0.2))])
+def test_expected_sums_are_those_of_all_rows(method, args):
+    pairs = gradients(200)
+    whole = pairs[0].astype(float).sum(axis=0)
+    sums = np.array(
+        [sample(method, pairs, *args, seed)[1][0].astype(float).sum(axis=0) for seed in range(3000)]
+    )
+    error = np.abs(sums.mean(axis=0) - whole)
+    assert (error < 4.5 * sums.std(axis=0) / np.sqrt(len(sums))).all()
+
+
+def test_the_number_of_rows_by_chance_is_right_on_average():
+    pairs = gradients(2_000)
+    pairs[0, :50] *= 100
+    counts = [len(sample("gradient_based", pairs, 0.2, 0.0, seed)[0]) for seed in range(100)]
+    assert 396 < np.mean(counts) < 404
+
+
+def slow_factor(sizes, wanted):
+    """By bisection."""
+    low, high = 0.0, 1e9
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.minimum(middle * sizes, 1).sum() < wanted else (low, middle)
+    return low
+
+
+def test_chances_are_in_proportion_to_the_regularised_gradient():
+    pairs = gradients(300)
+    pairs[0, :5] *= 50
+    g, h = pairs[0].astype(float).T
+    sizes = np.sqrt(g * g + 2.0 * h * h)
+    chance = np.minimum(slow_factor(sizes, 60) * sizes, 1)
+    bag, after = sample("gradient_based", pairs, 0.2, 2.0, 1)
+    np.testing.assert_allclose(after[0, bag, 1], h[bag] / chance[bag], rtol=1e-6)
+    assert set(range(5)) <= set(bag)
+
+
+# Theorem 3.2 of the LightGBM paper
+
+
+def real_gradients():
+    """Gradients of a half-trained model on a real table, and the side of a split that each row is on."""
+    from sklearn.datasets import load_breast_cancer, load_digits
+
+    cancer, digits = load_breast_cancer(), load_digits()
+    for X, y, column in ((cancer.data, cancer.target, 0), (digits.data, digits.target % 2, 20)):
+        model = sp.train({"objective": "log_loss"}, sp.Dataset(X, y.astype(float)), 40)
+        yield model.predict(X) - y, X[:, column] <= np.median(X[:, column])
+
+
+def variance_gain(g, left):
+    """n times the gain of Definition 3.1, in the sums that the sample gives, with counts of all rows."""
+    return g[left].sum() ** 2 / left.sum() + g[~left].sum() ** 2 / (~left).sum()
+
+
+def estimated(method, g, left, args, seed):
+    pairs = np.stack([g, np.ones(len(g))], axis=1)[None]
+    _, after = sample(method, pairs, *args, seed)
+    return variance_gain(after[0, :, 0].astype(float), left)
+
+
+def test_the_error_of_the_gain_is_within_the_bound_and_below_that_of_uniform_sampling():
+    a, b, delta = 0.2, 0.2, 0.05
+    for g, left in real_gradients():
+        n = len(g)
+        exact = variance_gain(g, left) / n
+        goss = np.array([estimated("goss", g, left, (a, b), seed) / n - exact for seed in range(300)])
+        uniform = np.array(
+            [estimated("goss", g, left, (0.0, a + b), seed) / n - exact for seed in range(300)]
+        )
+        rest = np.sort(np.abs(g))[: n - round(a * n)]
+        c = (1 - a) / np.sqrt(b) * rest.max()
+        d = max(np.abs(g[left]).mean(), np.abs(g[~left]).mean())
+        sides = max(1 / left.sum(), 1 / (~left).sum())
+        bound = c * c * np.log(1 / delta) * sides + 2 * d * c * np.sqrt(np.log(1 / delta) / n)
+        assert np.quantile(np.abs(goss), 1 - delta) <= bound
+        assert np.sqrt(np.mean(goss**2)) < np.sqrt(np.mean(uniform**2))
+
+
+# In training
+
+
+def problem(rows=3_000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 8))
+    return X, X[:, 0] * X[:, 1] + X[:, 2] + 0.2 * rng.normal(size=rows)
+
+
+SAMPLED = {
+    "goss": {"sampling_method": "goss", "top_rate": 0.1, "other_rate": 0.2, "goss_warm_up": False},
+    "gradient_based": {"sampling_method": "gradient_based", "subsample": 0.3},
+    "weighted": {"sampling_method": "weighted", "subsample": 0.3},
+}
+
+
+@pytest.mark.parametrize("method", SAMPLED)
+@pytest.mark.parametrize("objective", ["squared_error", "log_loss", "softmax"])
+def test_models_learn_and_are_the_same_on_any_number_of_threads(monkeypatch, method, objective):
+    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
+    X, y = problem()
+    target = {"squared_error": y, "log_loss": y > 0, "softmax": np.digitize(y, [-1, 1])}[objective]
+    params = SAMPLED[method] | {"objective": objective, "num_class": 3 if objective == "softmax" else 0}
+    weight = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
+    data = sp.Dataset(X, np.asarray(target, float), weight=weight)
+    history = sp.History()
+    models = [
+        sp.train(params | {"n_jobs": n}, data, 30, valid={"train": data}, callbacks=[history])
+        for n in (1, 2, 3, 8)
+    ]
+    assert len({model.to_bytes() for model in models}) == 1
+    losses = next(iter(history.evals["train"].values()))[:30]
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_the_first_rounds_of_goss_use_all_rows_unless_told_otherwise():
+    X, y = problem()
+    data = sp.Dataset(X, y)
+    params = {"sampling_method": "goss", "learning_rate": 0.25}
+    counts = [sp.train(params, data, 6).forest.tree(t).count[0] for t in range(6)]
+    assert counts == [3_000] * 4 + [900] * 2
+    plain = sp.train({"learning_rate": 0.25}, data, 4)
+    assert sp.train(params, data, 4).forest.equal(plain.forest)
+    cold = sp.train(params | {"goss_warm_up": False}, data, 2)
+    assert [cold.forest.tree(t).count[0] for t in range(2)] == [900, 900]
+
+
+def test_rows_that_were_not_drawn_have_their_scores_moved_by_the_tree():
+    X, y = problem()
+    data = sp.Dataset(X, y)
+    history = sp.History()
+    for params in SAMPLED.values():
+        model = sp.train(params, data, 3, valid={"train": data}, callbacks=[history])
+        rmse = float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
+        assert history.evals["train"]["rmse"][-1] == pytest.approx(rmse, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sampling_method": "goss", "top_rate": 0.7, "other_rate": 0.4}, "add up to 1.1"),
+        ({"sampling_method": "goss", "subsample": 0.5}, "subsample=0.5 contradicts"),
+        ({"sampling_method": "weighted"}, "needs subsample below 1"),
+        ({"sampling_method": "gradient_based"}, "needs subsample below 1"),
+        ({"sampling_method": "gos"}, "did you mean 'goss'"),
+        ({"top_rate": -0.1}, "top_rate=-0.1 is out of range"),
+        ({"sampling_method": "goss", "other_rate": 0.0}, "other_rate=0.0 is out of range"),
+    ],
+)
+def test_wrong_parameters_are_refused(given, message):
+    X, y = problem(50)
+    with pytest.raises(ParameterError, match=message):
+        sp.train(given, sp.Dataset(X, y), 1)

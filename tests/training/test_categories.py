@@ -1,0 +1,369 @@
+"""Categorical columns, from the frame to the prediction."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import category_oracle
+import spinney as sp
+from spinney.data import Categories
+from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
+from spinney.params import parse
+from spinney.training import boosting
+
+COLOURS = np.array(["red", "green", "blue", "mauve", "ecru", "teal", "ochre"])
+EFFECT = dict(zip(COLOURS, (2.0, -1.0, 0.5, 3.0, -2.5, 0.0, 1.5), strict=True))
+LOOSE = {"cat_smooth": 1.0, "min_data_per_group": 1, "min_child_samples": 2, "cat_l2": 0.0}
+
+
+def frame(rows=400, seed=0, gaps=True):
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(COLOURS, rows, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.06, 0.04])
+    number = rng.normal(size=rows)
+    y = np.array([EFFECT[c] for c in colour]) + number + 0.1 * rng.normal(size=rows)
+    colour = colour.astype(object)
+    if gaps:
+        colour[rng.random(rows) < 0.1] = None
+    return pd.DataFrame({"number": number, "colour": colour}), y
+
+
+def test_text_and_categories_of_every_library_give_the_same_model():
+    X, y = frame()
+    text = [None if pd.isna(value) else str(value) for value in X["colour"]]
+    tables = [
+        X,
+        X.astype({"colour": "category"}),
+        X.assign(colour=pd.Categorical(text, categories=sorted(EFFECT, reverse=True))),
+        X.astype({"colour": "string"}),
+        pl.DataFrame({"number": X["number"].to_numpy(), "colour": text}),
+        pl.DataFrame(
+            {"number": X["number"].to_numpy(), "colour": text}, schema_overrides={"colour": pl.Categorical}
+        ),
+        pl.DataFrame(
+            {"number": X["number"].to_numpy(), "colour": text},
+            schema_overrides={"colour": pl.Enum(sorted(EFFECT))},
+        ),
+        pa.table({"number": X["number"].to_numpy(), "colour": text}),
+        pa.table({"number": X["number"].to_numpy(), "colour": pa.array(text).dictionary_encode()}),
+    ]
+    models = [sp.train({}, sp.Dataset(table, y), 5) for table in tables]
+    assert all(model == models[0] for model in models)
+    expected = models[0].predict(X)
+    assert np.sqrt(np.mean((sp.train(LOOSE, sp.Dataset(X, y), 60).predict(X) - y) ** 2)) < 0.6
+    for table in tables:
+        assert models[0].predict(table).tolist() == expected.tolist()
+        assert models[0].predict_leaf(table).tolist() == models[0].predict_leaf(X).tolist()
+
+
+def test_whole_numbers_are_categories_when_named():
+    X, y = frame()
+    codes = {colour: 100 - 7 * place for place, colour in enumerate(sorted(EFFECT))}
+    number = np.array([np.nan if pd.isna(value) else codes[value] for value in X["colour"]])
+    array = np.stack([X["number"], number], axis=1)
+    models = [
+        sp.train({}, sp.Dataset(array, y, categorical=[1]), 5),
+        sp.train({}, sp.Dataset(array, y, categorical=[np.int64(1)]), 5),
+        sp.train({}, sp.Dataset(np.asfortranarray(array), y, categorical=(1,)), 5),
+    ]
+    assert models[0].forest.equal(models[1].forest)
+    assert models[0].forest.equal(models[2].forest)
+    table = pd.DataFrame({"number": X["number"], "code": pd.array(number, dtype="Int64")})
+    named = sp.train({}, sp.Dataset(table, y, categorical=["code"]), 5)
+    assert named.forest.equal(models[0].forest)
+    assert named.predict(table).tolist() == models[0].predict(array).tolist()
+    assert not sp.train({}, sp.Dataset(array, y), 5).forest.equal(named.forest)
+
+
+def test_the_order_of_categories_and_rows_of_a_later_table_does_not_matter():
+    X, y = frame()
+    model = sp.train(LOOSE, sp.Dataset(X.astype({"colour": "category"}), y), 10)
+    order = np.random.default_rng(1).permutation(len(y))
+    later = X.iloc[order].assign(
+        colour=lambda t: pd.Categorical(t["colour"], categories=sorted(EFFECT)[::-1])
+    )
+    assert model.predict(later).tolist() == model.predict(X)[order].tolist()
+    for row in range(0, 40, 7):
+        assert model.predict(X.iloc[[row]])[0] == model.predict(X)[row]
+
+
+def sums_of(codes, bins, g, h):
+    def of(rows):
+        return (float(g[rows].sum()), float(h[rows].sum()), int(rows.sum()))
+
+    return [of(codes == b) for b in range(bins)], of(codes < 0)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 4, 5, 12, 70])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_root_split_is_that_of_the_oracle(levels, seed):
+    rng = np.random.default_rng([levels, seed])
+    rows = 300
+    codes = rng.integers(0, levels, rows)
+    y = np.round(rng.normal(size=levels)[codes] * 8 + rng.normal(size=rows) * 4)
+    codes[rng.random(rows) < 0.1 * (seed % 2)] = -1
+    params = {
+        "base_score": 0.0, "max_leaves": 2, "learning_rate": 1.0, "reg_lambda": float(rng.choice([0.0, 1.0])),
+        "cat_smooth": float(rng.choice([1.0, 5.0, 10.0])), "cat_l2": float(rng.choice([0.0, 10.0])),
+        "min_data_per_group": int(rng.choice([1, 20])), "max_cat_threshold": int(rng.choice([2, 32])),
+        "min_child_samples": int(rng.choice([1, 20])),
+    }  # fmt: skip
+    text = np.array([f"c{code:03}" if code >= 0 else None for code in codes], dtype=object)
+    data = sp.Dataset(pd.DataFrame({"c": text}), y)
+    model = sp.train(params, data, 1)
+    categories = model._parts.schema.categories[0]
+    numbers = np.array([-1 if value is None else categories.numbers[value] for value in text])
+    sums, missing = sums_of(numbers, len(categories.values), -y, np.ones(rows))
+    best = category_oracle.best_split(sums, missing, parse(params))
+    tree = model.forest.tree(0)
+    total = -y.sum()
+    own = total**2 / (rows + params["reg_lambda"])
+    if best is None or best[0] - own <= 1e-9 * own:
+        assert tree.nodes == 1
+        return
+    assert tree.nodes == 3
+    assert set(tree.sets.members(0)) == best[1]
+    assert tree.gain[0] == pytest.approx(0.5 * (best[0] - own), rel=1e-3)
+    if missing[2]:
+        assert bool(tree.default_left[0]) == best[2]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, LOOSE, {"subsample": 0.5}, {"sampling_method": "goss", "goss_warm_up": False}, {"colsample_bynode": 0.5},
+     {"max_cat_to_onehot": 20}, {"reg_alpha": 0.5, "max_delta_step": 0.4}, {"grow_policy": "depthwise"}],
+)  # fmt: skip
+def test_any_number_of_threads_gives_the_same_bytes_and_scores_follow_the_trees(monkeypatch, params):
+    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
+    X, y = frame(rows=9_000)
+    X["other"] = np.random.default_rng(3).integers(0, 300, len(y)).astype(str)
+    models, told = [], []
+    for n_jobs in (1, 2, 3, 8):
+        data = sp.Dataset(X, y, n_jobs=n_jobs)
+        held = sp.Dataset(X.iloc[::3], y[::3], reference=data, n_jobs=n_jobs)
+        history = sp.History()
+        valid = {"train": data, "held": held}
+        models.append(sp.train(params | {"n_jobs": n_jobs}, data, 4, valid=valid, callbacks=[history]))
+        told.append(repr(history.evals))
+    assert len({model.to_bytes() for model in models}) == len(set(told)) == 1
+    for name, rows in (("train", slice(None)), ("held", slice(None, None, 3))):
+        rmse = float(np.sqrt(np.mean((models[0].predict(X.iloc[rows]) - y[rows]) ** 2)))
+        assert history.evals[name]["rmse"][-1] == pytest.approx(rmse, rel=1e-12)
+
+
+def test_a_model_with_categories_comes_back_from_its_file():
+    X, y = frame()
+    model = sp.train(LOOSE, sp.Dataset(X, y), 8)
+    again = sp.Model.from_bytes(model.to_bytes())
+    assert again == model
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    told = json.loads(model.to_json())
+    assert told["format"] == 2
+    assert told["categories"][0] is None
+    assert sorted(told["categories"][1]["values"]) == sorted(EFFECT)
+    assert "categories" in model.to_json().split('"trees"')[1]
+
+
+def test_a_model_without_categories_is_written_as_before():
+    model = sp.train({}, sp.Dataset(np.arange(40.0).reshape(-1, 1), np.arange(40.0)), 1)
+    assert json.loads(model.to_json())["format"] == 1
+    assert b"set_node" not in model.to_bytes()
+
+
+def test_rare_categories_share_a_number():
+    rng = np.random.default_rng(0)
+    levels = np.array([f"l{k}" for k in range(400)])
+    share = np.concatenate([np.full(200, 0.00498), np.full(200, 0.00002)])
+    text = rng.choice(levels, 20_000, p=share / share.sum())
+    data = sp.Dataset(pd.DataFrame({"c": text}), np.zeros(20_000), max_bin=100)
+    categories = data.schema.categories[0]
+    assert 150 <= categories.kept <= 200 < len(categories.values)
+    assert data.matrix.bins[0] == categories.count == categories.kept + 1
+    assert categories.numbers[categories.values[-1]] == categories.kept
+    many = sp.Dataset(pd.DataFrame({"c": rng.integers(0, 5000, 20_000).astype(str)}), np.zeros(20_000))
+    assert many.schema.categories[0].kept > 4_000
+
+
+def test_a_row_of_weight_zero_brings_no_category():
+    X, y = frame(gaps=False)
+    weight = (X["colour"] != "teal").to_numpy().astype(float)
+    data = sp.Dataset(X, y, weight=weight, unseen="missing")
+    assert "teal" not in data.schema.categories[1].values
+
+
+@pytest.mark.parametrize("unseen", ["missing", "rarest", "error"])
+def test_unseen_categories_follow_the_policy(unseen):
+    X, y = frame()
+    seen = X[X["colour"] != "red"]
+    model = sp.train(LOOSE, sp.Dataset(seen, y[seen.index], unseen=unseen), 5)
+    assert model.params.unseen == unseen
+    later = X.assign(colour="red")
+    if unseen == "error":
+        with pytest.raises(DataError, match="'red', a category that training did not see"):
+            model.predict(later)
+        data = sp.Dataset(seen, y[seen.index], unseen="error")
+        with pytest.raises(DataError, match="colour"):
+            sp.Dataset(X, y, reference=data)
+        return
+    rarest = model._parts.schema.categories[1].values[-1]
+    same_as = X.assign(colour=None if unseen == "missing" else rarest)
+    assert model.predict(later).tolist() == model.predict(same_as).tolist()
+    data = sp.Dataset(seen, y[seen.index], unseen=unseen)
+    history = sp.History()
+    held = sp.Dataset(later, y, reference=data)
+    again = sp.train(LOOSE, data, 5, valid={"later": held}, callbacks=[history])
+    rmse = float(np.sqrt(np.mean((again.predict(later) - y) ** 2)))
+    assert history.evals["later"]["rmse"][-1] == pytest.approx(rmse, rel=1e-12)
+
+
+def test_names_like_a_missing_marker_are_categories():
+    text = np.array(["nan", "None", "", "NA", "<NA>", "null"] * 30, dtype=object)
+    y = np.arange(180.0) % 6
+    model = sp.train(
+        LOOSE | {"reg_lambda": 0.0, "learning_rate": 1.0}, sp.Dataset(pd.DataFrame({"c": text}), y), 8
+    )
+    assert set(model._parts.schema.categories[0].values) == set(text)
+    np.testing.assert_allclose(model.predict(pd.DataFrame({"c": text})), y, atol=1e-6)
+
+
+def test_any_text_is_a_category():
+    text = np.array(["ä", "日本", "a\nb", '"', "\\", "\u0000x", "😀"] * 20, dtype=object)
+    model = sp.train(LOOSE, sp.Dataset(pd.DataFrame({"größe": text}), np.arange(140.0) % 7), 2)
+    assert (
+        sp.Model.from_bytes(model.to_bytes()).predict(pd.DataFrame({"größe": text})).tolist()
+        == model.predict(pd.DataFrame({"größe": text})).tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("later", "error", "message"),
+    [
+        (pd.DataFrame({"number": [1.0], "colour": [3.0]}), DataTypeError, "now it holds numbers"),
+        (pd.DataFrame({"number": ["a"], "colour": ["red"]}), DataTypeError, '"number" holds text'),
+        (np.array([[1.0, 2.0]]), DataTypeError, "now it holds numbers"),
+        (
+            pd.DataFrame({"number": [1.0, 2.0], "colour": ["red", 3]}),
+            DataTypeError,
+            "mixes text with other values",
+        ),
+        (pd.DataFrame({"number": [1.0]}), DataError, "missing"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(later, error, message):
+    X, y = frame()
+    model = sp.train({}, sp.Dataset(X, y), 1)
+    with pytest.raises(error, match=message):
+        model.predict(later)
+
+
+@pytest.mark.parametrize(
+    ("X", "categorical", "error", "message"),
+    [
+        (np.array([[0.5], [1.0]]), [0], DataError, "named categorical, but holds 0.5"),
+        (np.array([[1e300], [1.0]]), [0], DataError, "named categorical, but holds 1e"),
+        (np.eye(2), [2], ParameterError, "columns 0 to 1"),
+        (np.eye(2), [-1], ParameterError, "columns 0 to 1"),
+        (np.eye(2), ["a"], ParameterError, "'a', which X does not have"),
+        (np.eye(2), "all", ParameterTypeError, 'must be "auto"'),
+        (np.eye(2), 1, ParameterTypeError, 'must be "auto"'),
+        (np.eye(2), [1.5], ParameterTypeError, "names or positions"),
+        (np.eye(2), [True], ParameterTypeError, "names or positions"),
+        (pd.DataFrame({"a": ["x", 1]}), "auto", DataTypeError, "mixes text"),
+        (pd.DataFrame({"a": pd.Categorical([1.5, 2.5])}), "auto", DataTypeError, "category 1.5"),
+        (pd.DataFrame({"a": pd.Categorical([(1, 2), (3, 4)])}), "auto", DataTypeError, "category"),
+    ],
+)
+def test_wrong_categories_are_refused(X, categorical, error, message):
+    with pytest.raises(error, match=message):
+        sp.Dataset(X, np.zeros(2), categorical=categorical)
+
+
+def test_sparse_tables_have_no_categories():
+    from scipy import sparse
+
+    with pytest.raises(DataTypeError, match="sparse table cannot have categorical"):
+        sp.Dataset(sparse.csr_array(np.eye(3)), categorical=[0])
+    X, y = frame()
+    model = sp.train({}, sp.Dataset(X, y), 1)
+    with pytest.raises(DataTypeError, match="sparse"):
+        model.predict(sparse.csr_array(np.eye(2)))
+
+
+def test_columns_of_one_category_or_of_none_at_all_say_nothing():
+    y = np.arange(60.0)
+    table = pd.DataFrame({"one": ["x"] * 60, "none": pd.Series([None] * 60, dtype="string")})
+    model = sp.train({"min_child_samples": 1}, sp.Dataset(table, y), 2)
+    assert model.forest.nodes == 2
+    assert len(set(model.predict(table))) == 1
+    assert sp.Model.from_bytes(model.to_bytes()) == model
+
+
+def test_a_column_of_truth_values_may_be_read_as_numbers():
+    table = pd.DataFrame({"flag": [True, False] * 40})
+    model = sp.train({"min_child_samples": 1}, sp.Dataset(table, np.arange(80.0) % 2), 3)
+    assert model._parts.schema.categories is None
+    assert model.predict(table)[0] < model.predict(table)[1]
+
+
+@pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])
+def test_estimators_take_frames_with_text(kind):
+    from sklearn.base import clone
+
+    X, y = frame()
+    target = (y > 0).astype(int) if kind is sp.GBMClassifier else y
+    fitted = clone(kind(n_estimators=5, min_data_per_group=5)).fit(X, target, eval_set=(X, target))
+    assert fitted.predict(X).shape == (400,)
+    held = kind(n_estimators=5, validation_fraction=0.2, early_stopping_rounds=2).fit(X, target)
+    assert held.feature_importances_[1] > 0
+    numbers = X.assign(colour=X["colour"].map({c: k for k, c in enumerate(COLOURS)}))
+    named = kind(n_estimators=5, categorical=["colour"]).fit(numbers, target)
+    assert named.model_._parts.schema.categories[1].whole
+    assert [stage.tobytes() for stage in fitted.staged_predict(X)][-1] == fitted.predict(X).tobytes()
+
+
+def hostile(change):
+    """A model with categories, its parts changed."""
+    from dataclasses import replace
+
+    from spinney.model.ensemble import Ensemble
+    from spinney.tree import Sets
+
+    X, y = frame()
+    parts = sp.train(LOOSE, sp.Dataset(X, y), 2)._parts
+    sets = {name: getattr(parts.forest.sets, name).copy() for name in ("node", "start", "bits")}
+    change(sets)
+    forest = replace(parts.forest, sets=Sets(**sets))
+    return Ensemble(forest, parts.base_score, parts.objective, parts.params, parts.schema, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda sets: sets["node"].__setitem__(0, 10**6),
+        lambda sets: sets["node"].__setitem__(0, -1),
+        lambda sets: sets.__setitem__("node", sets["node"][:-1]),
+        lambda sets: sets.__setitem__("bits", sets["bits"][:-1]),
+        lambda sets: sets["start"].__setitem__(1, -(2**62)),
+        lambda sets: sets["start"].__setitem__(-1, 2**62),
+        lambda sets: sets.__setitem__("start", sets["start"][:-1]),
+        lambda sets: sets.__setitem__("bits", sets["bits"].astype(np.int32)),
+    ],
+)
+def test_sets_that_do_not_fit_are_refused(change):
+    with pytest.raises(ModelFormatError, match="set_"):
+        hostile(change)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"values": ["a", "a"], "kept": 1}, {"values": ["a", 1], "kept": 1}, {"values": [1.5], "kept": 1},
+     {"values": ["a"], "kept": 2}, {"values": ["a"], "kept": -1}, {"values": ["a"], "kept": True},
+     {"values": "ab", "kept": 1}, {"kept": 1}, 3,
+     {"values": [2**60], "kept": 1}, {"values": [True], "kept": 1}],
+)  # fmt: skip
+def test_categories_of_a_file_are_not_trusted(value):
+    with pytest.raises(ModelFormatError):
+        Categories.from_json(value)
