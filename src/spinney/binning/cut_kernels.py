@@ -58,15 +58,20 @@ def gather_keys(
 @inline
 def sort_keys(keys, at, count, spare, spare_at, order, order_at, weighted, heads, heads_at):
     """Sort keys[at:at+count] by radix; `order` (two lines of count) then tells where each key was."""
+    if weighted != 0:
+        for i in range(count):
+            order[order_at + i] = i
+    falls = 0
+    for i in range(1, count):
+        falls += 1 if keys[at + i] < keys[at + i - 1] else 0
+    if falls == 0:
+        return
     for b in range(DIGITS * BUCKETS):
         heads[heads_at + b] = 0
     for i in range(count):
         key = keys[at + i]
         for d in range(DIGITS):
             heads[heads_at + d * BUCKETS + digit_of(key, d)] += 1
-    if weighted != 0:
-        for i in range(count):
-            order[order_at + i] = i
     swapped = 0
     for d in range(DIGITS):
         head = heads_at + d * BUCKETS

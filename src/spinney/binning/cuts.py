@@ -83,7 +83,8 @@ def find_cuts(
     if table.sparse is not None:
         mass = np.zeros(table.rows)
         mass[picks] = 1.0 if weight is None else sampled_weight
-        return _joined(_cut_stored(table.sparse, mass, most, absent_missing, team), max_bin)
+        weighted = weight is not None
+        return _joined(_cut_stored(table.sparse, mass, weighted, most, absent_missing, team), max_bin)
     scratch = _Scratch(len(picks), team.size, weight is not None)
     parts: list[NDArray[np.float64]] = []
     for panel in table.panels:
@@ -172,15 +173,20 @@ def _cut_some(
 
 
 def _cut_stored(
-    values: SparseValues, mass: NDArray[np.float64], most: int, absent_missing: bool, team: Team
+    values: SparseValues,
+    mass: NDArray[np.float64],
+    weighted: bool,
+    most: int,
+    absent_missing: bool,
+    team: Team,
 ) -> list[NDArray[np.float64]]:
     """Cuts of the columns of a sparse table."""
-    starts, rows, data = values.by_column()
+    starts, rows, data = values.by_column
     longest = int(np.diff(starts).max()) + 1
     most = min(most, longest + 1)
     single = data.dtype == np.float32
     values32, values64 = (data, EMPTY64) if single else (EMPTY32, data)
-    scratch = _Scratch(longest, team.size, True)
+    scratch = _Scratch(longest, team.size, weighted)
     keys = np.empty(team.size * longest, np.int64)
     step = max(1, CUTS_AT_ONCE // most)
     parts: list[NDArray[np.float64]] = []
@@ -190,8 +196,8 @@ def _cut_stored(
         cuts, made = np.empty(columns * most), np.empty(columns, np.int64)
         team.run(
             cut_stored.bind(
-                columns, len(rows), len(mass), longest, team.size, most, int(single), int(absent_missing),
-                float(mass.sum()), some, rows, values32, values64, mass, keys, scratch.spare, scratch.order,
+                columns, len(rows), len(mass), longest, team.size, most, int(weighted), int(single),
+                int(absent_missing), float(mass.sum()), some, rows, values32, values64, mass, keys, scratch.spare, scratch.order,
                 scratch.mass, scratch.heads, cuts, made,
             )
         )  # fmt: skip

@@ -120,7 +120,7 @@ def read_stored(
 
     Also tells, for each column, whether it holds an infinite value.
     """
-    starts, entry_rows, data = values.by_column()
+    starts, entry_rows, data = values.by_column
     columns, stored = len(starts) - 1, len(entry_rows)
     single = data.dtype == np.float32
     bins = np.empty(stored, np.uint16)

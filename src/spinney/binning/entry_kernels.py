@@ -4,47 +4,66 @@ import numpy as np
 
 from spinney.binning.bin_kernels import bin_of
 from spinney.binning.cut_kernels import BUCKETS, DIGITS, MISSING, key_of, merge_equal, place_cuts, sort_keys
-from spinney.jit import f32, f64, i32, i64, kernel, out, u8, u16
+from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8, u16
 from spinney.jit.intrinsics import bits_of
+
+
+@inline
+def insert_zero(keys, at, mass, mass_at, distinct, rest):
+    """Add the mass of rows without an entry to the value 0; returns the number of distinct values then."""
+    place = 0
+    while place < distinct and keys[at + place] < 0:
+        place += 1
+    if place < distinct and keys[at + place] == 0:
+        mass[mass_at + place] += rest
+        return distinct
+    for back in range(distinct - place):
+        i = distinct - back
+        keys[at + i] = keys[at + i - 1]
+        mass[mass_at + i] = mass[mass_at + i - 1]
+    keys[at + place] = 0
+    mass[mass_at + place] = rest
+    return distinct + 1
 
 
 @kernel
 def cut_stored(
     rank: i64, size: i64, sync: out(i64["32"]), columns: i64, stored: i64, all_rows: i64, longest: i64, threads: i64,
-    most: i64, single: i64, absent_missing: i64, total_mass: f64,
+    most: i64, weighted: i64, single: i64, absent_missing: i64, total_mass: f64,
     starts: i64["columns + 1"], rows: i32["stored"], values32: f32["stored * single"], values64: f64["stored * (1 - single)"],
     mass_of: f64["all_rows"], keys: out(i64["threads * longest"]), spare: out(i64["threads * longest"]),
-    order: out(i32["2 * threads * longest"]), mass: out(f64["threads * longest"]), heads: out(i32["threads * 12288"]),
-    cuts: out(f64["columns * most"]), made: out(i64["columns"]),
+    order: out(i32["2 * threads * longest * weighted"]), mass: out(f64["threads * longest"]),
+    heads: out(i32["threads * 12288"]), cuts: out(f64["columns * most"]), made: out(i64["columns"]),
 ):
     """Cuts of each column from its stored entries in rows of positive mass; the rest of the mass is at 0, or missing.
 
-    `longest` is one more than the entries of any column. Masses are whole numbers, so sums do not depend on their order.
+    `longest` is one more than the entries of any column. Masses are whole numbers, so sums do not depend on their order;
+    without weights they are 0 and 1.
     """
     for c in range(rank, columns, size):
         at = rank * longest
         count = 0
-        rest = total_mass
+        seen = 0.0
         for k in range(starts[c], starts[c + 1]):
             m = mass_of[rows[k]]
             if m > 0.0:
-                rest -= m
+                seen += m
                 key = key_of(float(values32[k]) if single != 0 else values64[k])
                 if key != MISSING:
                     keys[at + count] = key
-                    mass[at + count] = m
+                    if weighted != 0:
+                        mass[at + count] = m
                     count += 1
-        if rest > 0.0 and absent_missing == 0:
-            keys[at + count] = 0
-            mass[at + count] = rest
-            count += 1
-        made[c] = 0
+        distinct = 0
         if count > 0:
-            sort_keys(keys, at, count, spare, at, order, 2 * at, np.int64(1), heads, rank * DIGITS * BUCKETS)
-            for i in range(count):
-                spare[at + i] = bits_of(mass[at + order[2 * at + i]])
-            distinct = merge_equal(keys, at, count, spare, at, np.int64(1), mass, at)
-            made[c] = place_cuts(keys, at, mass, at, distinct, most, cuts, c * most)
+            sort_keys(keys, at, count, spare, at, order, 2 * at, weighted, heads, rank * DIGITS * BUCKETS)
+            if weighted != 0:
+                for i in range(count):
+                    spare[at + i] = bits_of(mass[at + order[2 * at + i]])
+            distinct = merge_equal(keys, at, count, spare, at, weighted, mass, at)
+        if seen < total_mass and absent_missing == 0:
+            distinct = insert_zero(keys, at, mass, at, distinct, total_mass - seen)
+        made[c] = place_cuts(keys, at, mass, at, distinct, most, cuts, c * most) if distinct > 0 else 0
 
 
 @kernel

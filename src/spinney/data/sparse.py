@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class SparseValues:
         """Number of stored entries."""
         return int(self.matrix.nnz)
 
+    @cached_property
     def by_column(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.floating[Any]]]:
         """Starts of the columns, and row and value of each entry, rows ascending."""
         matrix = self.matrix.tocsc()

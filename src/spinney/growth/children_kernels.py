@@ -21,18 +21,31 @@ PURPOSE_LEVEL = 1000
 PURPOSE_NODE = 1000000
 
 
-@inline
-def share(count, rank, size):
-    """First position of a thread's share of `count` things."""
-    return count * rank // size
+# A code costs as much to collect and search as so many additions to a cell.
+COST_OF_CODE = 4
 
 
 @inline
-def build(rank, size, node, by_rows, stretches, entries, bins, used, count, stored, sums):
+def share(count, starts, rows, rank, size):
+    """First of the groups that a thread sums and searches in a node of some rows."""
+    goal = (rows * count + COST_OF_CODE * starts[count]) * rank // size
+    low = np.int64(0)
+    high = np.int64(count)
+    while low < high:
+        middle = (low + high) >> 1
+        if rows * middle + COST_OF_CODE * starts[middle] < goal:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
+def build(rank, size, node, rows, by_rows, stretches, entries, bins, used, count, stored, sums):
     """Sum a node's rows into this thread's cells: all rows of its groups, or (by rows) its rows of all groups."""
     cells, cells_size, shares, _, total = sums
-    first = 0 if by_rows != 0 else share(count, rank, size)
-    last = count if by_rows != 0 else share(count, rank + 1, size)
+    first = 0 if by_rows != 0 else share(count, used[1], rows, rank, size)
+    last = count if by_rows != 0 else share(count, used[1], rows, rank + 1, size)
     held = 0
     for t in range(rank if by_rows != 0 else 0, rank + 1 if by_rows != 0 else size):
         at = 2 * (node * size + t)
@@ -145,12 +158,23 @@ def search_categories(column, start, node, nodes, planes, total, features, ruleb
 
 
 @inline
+def enough_rows(planes, at, columns, least):
+    """Whether some count is large enough for a leaf. In a small node mostly none is, and this is sooner than scoring."""
+    most = planes[at]
+    for k in range(columns):
+        most = max(most, planes[at + k])
+    return most >= least
+
+
+@inline
 def search_run(member, columns, start, node, nodes, planes, total, members, marks, marks_at, rulebook, scratch, found, gain, at):
     """Best cut of a run of columns that have two bins and one code each: all of them scored in one go."""
     line, gains, width, line_at, gains_at = scratch
     row = node * NODE_WIDTH
     c = nodes[row + COUNT]
     plane_at = nodes[row + SLOT] * PLANES * total
+    if not enough_rows(planes, plane_at + 2 * total + start, columns, rulebook[0][MIN_COUNT]):
+        return
     rest_of_each(
         planes, plane_at, total, start, columns, nodes[row + SUM_G], nodes[row + SUM_H], c, line, line_at, width
     )
@@ -194,7 +218,7 @@ def draw_columns(node, nodes, used_columns, count, rulebook, drawn, drawn_at, ma
 def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, features, rulebook, finds, at):
     """Search the columns of one unit."""
     found, gain, _, _, _, scratch, sets, words = finds
-    units, members, low, _, _, _, _ = axis
+    units, members, low, _, _, _ = axis
     first = units[unit + AXIS_MEMBER]
     columns = units[unit + AXIS_COLUMNS]
     column = members[first]
@@ -216,14 +240,14 @@ def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, feature
 
 @inline
 def search_children(
-    rank, size, small, large, search_small, by_rows, count, axis, features, nodes, sums, rulebook, finds
+    rank, size, small, large, search_small, by_rows, used, count, axis, features, nodes, sums, rulebook, finds
 ):
     """Collect the histograms of this thread's units and search them for both children, unit by unit in cache.
 
     `small` is the node that was built; its split goes to place `search_small` of this thread's two, -1 for none. `large` gets
     the rest of its parent's histogram, which is in its slot, and the second place; -1 for nobody.
     """
-    units, _, _, group_units, unit_shares, chosen, _ = axis
+    units, _, _, group_units, unit_shares, chosen = axis
     used_columns, used_count, allowed = chosen
     cells, cells_size, shares, planes, total = sums
     _, _, drawn, mask, columns, _, _, _ = finds
@@ -232,8 +256,9 @@ def search_children(
     flushed = 1 if nodes[small * NODE_WIDTH + COUNT] > BLOCK else 0
     from_thread = 0 if by_rows != 0 else rank
     to_thread = size if by_rows != 0 else rank + 1
-    first_unit = unit_shares[rank] if by_rows != 0 else group_units[share(count, rank, size)]
-    last_unit = unit_shares[rank + 1] if by_rows != 0 else group_units[share(count, rank + 1, size)]
+    rows = nodes[small * NODE_WIDTH + COUNT]
+    first_unit = unit_shares[rank] if by_rows != 0 else group_units[share(count, used[1], rows, rank, size)]
+    last_unit = unit_shares[rank + 1] if by_rows != 0 else group_units[share(count, used[1], rows, rank + 1, size)]
     marks = allowed
     mask_small = np.int64(0)
     mask_large = np.int64(0)

@@ -102,10 +102,12 @@ class HistGrower:
         tree, features, stored = self._tree, matrix.features, matrix.stored
         return add_tree.bind(
             matrix.rows, matrix.columns, len(scores), matrix.stride, int(matrix.wide), int(len(stored.row_starts) > 0),
-            len(stored.row_codes), self._words, len(tree["value"]), by_row8, by_row16, stored.row_starts, stored.row_codes,
+            len(stored.row_codes), self._words, len(tree["value"]), self._team.size, by_row8, by_row16, stored.row_starts,
+            stored.row_codes,
             features.group, features.low, features.codes, features.bins, features.default, self._cuts.categorical,
             self._sets, self.control,
-            tree["feature"], tree["cut_bin"], tree["left"], tree["default_left"], tree["value"], scores,
+            tree["feature"], tree["cut_bin"], tree["left"], tree["default_left"], tree["value"],
+            np.empty(2 * self._team.size * len(tree["value"]), np.int64), scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:

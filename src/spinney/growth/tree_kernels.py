@@ -52,7 +52,8 @@ def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count,
     large = shared[LARGE]
     subtracting = shared[FROM_PARENT] != 0
     spread = bins[3] <= LINE and nodes[small * NODE_WIDTH + COUNT] >= SHARE_ROWS
-    by_rows = np.int64(1 if size == 1 or axis[6] != 0 or spread else 0)
+    # Sparse columns cannot be shared out for summing.
+    by_rows = np.int64(1 if size == 1 or stored[2] > 0 or spread else 0)
     if shared[PARTED] == 0:
         partition(node, rank, rank + 1, size, stretches, entries, spare, by_column, nodes)
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
@@ -70,12 +71,15 @@ def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count,
             continue
         if turn == 1 and by_rows != 0 and not meet(sync, size):
             return False
-        build(rank, size, child, by_rows, stretches, entries, bins, used, count, stored, sums)
+        rows = nodes[child * NODE_WIDTH + COUNT]
+        build(rank, size, child, rows, by_rows, stretches, entries, bins, used, count, stored, sums)
         if by_rows != 0 and not meet(sync, size):
             return False
         rest = large if turn == 0 and subtracting else np.int64(-1)
         place = wanted - 1 if turn == 0 else wanted
-        search_children(rank, size, child, rest, place, by_rows, count, axis, features, nodes, sums, rulebook, finds)
+        search_children(
+            rank, size, child, rest, place, by_rows, used, count, axis, features, nodes, sums, rulebook, finds
+        )
     return meet(sync, size)
 
 
@@ -144,9 +148,7 @@ def grow_tree(
     stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])
     features = (group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical)
     chosen = (used_columns, extent[COLUMNS_USED], allowed)
-    # Sparse columns cannot be shared out for summing, and bundles are too unlike for sharing to be even.
-    uneven = 1 if groups < columns else 0
-    axis = (units, members, axis_low, group_units, unit_shares, chosen, uneven)
+    axis = (units, members, axis_low, group_units, unit_shares, chosen)
     table = (nodes, gains, heap, free, shared, sets)
     sums = (cells, cells_size, shares, planes, total)
     rulebook = (limits, rules, scales, control[SEED])
