@@ -10,7 +10,7 @@ from spinney.growth.layout import (
 )  # fmt: skip
 from spinney.growth.category_kernels import best_set, write_set
 from spinney.growth.packing import BLOCK, PLANES
-from spinney.growth.histogram_kernels import collect_column, subtract, sum_rows
+from spinney.growth.histogram_kernels import clear_cells, collect_column, subtract, sum_rows
 from spinney.growth.search_kernels import (
     INVALID, code_sums, first_of, largest, prefix_around, prefix_sums, rest_of_each, score_cuts,
 )  # fmt: skip
@@ -158,12 +158,17 @@ def search_categories(column, start, node, nodes, planes, total, features, ruleb
 
 
 @inline
-def enough_rows(planes, at, columns, least):
-    """Whether some count is large enough for a leaf. In a small node mostly none is, and this is sooner than scoring."""
-    most = planes[at]
-    for k in range(columns):
-        most = max(most, planes[at + k])
-    return most >= least
+def is_alive(unit, axis, node, nodes, planes, total, rulebook):
+    """1 if a unit can split a node or one below it: a run of one-code columns cannot where no code has rows for a leaf."""
+    units = axis[0]
+    columns = units[unit + AXIS_COLUMNS]
+    if columns == 0:
+        return 1
+    end = (nodes[node * NODE_WIDTH + SLOT] * PLANES + 2) * total + units[unit + AXIS_END]
+    most = planes[end - 1]
+    for at in range(end - columns, end):
+        most = max(most, planes[at])
+    return 1 if most >= rulebook[0][MIN_COUNT] else 0
 
 
 @inline
@@ -173,8 +178,6 @@ def search_run(member, columns, start, node, nodes, planes, total, members, mark
     row = node * NODE_WIDTH
     c = nodes[row + COUNT]
     plane_at = nodes[row + SLOT] * PLANES * total
-    if not enough_rows(planes, plane_at + 2 * total + start, columns, rulebook[0][MIN_COUNT]):
-        return
     rest_of_each(
         planes, plane_at, total, start, columns, nodes[row + SUM_G], nodes[row + SUM_H], c, line, line_at, width
     )
@@ -218,7 +221,7 @@ def draw_columns(node, nodes, used_columns, count, rulebook, drawn, drawn_at, ma
 def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, features, rulebook, finds, at):
     """Search the columns of one unit."""
     found, gain, _, _, _, scratch, sets, words = finds
-    units, members, low, _, _, _ = axis
+    units, members, low, _, _, _, _, _ = axis
     first = units[unit + AXIS_MEMBER]
     columns = units[unit + AXIS_COLUMNS]
     column = members[first]
@@ -245,14 +248,17 @@ def search_children(
     """Collect the histograms of this thread's units and search them for both children, unit by unit in cache.
 
     `small` is the node that was built; its split goes to place `search_small` of this thread's two, -1 for none. `large` gets
-    the rest of its parent's histogram, which is in its slot, and the second place; -1 for nobody.
+    the rest of its parent's histogram, which is in its slot, and the second place; -1 for nobody. A unit that has died in the
+    parent is left alone.
     """
-    units, _, _, group_units, unit_shares, chosen = axis
+    units, _, _, group_units, unit_shares, chosen, alive, unit_count = axis
     used_columns, used_count, allowed = chosen
     cells, cells_size, shares, planes, total = sums
     _, _, drawn, mask, columns, _, _, _ = finds
     small_at = nodes[small * NODE_WIDTH + SLOT] * PLANES * total
     large_at = nodes[max(large, 0) * NODE_WIDTH + SLOT] * PLANES * total
+    small_alive = nodes[small * NODE_WIDTH + SLOT] * unit_count
+    large_alive = nodes[max(large, 0) * NODE_WIDTH + SLOT] * unit_count
     flushed = 1 if nodes[small * NODE_WIDTH + COUNT] > BLOCK else 0
     from_thread = 0 if by_rows != 0 else rank
     to_thread = size if by_rows != 0 else rank + 1
@@ -275,17 +281,27 @@ def search_children(
         unit = u * AXIS_UNIT_WIDTH
         begin = units[unit + AXIS_BEGIN]
         end = units[unit + AXIS_END]
+        cells_at = units[unit + AXIS_CELLS]
+        if large >= 0 and alive[large_alive + u] == 0:
+            clear_cells(
+                cells, cells_at, cells_size, shares, PLANES * total, flushed, from_thread, to_thread, total, begin, end
+            )
+            alive[small_alive + u] = 0
+            continue
         collect_column(
-            cells, units[unit + AXIS_CELLS], cells_size, shares, PLANES * total, flushed, from_thread, to_thread,
-            planes, small_at, total, begin, end,
+            cells, cells_at, cells_size, shares, PLANES * total, flushed, from_thread, to_thread, planes, small_at, total,
+            begin, end,
         )
-        if search_small >= 0:
+        alive[small_alive + u] = is_alive(unit, axis, small, nodes, planes, total, rulebook)
+        if search_small >= 0 and alive[small_alive + u] != 0:
             search_unit(
                 unit, small, nodes, axis, marks, mask_small, planes, total, features, rulebook, finds,
                 2 * rank + search_small,
             )
         if large >= 0:
             subtract(planes, large_at, small_at, total, begin, end)
-            search_unit(
-                unit, large, nodes, axis, marks, mask_large, planes, total, features, rulebook, finds, 2 * rank + 1
-            )
+            alive[large_alive + u] = is_alive(unit, axis, large, nodes, planes, total, rulebook)
+            if alive[large_alive + u] != 0:
+                search_unit(
+                    unit, large, nodes, axis, marks, mask_large, planes, total, features, rulebook, finds, 2 * rank + 1
+                )

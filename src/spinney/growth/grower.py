@@ -161,7 +161,7 @@ class HistGrower:
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
             np.zeros(sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
             whole(threads * axis.cells), np.zeros(threads * PLANES * total, np.int32),
-            np.empty((slots + 2) * PLANES * total, np.int32),
+            np.empty((slots + 2) * PLANES * total, np.int32), np.zeros((slots + 2) * len(features.units), np.uint8),
             np.empty(threads * PLANES * width, np.int32), np.empty(threads * width, np.float64),
             whole(max_nodes * layout.NODE_WIDTH), np.empty(max_nodes, np.float64), whole(max_nodes), whole(slots),
             whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),

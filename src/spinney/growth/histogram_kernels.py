@@ -145,6 +145,19 @@ def collect_column(cells, cells_at, cells_size, shares, share_size, flushed, fir
 
 
 @inline
+def clear_cells(cells, cells_at, cells_size, shares, share_size, flushed, first, last, total, begin, end):
+    """Clear what threads first..last-1 hold of a stretch that nobody will ask for."""
+    for t in range(first, last):
+        from_at = t * cells_size + cells_at - begin
+        for c in range(begin, end):
+            cells[from_at + c] = 0
+        if flushed != 0:
+            for plane in range(t * share_size, t * share_size + 3 * total, total):
+                for c in range(begin, end):
+                    shares[plane + c] = 0
+
+
+@inline
 def subtract(planes, from_at, less_at, total, begin, end):
     """Larger child = parent - smaller child, in the parent's place."""
     for c in range(begin, end):

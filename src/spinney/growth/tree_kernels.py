@@ -23,7 +23,8 @@ from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8, u16
 from spinney.jit.barrier import meet
 
 # Rows from which every thread partitions its own rows of a node; below, thread 0 does it for all, sooner than a meeting.
-SHARE_PARTITION = 4096
+# 52 000 rows of 12 groups and 5 500 codes, 255 leaves, two threads: 16 384 7.4 ms, 4 096 6.6 ms, 1 024 5.9 ms a tree.
+SHARE_PARTITION = 1024
 # Rows from which a histogram is shared by rows and not by columns, where a row of bins fits one cache line.
 SHARE_ROWS = 4096
 LINE = 64
@@ -126,7 +127,7 @@ def grow_tree(
     entries: out(i64["rows"]), spare: out(i64["rows"]), stretches: out(i64["2 * threads * max_nodes"]),
     sides: out(u8["side_size"]), line: out(u16["rows * sparse"]),
     cells: out(i64["threads * cells_size"]), shares: out(i32["threads * 3 * total"]),
-    planes: out(i32["(slots + 2) * 3 * total"]),
+    planes: out(i32["(slots + 2) * 3 * total"]), alive: out(u8["(slots + 2) * unit_count"]),
     lines: out(i32["threads * 3 * width"]), line_gains: out(f64["threads * width"]),
     nodes: out(i64["16 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]),
     free: out(i64["slots"]), shared: out(i64["16"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
@@ -148,7 +149,7 @@ def grow_tree(
     stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])
     features = (group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical)
     chosen = (used_columns, extent[COLUMNS_USED], allowed)
-    axis = (units, members, axis_low, group_units, unit_shares, chosen)
+    axis = (units, members, axis_low, group_units, unit_shares, chosen, alive, unit_count)
     table = (nodes, gains, heap, free, shared, sets)
     sums = (cells, cells_size, shares, planes, total)
     rulebook = (limits, rules, scales, control[SEED])
