@@ -3,24 +3,26 @@
 import itertools
 
 
-def candidate_sets(sums, config, min_category):
-    """Sets of categories in the order they are tried, with whether L2 is raised. `sums`: (g, h, count) of each category."""
+def candidate_sets(sums, total, config, min_category):
+    """Sets of categories in the order they are tried, and the L2 on top. `sums`: (g, h, count) of each category."""
     if len(sums) <= config.max_cat_to_onehot:
         return [({b},) for b in range(len(sums)) if sums[b][2] > 0], 0.0
-    enough = [b for b in range(len(sums)) if sums[b][2] >= min_category]
+    # Rows that the model is sure about have small hessians, and count for less.
+    share = total[2] / max(total[1], 1e-300)
+    weighed = [min(count, int(h * share + 0.5)) for _, h, count in sums]
+    enough = [b for b in range(len(sums)) if weighed[b] >= min_category]
     smooth = config.cat_smooth
     order = sorted(enough, key=lambda b: (sums[b][0] / (sums[b][1] + smooth), b))
     most = min(config.max_cat_threshold, (len(order) + 1) // 2)
-    total = sum(s[2] for s in sums)
     found = []
     for line in (order, order[::-1]):
         held = taken = 0
         for k in range(most):
-            held += sums[line[k]][2]
+            held += weighed[line[k]]
             taken += sums[line[k]][2]
             if held < config.min_data_per_group:
                 continue
-            if total - taken < config.min_data_per_group:
+            if total[2] - taken < config.min_data_per_group:
                 break
             held = 0
             found.append((set(line[: k + 1]),))
@@ -31,8 +33,8 @@ def best_split(sums, missing, config):
     """(score, set, missing left) of the best split, None where there is none."""
     from math import ceil
 
-    sets, more = candidate_sets(sums, config, max(1, ceil(config.cat_smooth)))
     total = [sum(part) for part in zip(*sums, missing, strict=True)]
+    sets, more = candidate_sets(sums, total, config, max(1, ceil(config.cat_smooth)))
     penalty = config.reg_lambda + more
     best = None
     for (members,), left in itertools.product(sets, (False, True)):

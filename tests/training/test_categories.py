@@ -127,6 +127,9 @@ def test_the_root_split_is_that_of_the_oracle(levels, seed):
     assert tree.nodes == 3
     assert set(tree.sets.members(0)) == best[1]
     assert tree.gain[0] == pytest.approx(0.5 * (best[0] - own), rel=1e-3)
+    held_back = params["reg_lambda"] + (params["cat_l2"] if levels > 4 else 0.0)
+    left = np.isin(numbers, list(best[1])) | ((numbers < 0) & best[2])
+    assert tree.value[1] == pytest.approx(y[left].sum() / (left.sum() + held_back), rel=1e-9)
     if missing[2]:
         assert bool(tree.default_left[0]) == best[2]
 

@@ -73,13 +73,19 @@ def side_score(g, h, c, node, nodes, penalty, rulebook):
 
 
 @inline
-def order_categories(planes, at, total, bins, rulebook, order, order_at, keys, keys_at):
+def weighed_rows(planes, at, total, b, rows_per_hessian):
+    """Rows of a category, but no more than its hessians speak for: rows that the model is sure about say little."""
+    return min(np.int64(planes[at + 2 * total + b]), np.int64(float(planes[at + total + b]) * rows_per_hessian + 0.5))
+
+
+@inline
+def order_categories(planes, at, total, bins, rows_per_hessian, rulebook, order, order_at, keys, keys_at):
     """Order the categories that have enough rows by gradient over smoothed hessian; returns how many there are."""
     limits, rules, scales, _ = rulebook
     smooth = rules[CAT_SMOOTH] * scales[SCALE_H]
     used = 0
     for b in range(bins):
-        if planes[at + 2 * total + b] >= limits[MIN_CATEGORY]:
+        if weighed_rows(planes, at, total, b, rows_per_hessian) >= limits[MIN_CATEGORY]:
             order[order_at + used] = b
             keys[keys_at + b] = float(planes[at + b]) / (float(planes[at + total + b]) + smooth + 1e-30)
             used += 1
@@ -102,6 +108,7 @@ def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order
     single = bins <= limits[ONE_HOT]
     penalty = rules[REG_LAMBDA] * scales[SCALE_H]
     group_rows = np.int64(1)
+    rows_per_hessian = float(nodes[row + COUNT]) / max(float(nodes[row + SUM_H]), 1.0)
     if single:
         used = bins
         for b in range(bins):
@@ -109,7 +116,7 @@ def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order
         most = bins
     else:
         penalty += rules[CAT_L2] * scales[SCALE_H]
-        used = order_categories(planes, at, total, bins, rulebook, order, order_at, keys, keys_at)
+        used = order_categories(planes, at, total, bins, rows_per_hessian, rulebook, order, order_at, keys, keys_at)
         most = min(limits[MOST_TAKEN], (used + 1) // 2)
         group_rows = limits[MIN_GROUP]
     best = INVALID
@@ -133,7 +140,7 @@ def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order
             g += np.int64(planes[at + b])
             h += np.int64(planes[at + total + b])
             c += np.int64(planes[at + 2 * total + b])
-            held += np.int64(planes[at + 2 * total + b])
+            held += c if single else weighed_rows(planes, at, total, b, rows_per_hessian)
             if held < group_rows:
                 continue
             if nodes[row + COUNT] - c < group_rows:

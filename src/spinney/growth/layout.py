@@ -50,6 +50,7 @@ RULES = 8
 
 # node table (int64), one row per node
 COUNT = 0  # rows, of all threads
+OF_SET = 1  # 1: made by splitting a set of categories, so that cat_l2 holds its value back
 DEPTH = 2
 SLOT = 3
 SUM_G = 4

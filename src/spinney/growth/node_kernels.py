@@ -1,10 +1,10 @@
 """The node table: thread 0 opens a node, hands out histogram slots, takes what the threads found, writes the tree."""
 
 from spinney.growth.layout import (
-    CHILD, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
+    CAT_L2, CHILD, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
     EXACT_SCALE_G, EXACT_SCALE_H, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
     FOUND_WIDTH, FREE, FROM_PARENT, GAMMA, LARGE, LEARNING_RATE, LEAVES, LEFT_COUNT, LEFT_G, LEFT_H,
-    MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, PARTED, REG_ALPHA, REG_LAMBDA,
+    MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, OF_SET, PARTED, REG_ALPHA, REG_LAMBDA,
     SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SLOT, SLOTS, SMALL, SUM_G, SUM_H, UNIT, USED_NODES,
     WAITING,
 )  # fmt: skip
@@ -34,6 +34,7 @@ def make_node(node, count, depth, g, h, nodes, gains):
     """Enter a new leaf into the node table."""
     row = node * NODE_WIDTH
     nodes[row + COUNT] = count
+    nodes[row + OF_SET] = 0
     nodes[row + DEPTH] = depth
     nodes[row + SLOT] = -1
     nodes[row + SUM_G] = g
@@ -189,7 +190,8 @@ def write_tree(table, rulebook, tree):
             nodes[row + EXACT_H] = nodes[child * NODE_WIDTH + EXACT_H] + nodes[(child + 1) * NODE_WIDTH + EXACT_H]
         g = float(nodes[row + EXACT_G]) / scales[EXACT_SCALE_G]
         h = float(nodes[row + EXACT_H]) / scales[EXACT_SCALE_H]
-        weight = node_weight(g, h, rules[REG_LAMBDA], rules[REG_ALPHA], rules[MAX_STEP])
+        penalty = rules[REG_LAMBDA] + (rules[CAT_L2] if nodes[row + OF_SET] != 0 else 0.0)
+        weight = node_weight(g, h, penalty, rules[REG_ALPHA], rules[MAX_STEP])
         feature[node] = nodes[row + CUT_COLUMN] if child != 0 else -1
         cut_bin[node] = nodes[row + CUT_BIN] if child != 0 else 0
         left[node] = child

@@ -10,8 +10,8 @@ import numpy as np
 
 from spinney.growth.children_kernels import build, search_children
 from spinney.growth.layout import (
-    ALL_ROWS, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTHWISE, FROM_PARENT,
-    GROUPS_USED, IN_BAG, LARGE, LEAVES, MAX_LEAVES, NODE_WIDTH, NODES, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
+    ALL_ROWS, CHILD, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTHWISE, FROM_PARENT,
+    GROUPS_USED, IN_BAG, LARGE, LEAVES, MAX_LEAVES, NODE_WIDTH, NODES, OF_SET, ONE_HOT, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
     SMALL, SPARSE_AT, SPARSE_CELLS, STATS, USED_NODES, WAITING,
 )  # fmt: skip
 from spinney.growth.node_kernels import close_child, open_node, start_tree, write_tree
@@ -99,8 +99,12 @@ def next_node(size, stretches, entries, spare, by_column, features, table, ruleb
     shared[WAITING] -= 1
     open_node(node, table, rulebook)
     row = node * NODE_WIDTH
+    column = nodes[row + CUT_COLUMN]
+    if features[6][column] != 0 and features[3][column] > limits[ONE_HOT]:
+        nodes[nodes[row + CHILD] * NODE_WIDTH + OF_SET] = 1
+        nodes[(nodes[row + CHILD] + 1) * NODE_WIDTH + OF_SET] = 1
     mark_sides(
-        node, nodes[row + CUT_COLUMN], nodes[row + CUT_BIN], nodes[row + CUT_DEFAULT], features, sets, finds[7], by_column[4]
+        node, column, nodes[row + CUT_BIN], nodes[row + CUT_DEFAULT], features, sets, finds[7], by_column[4]
     )
     if size == 1 or nodes[row + COUNT] < SHARE_PARTITION:
         partition(node, 0, size, size, stretches, entries, spare, by_column, nodes)

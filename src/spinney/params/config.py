@@ -178,13 +178,14 @@ class Config:
         10.0,
         group="regularisation",
         low=0,
-        doc="Added to the hessians where categories are ordered. Categories of fewer rows in a node are not taken.",
+        doc="Added to the hessians where categories are ordered. Categories of fewer rows in a node, rows of small hessians "
+        "counting for less, are not taken.",
     )
     cat_l2: float = param(
         10.0,
         group="regularisation",
         low=0,
-        doc="L2 penalty on top of reg_lambda where a set of categories is split.",
+        doc="L2 penalty on top of reg_lambda where a set of categories is split, and on the leaves that it makes.",
     )
     max_delta_step: float = param(
         0.0,
