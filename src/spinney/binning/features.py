@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 NO_DEFAULT = 1 << 30  # the column has a code for every bin
 SPARSE = -1  # the column has no group: its entries are kept one by one
-RUN = 256  # most columns searched in one go
+RUN = 128  # most columns searched in one go; a run that no leaf can use any more is left alone
 
 # One unit of search: columns whose codes stand side by side on the histogram's axis.
 UNIT_GROUP = 0  # SPARSE for none
@@ -27,7 +27,7 @@ class Features:
 
     A *code* is what is stored. A lone column is a group of its own and has a code for each bin and, after them, one for missing
     values. A bundled column shares a group with others: code 0 says that all of them are in their default bins, then the other
-    bins of each column follow, in the order of the columns. A sparse column has codes for its other bins too, but only rows
+    bins of each column follow, column after column. A sparse column has codes for its other bins too, but only rows
     that are not in the default bin are kept.
 
     Attributes (one item a column)

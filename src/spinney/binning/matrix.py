@@ -245,8 +245,10 @@ def _place(
         count[columns], default[columns] = codes[chosen], entries.default[chosen]
         if start == 0:
             group[columns] = SPARSE
-        # Codes of a bundle's members follow each other in the order of the columns; so do those of sparse columns.
-        order = np.argsort(group[columns], kind="stable")
+        # Members of a bundle stand side by side, of those with one code the ones with most entries first: search soon leaves
+        # the others alone. Sparse columns keep their order, in which rows list their entries.
+        rank = np.where((count[columns] == 1) & (start == 1), -entries.counts[chosen], -np.inf)
+        order = np.lexsort((columns, rank, group[columns]))
         ends = np.cumsum(count[columns][order])
         begins = ends - count[columns][order]
         new = np.diff(group[columns][order], prepend=-2) != 0

@@ -190,6 +190,10 @@ def search_run(member, columns, start, node, nodes, planes, total, members, mark
         return
     k = first_of(gains, gains_at, score)
     column = members[member + k]
+    for other in range(k + 1, columns):
+        if gains[gains_at + other] == score and members[member + other] < column:
+            k = other
+            column = members[member + other]
     if is_better(score, column, found, gain, at):
         left_c = np.int64(line[line_at + 2 * width + k])
         note_split(
