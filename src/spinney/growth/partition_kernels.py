@@ -132,3 +132,66 @@ def split_rows(entries, spare, begin, end, column, left_is_larger):
     for i in range(moved):
         entries[begin + i] = spare[begin + moved - 1 - i]
     return moved
+
+
+@inline
+def place_of_row(entries, begin, end, row):
+    """First place in entries[begin:end] whose row is not below `row`, found in steps that double."""
+    if begin >= end or entries[begin] >> 32 >= row:
+        return begin
+    low = begin
+    step = 1
+    while low + step < end and entries[low + step] >> 32 < row:
+        low += step
+        step += step
+    high = min(low + step, end)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if entries[middle] >> 32 < row:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@inline
+def split_stored(entries, spare, begin, end, stored_rows, stored_codes, first, last, sides):
+    """Partition entries[begin:end] by a sparse column of which few rows have an entry; returns how many went left.
+
+    Only the rows on the other side than those without an entry are looked for. What lies between them moves in one piece.
+    """
+    usual = sides[0]
+    count = 0
+    at = begin
+    for k in range(first, last):
+        if sides[stored_codes[k]] != usual:
+            at = place_of_row(entries, at, end, np.int64(stored_rows[k]))
+            if at == end:
+                break
+            if entries[at] >> 32 == stored_rows[k]:
+                spare[begin + count] = at
+                count += 1
+    if usual != 0:
+        to = np.int64(spare[begin]) if count > 0 else end
+        for j in range(count):
+            place = spare[begin + j]
+            spare[begin + j] = entries[place]
+            stop = spare[begin + j + 1] if j + 1 < count else end
+            for i in range(place + 1, stop):
+                entries[to] = entries[i]
+                to += 1
+        for j in range(count):
+            entries[to + j] = spare[begin + j]
+        return end - begin - count
+    to = np.int64(spare[begin + count - 1]) if count > 0 else begin
+    for back in range(count):
+        j = count - 1 - back
+        place = spare[begin + j]
+        spare[begin + j] = entries[place]
+        start = spare[begin + j - 1] if j > 0 else begin - 1
+        for back_i in range(place - 1 - start):
+            entries[to] = entries[place - 1 - back_i]
+            to -= 1
+    for j in range(count):
+        entries[begin + j] = spare[begin + j]
+    return count

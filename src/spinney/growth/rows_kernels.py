@@ -5,9 +5,13 @@ import numpy as np
 from spinney.growth.layout import (
     CHILD, COUNT, CUT_COLUMN, EXACT_G, EXACT_H, EXACT_SCALE_G, EXACT_SCALE_H, LEFT_COUNT, NODE_WIDTH,
 )  # fmt: skip
-from spinney.growth.partition_kernels import find_stored, split_rows
+from spinney.growth.partition_kernels import find_stored, split_rows, split_stored
 from spinney.jit.intrinsics import atomic_add, prefetch
 from spinney.jit.kernel import inline
+
+
+# A sparse column with fewer entries than a node's rows over this is partitioned by its entries.
+FEW = 4
 
 
 @inline
@@ -30,11 +34,19 @@ def partition(node, first, last, size, stretches, entries, spare, by_column, nod
         stretch = 2 * (node * size + t)
         begin = stretches[stretch]
         end = stretches[stretch + 1]
-        if group < 0:
-            find_stored(
-                entries, begin, end, stored_rows, stored_codes, stored_starts[column], stored_starts[column + 1], line
+        stored = stored_starts[column + 1] - stored_starts[column]
+        if group < 0 and stored * FEW < end - begin:
+            middle = begin + split_stored(
+                entries, spare, begin, end, stored_rows, stored_codes, stored_starts[column], stored_starts[column + 1], sides
             )
-        middle = begin + split_rows(entries, spare, begin, end, (columns8, codes16, wide, at, sides), left_is_larger)
+        else:
+            if group < 0:
+                find_stored(
+                    entries, begin, end, stored_rows, stored_codes, stored_starts[column], stored_starts[column + 1], line
+                )
+            middle = begin + split_rows(
+                entries, spare, begin, end, (columns8, codes16, wide, at, sides), left_is_larger
+            )
         to = 2 * (child * size + t)
         stretches[to] = begin
         stretches[to + 1] = middle
