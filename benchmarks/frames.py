@@ -109,7 +109,9 @@ def one_hot(frame: Any) -> Any:
         codes = frame[name].cat.codes.to_numpy()
         known = np.flatnonzero(codes >= 0)
         shape = (len(frame), len(frame[name].cat.categories))
-        blocks.append(sparse.csr_matrix((np.ones(len(known), np.float32), (known, codes[known])), shape=shape))
+        blocks.append(
+            sparse.csr_matrix((np.ones(len(known), np.float32), (known, codes[known])), shape=shape)
+        )
     return sparse.hstack(blocks, format="csr")
 
 

@@ -20,6 +20,7 @@ from benchmarks.verdict import AtLeast, AtMost, Claim, Target
 ROUNDS = 100
 DENSE_ROUNDS = 3  # of the plain algorithm, each of which takes about as long as a hundred bundled ones
 GOSS = {"sampling_method": "goss", "top_rate": 0.1, "other_rate": 0.1}
+CHANCE = {"sampling_method": "gradient_based", "subsample": 0.2}
 QUICK_ROWS = 3_000
 
 
@@ -96,6 +97,7 @@ def _own(bench: Bench, case: str, data: Split) -> list[Row]:
         "bundled": action("bundled", ways["bundled"], settings.rounds, {}),
         "goss": action("goss", ways["bundled"], settings.rounds, GOSS),
         "goss cold": action("goss cold", ways["bundled"], settings.rounds, GOSS | {"goss_warm_up": False}),
+        "chance": action("chance", ways["bundled"], settings.rounds, CHANCE),
         "sparse": action("sparse", ways["sparse"], settings.rounds, {}),
         "dense": action("dense", ways["dense"], DENSE_ROUNDS, {}),
     }
@@ -103,7 +105,7 @@ def _own(bench: Bench, case: str, data: Split) -> list[Row]:
     found = {name: {m: best(samples[name], m) for m in ("round", "growth")} for name in samples}
     facts: dict[str, float | str | bool] = dict(ways["bundled"].describe())
 
-    def row(ours: str, theirs: str, measure: str, target: Target, holds: bool | None = None) -> Row:
+    def row(ours: str, theirs: str, measure: str, target: Target | None, holds: bool | None = None) -> Row:
         quality = {"auc": (judged.get(ours), judged.get(theirs))} if theirs in judged else {}
         return Row(
             case=case, measure=f"{measure}: {ours}", peer=f"spinney {theirs}", ours=found[ours][measure],
@@ -117,6 +119,7 @@ def _own(bench: Bench, case: str, data: Split) -> list[Row]:
         row("bundled", "sparse", "round", AtLeast(1.0), judged["bundled"] == judged["sparse"]),
         # The rounds of the warm-up use all rows; without them every round is one of GOSS.
         row("goss cold", "bundled", "growth", AtLeast(1.8)),
+        row("goss cold", "bundled", "round", None),
         Row(
             case=case, measure="growth: share of goss", peer="spinney bundled", ours=share, unit="x", target=AtMost(0.35)
         ),
@@ -124,6 +127,32 @@ def _own(bench: Bench, case: str, data: Split) -> list[Row]:
             case=case, measure="auc of goss", peer="spinney bundled", ours=judged["goss"], theirs=judged["bundled"],
             unit="", target=Claim("within .002"), holds=close,
         ),
+        Row(
+            case=case, measure="auc of gradient_based", peer="spinney bundled", ours=judged["chance"],
+            theirs=judged["bundled"], unit="",
+        ),
+        *_goss_of_lightgbm(bench, case, data, settings, judged["goss"]),
+    ]  # fmt: skip
+
+
+def _goss_of_lightgbm(bench: Bench, case: str, data: Split, settings: Settings, ours: float) -> list[Row]:
+    """Return what LightGBM's GOSS reaches at the same settings."""
+    if all(peer.name != "lightgbm" for peer in bench.peers):
+        return []
+    import lightgbm
+
+    params = {
+        "objective": "binary", "num_leaves": settings.leaves, "lambda_l2": settings.reg_lambda, "verbosity": -1,
+        "num_threads": settings.threads, "data_sample_strategy": "goss", "top_rate": 0.1, "other_rate": 0.1,
+    }  # fmt: skip
+    bench.say("lightgbm with goss")
+    model = lightgbm.train(params, lightgbm.Dataset(data.X, data.y, params=params), settings.rounds)
+    theirs = auc(data.y_test, model.predict(data.X_test))
+    return [
+        Row(
+            case=case, measure="auc of goss", peer="lightgbm goss", ours=ours, theirs=theirs, unit="",
+            target=Claim("better or equal"), holds=ours >= theirs,
+        )
     ]  # fmt: skip
 
 

@@ -131,6 +131,12 @@ class Opened:
 
 
 @pytest.fixture(scope="session")
+def open_file():
+    """Take the bytes of any model file apart."""
+    return Opened.of
+
+
+@pytest.fixture(scope="session")
 def refused():
     """Assert that bytes are refused as a model, with a message that is short and says what is wrong."""
 

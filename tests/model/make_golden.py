@@ -15,10 +15,11 @@ FOLDER = Path(__file__).with_name("golden")
 
 
 def problem(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows with missing values, their classes and weights."""
+    """Rows with missing values, the last column of categories, their classes and weights."""
     rng = np.random.default_rng(seed)
     X = np.where(rng.random((300, 4)) < 0.1, np.nan, rng.normal(size=(300, 4)).round(3))
-    signal = np.nan_to_num(X[:, 0]) + np.sin(3 * np.nan_to_num(X[:, 1]))
+    X[:, 3] = np.where(np.isnan(X[:, 3]), np.nan, rng.integers(-3, 90, 300) // 9)
+    signal = np.nan_to_num(X[:, 0]) + np.sin(3 * np.nan_to_num(X[:, 1])) + (np.nan_to_num(X[:, 3]) % 3 == 1)
     return X, np.digitize(signal, [-0.5, 0.5]).astype(float), rng.integers(1, 4, 300) * 0.5
 
 
@@ -26,7 +27,9 @@ def make(folder: Path = FOLDER) -> Path:
     """Train a model, and write it and what it predicts; returns the path of the model."""
     X, y, weight = problem()
     params = {"objective": "softmax", "num_class": 3, "max_leaves": 8, "min_child_samples": 5}
-    data = sp.Dataset(X[:250], y[:250], weight=weight[:250], names=["age", "größe", "木", "x y"])
+    params |= {"cat_smooth": 1.0, "min_data_per_group": 5}
+    names = ["age", "größe", "木", "x y"]
+    data = sp.Dataset(X[:250], y[:250], weight=weight[:250], names=names, categorical=[3])
     valid = {"rest": sp.Dataset(X[250:], y[250:], reference=data)}
     model = sp.train(
         params | {"early_stopping_rounds": 3, "learning_rate": 0.5}, data, rounds=40, valid=valid

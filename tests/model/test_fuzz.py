@@ -6,10 +6,12 @@ import random
 import struct
 from collections import Counter
 
+import numpy as np
 import pytest
 
+import spinney as sp
 from spinney.errors import ModelFormatError
-from spinney.model import file
+from spinney.model import Model, file
 from spinney.tree import check
 
 FILES = 21_000
@@ -153,7 +155,11 @@ def walk_naively(ensemble, row):
         while tree.feature[node] >= 0:
             assert steps < tree.nodes
             x = row[tree.feature[node]]
-            goes_left = bool(tree.default_left[node]) if math.isnan(x) else x <= tree.threshold[node]
+            members = tree.sets.members(node)
+            if members is None:
+                goes_left = bool(tree.default_left[node]) if math.isnan(x) else x <= tree.threshold[node]
+            else:
+                goes_left = 1 in members
             below = int(tree.left[node]) + (not goes_left)
             assert node < below < tree.nodes
             node = below
@@ -162,11 +168,11 @@ def walk_naively(ensemble, row):
     return total
 
 
-def test_no_damaged_file_does_anything_but_load_soundly_or_raise_a_model_format_error(model, take_apart):
-    rng = random.Random(20240229)
-    data = model.to_bytes()
+def damage_often(data, take_apart, files, seed):
+    """Damage a file many times; count what loads, which must then be sound, and what is refused."""
+    rng = random.Random(seed)
     loaded, refused = Counter(), Counter()
-    for number in range(FILES):
+    for number in range(files):
         damage = DAMAGES[number % len(DAMAGES)]
         damaged = damage(rng, data, take_apart)
         try:
@@ -175,13 +181,32 @@ def test_no_damaged_file_does_anything_but_load_soundly_or_raise_a_model_format_
             refused[damage] += 1
             continue
         loaded[damage] += 1
-        check(ensemble.forest, ensemble.schema.columns, ensemble.outputs)
+        check(ensemble.forest, ensemble.schema.columns, ensemble.outputs, ensemble.schema.category_counts)
         for row in ROWS:
             assert not math.isnan(walk_naively(ensemble, row))
         assert file.loads(file.dumps(ensemble)).forest.equal(ensemble.forest)
-    assert min(refused[damage] for damage in DAMAGES) > 500
+        yield ensemble
+    assert min(refused[damage] for damage in DAMAGES) > files // 42
     assert all(loaded[damage] for damage in (flip_bits, set_bytes, edit_header, edit_header_text, edit_array))
     assert not loaded[cut_off]
+
+
+def test_no_damaged_file_does_anything_but_load_soundly_or_raise_a_model_format_error(model, take_apart):
+    for _ in damage_often(model.to_bytes(), take_apart, FILES, 20240229):
+        pass
+
+
+def test_the_same_holds_for_a_model_with_categories(open_file):
+    rng = np.random.default_rng(0)
+    table = np.stack([rng.normal(size=200), rng.integers(0, 150, 200), rng.integers(0, 3, 200)], axis=1)
+    params = {"cat_smooth": 1.0, "min_data_per_group": 1, "min_child_samples": 2, "max_leaves": 4}
+    data = sp.Dataset(table, table[:, 1] % 7, names=["age", "größe", "木"], categorical=[1, 2])
+    model = sp.train(params, data, 2)
+    assert len(model.forest.sets.node) > 1
+    for ensemble in damage_often(model.to_bytes(), lambda: open_file(model.to_bytes()), FILES // 3, 3):
+        if ensemble.schema.columns == 3 and ensemble.params.unseen != "error":
+            values = Model._of(ensemble).predict_raw(np.array([[0.5, 149.0, 2.0], [np.nan, 10.0, -5.0]]))
+            assert np.isfinite(values).all()
 
 
 def test_no_file_of_random_bytes_loads():

@@ -36,3 +36,4 @@ def test_the_maker_of_these_files_makes_such_a_file(tmp_path):
     assert path.name == f"model-{sp.__version__}.safetensors"
     assert model.best_round < model.rounds
     assert model.feature_names == ("age", "größe", "木", "x y")
+    assert len(model.forest.sets.node) > 0
