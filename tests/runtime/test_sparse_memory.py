@@ -1,0 +1,44 @@
+"""A sparse table is never made dense: peak memory is told by the kernel of the system."""
+
+import os
+
+import pytest
+
+import children
+
+PROGRAM = """
+import json
+import numpy as np
+from scipy import sparse
+import spinney as sp
+
+def told(name):
+    line = next(line for line in open("/proc/self/status") if line.startswith(name))
+    return int(line.split()[1]) * 1024
+
+rng = np.random.default_rng(0)
+rows, columns, each = 100_000, 3_000, 40
+# Everything that is loaded or compiled once.
+sp.train({}, sp.Dataset(sparse.csr_array(np.eye(50)), np.arange(50.0)), 1)
+indices = np.sort(rng.integers(0, columns, (rows, each), dtype=np.int32), axis=1).ravel()
+values = rng.integers(1, 9, rows * each).astype(float)
+X = sparse.csr_array((values, indices, np.arange(0, rows * each + 1, each, dtype=np.int32)), shape=(rows, columns))
+X.sum_duplicates()
+y = rng.normal(size=rows)
+del values, indices
+with open("/proc/self/clear_refs", "w") as reset:
+    reset.write("5")
+before = told("VmRSS")
+data = sp.Dataset(X, y)
+sp.train({}, data, 2)
+matrix = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+print(json.dumps([told("VmHWM") - before + matrix, 3 * matrix + data.nbytes]))
+"""
+
+
+@pytest.mark.skipif(
+    not os.access("/proc/self/clear_refs", os.W_OK), reason="this system does not tell peak memory"
+)
+def test_training_needs_less_than_three_times_the_matrix_and_the_bins():
+    needed, allowed = children.run(PROGRAM)
+    assert needed < allowed
