@@ -7,14 +7,14 @@ import pytest
 import children
 
 PROGRAM = """
-import json
+import json, pathlib
 import numpy as np
 from scipy import sparse
 import spinney as sp
 
 def told(name):
-    line = next(line for line in open("/proc/self/status") if line.startswith(name))
-    return int(line.split()[1]) * 1024
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 rng = np.random.default_rng(0)
 rows, columns, each = 100_000, 3_000, 40
