@@ -37,8 +37,9 @@ def best_split(sums, missing, config):
     sets, more = candidate_sets(sums, total, config, max(1, ceil(config.cat_smooth)))
     penalty = config.reg_lambda + more
     best = None
-    for (members,), left in itertools.product(sets, (False, True)):
-        if left and missing[2] == 0:
+    tried = [*itertools.product(sets, (False, True)), (({*range(len(sums))},), False)]
+    for (members,), left in tried:
+        if (left or len(members) == len(sums) > 1) and missing[2] == 0:
             continue
         own = [sum(sums[b][k] for b in members) + (missing[k] if left else 0) for k in range(3)]
         rest = [total[k] - own[k] for k in range(3)]

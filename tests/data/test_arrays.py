@@ -210,12 +210,11 @@ def test_given_names_that_cannot_be_used_are_refused(names, error, message):
         ([[0.5, {"a": 1}]], DataTypeError, "argument must be a string or a number, not 'dict'"),
         (np.zeros(3, dtype=[("a", "f8"), ("b", "i4")]), DataTypeError, "structured array with fields a, b"),
         (np.zeros((2, 2), dtype="V4"), DataTypeError, "column 0 of X holds values that are no numbers"),
-        (np.matrix([[1.0]]), DataTypeError, "np.matrix is not supported"),
+        (np.ones((1, 1)).view(np.matrix), DataTypeError, "np.matrix is not supported"),
         (None, DataTypeError, "X must be a NumPy array.* got NoneType"),
         ({"a": [1]}, DataTypeError, "got dict"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 def test_what_is_no_table_of_numbers_is_refused_with_words_that_help(X, error, message):
     with pytest.raises(error, match=message):
         read_table(X)

@@ -65,6 +65,40 @@ def csr(indices=(0, 1), indptr=(0, 1, 2), data=(1.0, 2.0), shape=(2, 2), form="c
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64, np.int64])
+@pytest.mark.parametrize("indptr", [(0, 4_000_000, 2), (0, 2, 1), (0, 2**31 - 1, 2)])
+def test_starts_that_fall_are_refused_whatever_their_type(form, kind, indptr):
+    X = csr(form=form)
+    X.indptr = np.array(indptr, kind)
+    with pytest.raises(DataError, match="never fall"):
+        sp.Dataset(X)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("part", ["data", "indices", "indptr"])
+@pytest.mark.parametrize("change", ["strided", "swapped"])
+def test_parts_of_any_layout_are_read(form, part, change):
+    X = getattr(sparse, f"{form}_array")(DENSE)
+    array = getattr(X, part)
+    odd = np.repeat(array, 2)[::2] if change == "strided" else array.astype(array.dtype.newbyteorder())
+    setattr(X, part, odd)
+    y = np.arange(4.0)
+    params = {"min_child_samples": 1}
+    model = sp.train(params, sp.Dataset(X, y), 2)
+    assert model == sp.train(params, sp.Dataset(DENSE, y), 2)
+    assert model.predict(X).tolist() == model.predict(DENSE).tolist()
+
+
+@pytest.mark.parametrize("part", ["data", "indices", "indptr"])
+@pytest.mark.parametrize("value", [None, [1.0, 2.0], np.ones((2, 2))])
+def test_parts_that_are_no_arrays_of_one_dimension_are_refused(part, value):
+    X = csr()
+    setattr(X, part, value)
+    with pytest.raises(DataError, match="damaged"):
+        sp.Dataset(X)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -111,6 +145,11 @@ def test_what_is_no_table_of_numbers_is_refused(X, error, message):
         sp.Dataset(X)
 
 
+def test_more_columns_than_a_tree_can_name_are_refused():
+    with pytest.raises(DataError, match="a Dataset can hold 1073741823"):
+        sp.Dataset(sparse.csr_array((3, 2**31 + 5)))
+
+
 def test_objects_are_refused():
     X = sparse.csr_array(np.eye(2))
     X.data = np.array([1.0, "a"], dtype=object)
@@ -121,6 +160,13 @@ def test_objects_are_refused():
 def test_a_sparse_target_is_refused():
     with pytest.raises(DataTypeError, match=r"y\.toarray\(\)"):
         sp.Dataset(np.eye(3), sparse.csr_array(np.ones((3, 1))))
+
+
+def test_a_sparse_margin_is_refused():
+    data = sp.Dataset(np.eye(3), np.arange(3.0))
+    model = sp.train({"objective": "softmax", "num_class": 3}, data, 1)
+    with pytest.raises(DataTypeError, match="sparse"):
+        model.predict(np.eye(3), base_margin=sparse.csr_array(np.eye(3)))
 
 
 def test_infinite_entries_are_refused_by_column():

@@ -7,7 +7,7 @@ import pytest
 import children
 
 PROGRAM = """
-import json, pathlib
+import json, pathlib, sys
 import numpy as np
 from scipy import sparse
 import spinney as sp
@@ -17,7 +17,7 @@ def told(name):
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 rng = np.random.default_rng(0)
-rows, columns, each = 100_000, 3_000, 40
+rows, columns, each = map(int, sys.argv[1:])
 # Everything that is loaded or compiled once.
 sp.train({}, sp.Dataset(sparse.csr_array(np.eye(50)), np.arange(50.0)), 1)
 indices = np.sort(rng.integers(0, columns, (rows, each), dtype=np.int32), axis=1).ravel()
@@ -39,6 +39,9 @@ print(json.dumps([told("VmHWM") - before + matrix, 3 * matrix + data.nbytes]))
 @pytest.mark.skipif(
     not os.access("/proc/self/clear_refs", os.W_OK), reason="this system does not tell peak memory"
 )
-def test_training_needs_less_than_three_times_the_matrix_and_the_bins():
-    needed, allowed = children.run(PROGRAM)
+@pytest.mark.parametrize(
+    ("rows", "columns", "each"), [(100_000, 3_000, 40), (60_000, 300, 60), (40_000, 20_000, 100)]
+)
+def test_training_needs_less_than_three_times_the_matrix_and_the_bins(rows, columns, each):
+    needed, allowed = children.run(PROGRAM, rows, columns, each)
     assert needed < allowed

@@ -123,6 +123,19 @@ def test_expected_sums_are_those_of_all_rows(method, args):
     assert (error < 4.5 * sums.std(axis=0) / np.sqrt(len(sums))).all()
 
 
+def test_rows_without_a_gradient_can_be_drawn_even_without_a_penalty():
+    pairs = gradients(200)
+    pairs[0, ::2, 0] = 0.0
+    whole = pairs[0, :, 1].astype(float).sum()
+    sums = np.array(
+        [
+            sample("gradient_based", pairs, 0.5, 0.0, seed)[1][0, :, 1].astype(float).sum()
+            for seed in range(3000)
+        ]
+    )
+    assert abs(sums.mean() - whole) < 4.5 * sums.std() / np.sqrt(len(sums))
+
+
 def test_the_number_of_rows_by_chance_is_right_on_average():
     pairs = gradients(2_000)
     pairs[0, :50] *= 100

@@ -78,6 +78,39 @@ def test_whole_numbers_are_categories_when_named():
     assert not sp.train({}, sp.Dataset(array, y), 5).forest.equal(named.forest)
 
 
+def test_whole_numbers_as_categories_are_the_same_from_every_library():
+    z = np.random.default_rng(0).integers(0, 6, 400)
+    table = pd.DataFrame({"c": pd.Categorical(z)})
+    arrow = pa.Table.from_pandas(table)
+    models = [sp.train(LOOSE, sp.Dataset(X, z * 1.0), 20) for X in (table, arrow)]
+    assert models[0] == models[1]
+    np.testing.assert_allclose(models[0].predict(arrow), z, atol=0.8)
+    assert models[0].predict(arrow).tolist() == models[0].predict(table).tolist()
+    flags = pd.DataFrame({"c": pd.Categorical(z > 2)})
+    assert sp.train(LOOSE, sp.Dataset(flags, z * 1.0), 2) == sp.train(
+        LOOSE, sp.Dataset(pa.Table.from_pandas(flags), z * 1.0), 2
+    )
+
+
+def test_arrow_dictionaries_inside_pandas_are_categories():
+    text = ["a", "b", None, ""] * 20
+    dtype = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    inside = pd.DataFrame({"c": pd.Series(pa.array(text).dictionary_encode(), dtype=dtype)})
+    plain = pd.DataFrame({"c": text})
+    y = np.arange(80.0) % 4
+    assert sp.train(LOOSE, sp.Dataset(inside, y), 2) == sp.train(LOOSE, sp.Dataset(plain, y), 2)
+
+
+def test_missing_values_can_be_set_apart_from_all_categories():
+    rng = np.random.default_rng(0)
+    text = rng.integers(0, 50, 2_000).astype(str).astype(object)
+    gone = rng.random(2_000) < 0.3
+    text[gone] = None
+    params = {"max_leaves": 2, "learning_rate": 1.0, "reg_lambda": 0.0, "cat_l2": 0.0}
+    model = sp.train(params, sp.Dataset(pd.DataFrame({"c": text}), gone * 1.0), 1)
+    np.testing.assert_allclose(model.predict(pd.DataFrame({"c": text})), gone, atol=1e-6)
+
+
 def test_the_order_of_categories_and_rows_of_a_later_table_does_not_matter():
     X, y = frame()
     model = sp.train(LOOSE, sp.Dataset(X.astype({"colour": "category"}), y), 10)
@@ -276,12 +309,50 @@ def test_tables_that_do_not_fit_are_refused(later, error, message):
         (np.eye(2), [True], ParameterTypeError, "names or positions"),
         (pd.DataFrame({"a": ["x", 1]}), "auto", DataTypeError, "mixes text"),
         (pd.DataFrame({"a": pd.Categorical([1.5, 2.5])}), "auto", DataTypeError, "category 1.5"),
+        (pd.DataFrame({"a": pd.Categorical([2**60, 1])}), "auto", DataTypeError, r"within ±2\*\*53"),
+        (pd.DataFrame({"a": pd.Categorical([10**400, 1])}), "auto", DataTypeError, r"within ±2\*\*53"),
+        (pd.DataFrame({"a": ["x", [1]]}), "auto", DataTypeError, '"a" of X holds nested values'),
+        (np.eye(2), b"a", ParameterTypeError, 'must be "auto"'),
         (pd.DataFrame({"a": pd.Categorical([(1, 2), (3, 4)])}), "auto", DataTypeError, "category"),
     ],
 )
 def test_wrong_categories_are_refused(X, categorical, error, message):
     with pytest.raises(error, match=message):
         sp.Dataset(X, np.zeros(2), categorical=categorical)
+
+
+def test_whole_numbers_that_became_text_are_refused():
+    table = pd.DataFrame({"a": np.arange(60) % 3})
+    model = sp.train(LOOSE, sp.Dataset(table, np.arange(60.0), categorical=["a"]), 1)
+    with pytest.raises(DataTypeError, match="now it holds text"):
+        model.predict(table.astype(str))
+
+
+def test_every_kind_of_text_and_of_missing_marker_in_one_column():
+    odd = np.array(
+        [np.str_("a"), "b", None, np.nan, np.float32("nan"), pd.NaT, pd.NA, np.str_("b")] * 8, dtype=object
+    )
+    table = pd.DataFrame({"c": pd.Series(odd, dtype=object)})
+    plain = pd.DataFrame({"c": ["a", "b", None, None, None, None, None, "b"] * 8})
+    y = np.arange(64.0) % 8
+    assert sp.train(LOOSE, sp.Dataset(table, y), 2) == sp.train(LOOSE, sp.Dataset(plain, y), 2)
+    only = pd.DataFrame(
+        {"c": pd.Series(np.array([np.str_("a"), np.str_("b")] * 20, dtype=object), dtype=object)}
+    )
+    assert sp.Dataset(only, np.zeros(40)).schema.categories[0].values == ("a", "b")
+
+
+def test_a_reference_decides_which_columns_are_categorical():
+    data = sp.Dataset(np.eye(3), np.zeros(3), categorical=[1])
+    assert sp.Dataset(np.eye(3), np.zeros(3), reference=data, categorical=[1]).schema is data.schema
+    with pytest.raises(ParameterError, match="names column 0, which is one of numbers"):
+        sp.Dataset(np.eye(3), np.zeros(3), reference=data, categorical=[0])
+
+
+def test_a_huge_smoothing_leaves_no_category_to_take():
+    X, y = frame()
+    model = sp.train({"cat_smooth": 1e30}, sp.Dataset(X, y), 2)
+    assert (model.forest.feature != 1).all() or not len(model.forest.sets.node)
 
 
 def test_sparse_tables_have_no_categories():

@@ -31,10 +31,13 @@ class Bundling:
 
 @dataclass(frozen=True, eq=False)
 class Bundles:
-    """The bundle of each column that was looked at, -1 for none, and the conflicts in all of them."""
+    """The bundle of each column that was looked at, -1 for none, and the conflicts in each bundle.
+
+    A conflict is an entry that has no room, because an entry of another member is in the same row.
+    """
 
     bundle: NDArray[np.int64]
-    conflicts: int
+    conflicts: NDArray[np.int64]
 
 
 def find_bundles(
@@ -53,7 +56,7 @@ def find_bundles(
     lone : int
         Columns that stand alone.
     rules : Bundling
-        Order, and the share of the rows in which a bundle's members may conflict.
+        Order, and how many conflicts a bundle may have, as a share of the rows.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def find_bundles(
         _order(entries, rows, rules.order), np.zeros(most_open * words, np.int64), filled, bundle_codes, conflicts,
         bundle,
     )  # fmt: skip
-    return Bundles(bundle, int(conflicts.sum()))
+    return Bundles(bundle, conflicts)
 
 
 def _order(entries: Entries, rows: int, order: str) -> NDArray[np.int64]:

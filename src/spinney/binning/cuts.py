@@ -17,7 +17,7 @@ from spinney.jit.team import Team
 
 SAMPLE = 200_000  # rows that cuts are found from; LightGBM takes as many
 COLUMNS_AT_ONCE = 32  # columns sorted in one go: bounds the memory for keys at 51 MB
-CUTS_AT_ONCE = 4_000_000  # room for cuts of sparse columns that are found in one go
+CUTS_AT_ONCE = 500_000  # room for cuts of sparse columns that are found in one go
 WHOLE = (
     2.0**52
 )  # masses of rows are whole numbers of at most this sum: float64 adds them exactly, in any order

@@ -21,6 +21,7 @@ from spinney.data import (
     read_vector,
     read_weight,
 )
+from spinney.data.schema import MOST_COLUMNS
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
 from spinney.params import Config, parse
@@ -56,8 +57,8 @@ class Dataset:
     bundle_order : {"auto", "degree", "nonzero"}, default="auto"
         Which columns look for a bundle first: those with the most conflicting columns, or with the most entries.
     max_conflict_rate : float, default=0.0
-        Share of the rows in which the columns of a bundle may be away from zero together. At 0 bundling does not change the
-        model.
+        Conflicts that a bundle may have, as a share of the rows: entries of one column in rows where another one is away
+        from zero too. They are lost. At 0 bundling does not change the model.
     absent : {"zero", "missing"}, default="zero"
         What an entry that a sparse matrix does not store means.
     categorical : "auto" or sequence of str or int, default="auto"
@@ -113,6 +114,8 @@ class Dataset:
             )
         if table.rows > MOST_ROWS:
             raise DataError(f"X has {table.rows} rows; a Dataset can hold {MOST_ROWS}")
+        if table.columns > MOST_COLUMNS:
+            raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
         self.rows: int = table.rows
         self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
         self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))
@@ -125,6 +128,12 @@ class Dataset:
         """Find the schema, and turn categories into numbers."""
         if reference is not None:
             self.schema = reference.schema
+            counts = self.schema.category_counts
+            for column in _named_columns(categorical, table):
+                if counts is None or counts[column] == 0:
+                    raise ParameterError(
+                        f"categorical names column {column}, which is one of numbers in the reference; leave it out"
+                    )
             return encode(table, self.schema.categories, self.params.unseen)
         named = _named_columns(categorical, table)
         categories = learn_categories(table, named, self.weight, self.params.max_bin)
@@ -171,7 +180,7 @@ class Dataset:
         dict
             rows, columns and bins (missing values not counted); groups of columns that are kept for all rows, and of
             these bundles of several columns; bundled columns; sparse columns, of which only stored entries are kept;
-            those entries; conflicts in bundles; bytes.
+            those entries; conflicts, entries that bundles have no room for; bytes.
 
         Examples
         --------
@@ -217,7 +226,7 @@ def _named_columns(categorical: str | Sequence[str | int], table: Table) -> set[
     """Positions of the columns that are named categorical."""
     if isinstance(categorical, str) and categorical == "auto":
         return set()
-    if isinstance(categorical, str) or not isinstance(categorical, Iterable):
+    if isinstance(categorical, str | bytes) or not isinstance(categorical, Iterable):
         raise ParameterTypeError(
             f'categorical={categorical!r} must be "auto", or a list of names or positions of columns'
         )

@@ -60,26 +60,28 @@ class Entries:
             return other
         columns = np.concatenate([self.columns, other.columns])
         order = np.argsort(columns)
-        starts = np.concatenate([self.starts[:-1], other.starts[:-1] + self.starts[-1]])
-        counts = np.concatenate([self.counts, other.counts])
-        picks = gather_ranges(starts[order], counts[order])
-        return Entries(
-            columns[order],
-            starts_of(counts[order]),
-            np.concatenate([self.rows, other.rows])[picks],
-            np.concatenate([self.bins, other.bins])[picks],
-            np.concatenate([self.default, other.default])[order],
-        )
+        sources = [(part, place) for part in (self, other) for place in range(len(part.columns))]
+        return _gathered([sources[k] for k in order])
 
     def take(self, places: NDArray[np.int64]) -> Entries:
         """Some of the columns, by ascending place."""
         if len(places) == len(self.columns):
             return self
-        counts = self.counts[places]
-        picks = gather_ranges(self.starts[:-1][places], counts)
-        return Entries(
-            self.columns[places], starts_of(counts), self.rows[picks], self.bins[picks], self.default[places]
-        )
+        return _gathered([(self, place) for place in places.tolist()])
+
+
+def _gathered(sources: list[tuple[Entries, int]]) -> Entries:
+    """Columns from here and there, one slice each: what is copied needs no index beside it."""
+    if not sources:
+        return Entries.none()
+    slices = [slice(int(part.starts[k]), int(part.starts[k + 1])) for part, k in sources]
+    return Entries(
+        np.array([part.columns[k] for part, k in sources], np.int64),
+        starts_of(np.array([chosen.stop - chosen.start for chosen in slices], np.int64)),
+        np.concatenate([part.rows[chosen] for (part, _), chosen in zip(sources, slices, strict=True)]),
+        np.concatenate([part.bins[chosen] for (part, _), chosen in zip(sources, slices, strict=True)]),
+        np.array([part.default[k] for part, k in sources], np.int64),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +102,6 @@ def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts
-
-
-def gather_ranges(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions begin..begin+count-1 of each range, one after another."""
-    offsets = np.repeat(begins - starts_of(counts)[:-1], counts)
-    return np.asarray(offsets + np.arange(len(offsets)), np.int64)
 
 
 def split8(array: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:

@@ -73,7 +73,7 @@ class BinnedMatrix:
     by_column: NDArray[Any]  # groups × rows
     features: Features
     stored: StoredCodes
-    conflicts: int = 0  # rows in which members of a bundle stand in each other's way
+    conflicts: int = 0  # entries that bundles have no room for
 
     @property
     def rows(self) -> int:
@@ -190,7 +190,7 @@ def _grouped(
     # A missing value has a code only where there is one.
     has_missing = (entries.last_bins() == own_bins) | (entries.default == own_bins)
     codes = own_bins - ~has_missing
-    bundle, conflicts = np.arange(len(codes)), 0
+    bundle, conflicts = np.arange(len(codes)), np.zeros(len(codes), np.int64)
     if bundling is not None:
         found = find_bundles(entries, codes, rows, len(lines.columns), bundling)
         bundle, conflicts = found.bundle, found.conflicts
@@ -205,7 +205,7 @@ def _grouped(
     bundled = np.flatnonzero(shared >= 0)
     _fill_bundles(entries.take(bundled), features, groups[dense + int(alone.sum()) :], team)
     stored = _stored(entries.take(np.flatnonzero(sparse)), features, rows)
-    return _matrix(groups, features, stored, team, conflicts if len(bundled) else 0)
+    return _matrix(groups, features, stored, team, int(conflicts[np.unique(bundle[bundled])].sum()))
 
 
 def _dense_bundles(
@@ -288,7 +288,7 @@ def _stored(entries: Entries, features: Features, rows: int) -> StoredCodes:
     counts = np.zeros(features.columns, np.int64)
     counts[entries.columns] = entries.counts
     starts = starts_of(counts)
-    above = entries.bins > np.repeat(entries.default, entries.counts)
+    above = entries.bins > np.repeat(entries.default.astype(np.uint16), entries.counts)
     codes = entries.bins + np.uint16(1) - above
     row_starts, row_codes = np.empty(rows + 1, np.int64), np.empty(len(codes), np.int32)
     entries_by_row(

@@ -216,6 +216,10 @@ def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) 
             f"{title} was categorical in training, with text for categories; now it holds numbers. Give the text"
         )
     codes, values = _own_codes(panel, k, title)
+    if wanted.whole and any(isinstance(value, str) for value in values):
+        raise DataTypeError(
+            f"{title} was categorical in training, with whole numbers for categories; now it holds text. Give the numbers"
+        )
     lookup = np.full(len(values) + 1, np.nan)  # the last item is that of -1
     used = np.zeros(len(values) + 1, np.bool_)
     used[codes] = True

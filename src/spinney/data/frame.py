@@ -169,15 +169,17 @@ def _column(series: Any, where: str) -> tuple[NDArray[Any], tuple[Any, ...] | No
     if getattr(native, "dtype", None) == np.dtype(object):
         # pandas says nothing about such a column, so its values are asked one by one.
         values = series.to_numpy()
-        return _text(values.tolist(), where) if _is_text(values) else (numeric(values, lambda _: where), None)
+        return (
+            _listed(values.tolist(), where) if _is_text(values) else (numeric(values, lambda _: where), None)
+        )
     if dtype == nw.Binary:
         raise refusal(where, "text", f"dtype {dtype}")
     if dtype in (nw.Categorical, nw.Enum):
-        if "pandas" in packages_of(native):
+        if getattr(getattr(native, "dtype", None), "name", "") == "category":
             return _pandas_categories(native, where)
-        return _text(series.cast(nw.String).to_list(), where)
+        return _listed(series.to_list(), where)
     if dtype == nw.String:
-        return _text(series.to_list(), where)
+        return _listed(series.to_list(), where)
     if dtype.is_temporal():
         raise refusal(where, "times", f"dtype {dtype}")
     return numeric(_array(series, where), lambda _: where), None
@@ -185,38 +187,53 @@ def _column(series: Any, where: str) -> tuple[NDArray[Any], tuple[Any, ...] | No
 
 def _is_text(values: NDArray[Any]) -> bool:
     """Whether some value is text; mixed columns are refused by name further on."""
-    return any(type(value) is str for value in values)
+    return any(isinstance(value, str) for value in values)
 
 
-def _text(values: list[Any], where: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Text as positions among the distinct ones, in the order of their first appearance."""
+def _listed(values: list[Any], where: str) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """Values as positions among the distinct ones, in the order of their first appearance; -1 where they are missing."""
     places: dict[Any, int] = {}
-    codes = np.array([places.setdefault(value, len(places)) for value in values], np.int64)
-    lookup = np.empty(len(places), np.int64)
-    texts: list[str] = []
-    for value, place in places.items():
-        if isinstance(value, str):
-            lookup[place] = len(texts)
-            texts.append(str(value))
-        elif content_of(type(value)) == "missing" or (isinstance(value, float) and value != value):
-            lookup[place] = -1
-        else:
-            row = next(row for row, code in enumerate(codes) if code == place)
-            raise DataTypeError(
-                f"{where} mixes text with other values ({value!r:.40} in row {row}); make it all text, or all numbers"
-            )
-    return lookup[codes], tuple(texts)
+    try:
+        codes = np.array([places.setdefault(value, len(places)) for value in values], np.int64)
+    except TypeError as error:
+        raise refusal(where, "nested values", str(error)) from error
+    known = [value for value in places if not _is_missing(value)]
+    categories = _categories(known, where)
+    lookup = np.full(len(places), -1, np.int64)
+    lookup[[places[value] for value in known]] = np.arange(len(known))
+    return lookup[codes], categories
+
+
+def _is_missing(value: Any) -> bool:
+    return content_of(type(value)) == "missing" or bool(value != value)
 
 
 def _pandas_categories(series: Any, where: str) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
-    """pandas' own codes. Categories that are whole numbers or truth values stay numbers."""
-    categories = series.cat.categories.tolist()
+    """pandas' own codes."""
     codes: NDArray[np.int64] = series.cat.codes.to_numpy().astype(np.int64)
-    if all(isinstance(value, str) for value in categories):
-        return codes, tuple(str(value) for value in categories)
-    if all(isinstance(value, numbers.Real) and float(value).is_integer() for value in categories):
-        return codes, tuple(int(value) for value in categories)
-    odd = next(value for value in categories if not isinstance(value, str))
+    return codes, _categories(series.cat.categories.tolist(), where)
+
+
+def _categories(values: list[Any], where: str) -> tuple[Any, ...]:
+    """Categories as all text, or all whole numbers; truth values are 0 and 1."""
+    if all(isinstance(value, str) for value in values):
+        return tuple(str(value) for value in values)
+    odd = [value for value in values if not _is_whole(value)]
+    if not odd:
+        return tuple(int(value) for value in values)
+    shown = next((value for value in odd if not isinstance(value, str)), odd[0])
+    mixed = any(isinstance(value, str) for value in values)
+    if mixed:
+        shown = next(value for value in values if not isinstance(value, str))
+        raise DataTypeError(
+            f"{where} mixes text with other values ({shown!r:.40}); make it all text, or all numbers"
+        )
     raise DataTypeError(
-        f"{where} has the category {odd!r:.40}; categories must be all text, or all whole numbers"
+        f"{where} has the category {shown!r:.40}; categories must be all text, or all whole numbers within ±2**53"
     )
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, numbers.Integral | np.bool_):
+        return -(2**53) <= int(value) <= 2**53
+    return isinstance(value, float | np.floating) and float(value).is_integer() and abs(float(value)) <= 2**53

@@ -34,7 +34,7 @@ def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -
     DataError
         For a table that is empty, not two-dimensional, complex, or has two columns of one name.
     DataTypeError
-        For text, categories, times, nested values, and all else that is no table of numbers.
+        For times, nested values, text outside of frames, and all else that is no table of numbers and categories.
 
     Examples
     --------

@@ -122,7 +122,9 @@ def sparse_table(X: Any, what: str) -> Table:
     check_size(X.shape)
     if X.format not in FORMATS:
         X = X.tocsr()
-    _check_dtype(X.dtype, what)
+    if not isinstance(X.data, np.ndarray) or X.data.ndim != 1:
+        raise DataError(f"{what} is a damaged sparse matrix: its values are no array of one dimension")
+    _check_dtype(X.data.dtype, what)
     matrix = _canonical(_checked(X, what))
     kind = np.float32 if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4 else np.float64
     if matrix.dtype != kind:
@@ -155,9 +157,17 @@ def _checked(X: Any, what: str) -> Any:
         return sparse.coo_array((X.data, (row, column)), shape=X.shape).tocsr()
     lines, across = X.shape if X.format == "csr" else X.shape[::-1]
     indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), np.asarray(X.data)
-    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
-        raise DataError(f"{what} is a damaged sparse matrix: its indices are no whole numbers")
-    if len(indptr) != lines + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+    if (
+        indptr.dtype.kind not in "iu"
+        or indices.dtype.kind not in "iu"
+        or indptr.ndim != 1
+        or indices.ndim != 1
+    ):
+        raise DataError(
+            f"{what} is a damaged sparse matrix: its indices are no whole numbers in one dimension"
+        )
+    # Compared, not subtracted: unsigned numbers never fall below 0.
+    if len(indptr) != lines + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
         raise DataError(
             f"{what} is a damaged sparse matrix: indptr must be {lines + 1} numbers that start at 0 and never fall"
         )
@@ -169,12 +179,20 @@ def _checked(X: Any, what: str) -> Any:
     stored = int(indptr[-1])
     _check_range(indices[:stored], across, "column" if X.format == "csr" else "row", what)
     make = sparse.csr_array if X.format == "csr" else sparse.csc_array
-    return make((data[:stored], indices[:stored], indptr), shape=X.shape)
+    parts = (_native(data[:stored]), _native(indices[:stored]), _native(indptr))
+    return make(parts, shape=X.shape)
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that C code can read: contiguous, in the machine's byte order; uncopied where it is so already."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
 
 
 def _check_range(indices: NDArray[Any], size: int, kind: str, what: str) -> None:
-    if indices.dtype.kind not in "iu":
-        raise DataError(f"{what} is a damaged sparse matrix: its {kind} indices are no whole numbers")
+    if indices.dtype.kind not in "iu" or indices.ndim != 1:
+        raise DataError(
+            f"{what} is a damaged sparse matrix: its {kind} indices are no whole numbers in one dimension"
+        )
     if len(indices) and (indices.min() < 0 or indices.max() >= size):
         found = int(indices.min()) if indices.min() < 0 else int(indices.max())
         raise DataError(

@@ -96,7 +96,7 @@ class Table:
     names : tuple of str, or None
         Distinct column names; None when the input had none.
     panels : tuple of Panel
-        In the order of their columns; together they hold each column once. None where the table is sparse.
+        In the order of their columns; together they hold each column once. Empty where the table is sparse.
     sparse : SparseValues, or None
         The stored entries of a sparse table.
     """
@@ -190,6 +190,10 @@ def as_matrix(table: Table) -> NDArray[np.float64]:
     >>> as_matrix(read_table([[1, None], [True, 2.5]])).tolist()
     [[1.0, nan], [1.0, 2.5]]
     """
+    if table.sparse is not None or any(panel.categories is not None for panel in table.panels):
+        raise DataTypeError(
+            "only a dense table of numbers can be read as a matrix; this one is sparse, or holds text"
+        )
     matrix = np.empty((table.rows, table.columns))
     for panel in table.panels:
         for row, block in panel.blocks(65_536):

@@ -15,6 +15,8 @@ from spinney.growth.packing import PLANES
 from spinney.growth.search_kernels import INVALID, node_score
 from spinney.jit.kernel import inline
 
+ALL = -1  # in place of a number of categories
+
 
 @inline
 def has_bit(bits, at, number):
@@ -95,37 +97,28 @@ def order_categories(planes, at, total, bins, rows_per_hessian, rulebook, order,
 
 @inline
 def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order_at, keys, keys_at):
-    """Best split of a categorical column: (score, from the end, how many categories, missing left, left g, h, count).
+    """Best split of a categorical column: (score, from the end, how many categories, missing left, left g, h, count, used).
 
-    The categories are those at the beginning or end of `order`.
+    The categories are those at the beginning or end of the first `used` of `order`; of few categories, the last of these alone.
     """
     limits, rules, scales, _ = rulebook
     row = node * NODE_WIDTH
     at = nodes[row + SLOT] * PLANES * total + column_at
-    missing_g = np.int64(planes[at + bins])
-    missing_h = np.int64(planes[at + total + bins])
-    missing_c = np.int64(planes[at + 2 * total + bins])
+    rows_per_hessian = float(nodes[row + COUNT]) / max(float(nodes[row + SUM_H]), 1.0)
     single = bins <= limits[ONE_HOT]
     penalty = rules[REG_LAMBDA] * scales[SCALE_H]
     group_rows = np.int64(1)
-    rows_per_hessian = float(nodes[row + COUNT]) / max(float(nodes[row + SUM_H]), 1.0)
+    used = bins
+    most = bins
     if single:
-        used = bins
         for b in range(bins):
             order[order_at + b] = b
-        most = bins
     else:
         penalty += rules[CAT_L2] * scales[SCALE_H]
         used = order_categories(planes, at, total, bins, rows_per_hessian, rulebook, order, order_at, keys, keys_at)
         most = min(limits[MOST_TAKEN], (used + 1) // 2)
         group_rows = limits[MIN_GROUP]
-    best = INVALID
-    best_end = np.int64(0)
-    best_count = np.int64(0)
-    best_missing = np.int64(0)
-    best_g = np.int64(0)
-    best_h = np.int64(0)
-    best_c = np.int64(0)
+    best = (INVALID, np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0))
     for end in range(1 if single else 2):
         g = np.int64(0)
         h = np.int64(0)
@@ -146,29 +139,54 @@ def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order
             if nodes[row + COUNT] - c < group_rows:
                 break
             held = np.int64(0)
-            for missing in range(2 if missing_c > 0 else 1):
-                score = side_score(
-                    g + missing * missing_g, h + missing * missing_h, c + missing * missing_c, node, nodes, penalty,
-                    rulebook,
-                )
-                if score > best:
-                    best = score
-                    best_end = np.int64(end)
-                    best_count = np.int64(k + 1)
-                    best_missing = np.int64(missing)
-                    best_g = g + missing * missing_g
-                    best_h = h + missing * missing_h
-                    best_c = c + missing * missing_c
-    if missing_c == 0:
-        best_missing = np.int64(1 if 2 * best_c >= nodes[row + COUNT] else 0)
-    return best, best_end, best_count, best_missing, best_g, best_h, best_c, used
+            best = try_set(best, end, k + 1, g, h, c, planes, at + bins, total, node, nodes, penalty, rulebook)
+    if planes[at + 2 * total + bins] > 0:
+        # Missing values apart from all categories.
+        best = try_all(best, planes, at + bins, total, node, nodes, penalty, rulebook)
+    score, best_end, count, missing, g, h, c = best
+    if planes[at + 2 * total + bins] == 0:
+        missing = np.int64(1 if 2 * c >= nodes[row + COUNT] else 0)
+    return score, best_end, count, missing, g, h, c, used
 
 
 @inline
-def write_set(single, end, count, used, order, order_at, bits, bits_at, words):
+def try_set(best, end, count, g, h, c, planes, missing_at, total, node, nodes, penalty, rulebook):
+    """The better of the best split so far and one with these sums on the left, missing values joining either side."""
+    missing_g = np.int64(planes[missing_at])
+    missing_h = np.int64(planes[missing_at + total])
+    missing_c = np.int64(planes[missing_at + 2 * total])
+    for missing in range(2 if missing_c > 0 else 1):
+        left_g = g + missing * missing_g
+        left_h = h + missing * missing_h
+        left_c = c + missing * missing_c
+        score = side_score(left_g, left_h, left_c, node, nodes, penalty, rulebook)
+        if score > best[0]:
+            best = (score, np.int64(end), np.int64(count), np.int64(missing), left_g, left_h, left_c)
+    return best
+
+
+@inline
+def try_all(best, planes, missing_at, total, node, nodes, penalty, rulebook):
+    """The better of the best split so far and all categories on the left."""
+    row = node * NODE_WIDTH
+    g = nodes[row + SUM_G] - np.int64(planes[missing_at])
+    h = nodes[row + SUM_H] - np.int64(planes[missing_at + total])
+    c = nodes[row + COUNT] - np.int64(planes[missing_at + 2 * total])
+    score = side_score(g, h, c, node, nodes, penalty, rulebook)
+    if score > best[0]:
+        best = (score, np.int64(0), np.int64(ALL), np.int64(0), g, h, c)
+    return best
+
+
+@inline
+def write_set(single, end, count, used, order, order_at, bins, bits, bits_at, words):
     """Write the chosen categories as bits."""
     for w in range(words):
         bits[bits_at + w] = 0
+    if count == ALL:
+        for b in range(bins):
+            bits[bits_at + (b >> 6)] |= np.int64(1) << (np.int64(b) & 63)
+        return
     for k in range(count - 1 if single else 0, count):
         b = np.int64(order[order_at + (used - 1 - k if end != 0 else k)])
         bits[bits_at + (b >> 6)] |= np.int64(1) << (b & 63)

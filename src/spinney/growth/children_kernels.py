@@ -154,7 +154,7 @@ def search_categories(column, start, node, nodes, planes, total, features, ruleb
     )
     if is_better(score, column, found, gain, at):
         note_split(column, 0, score, missing, g, h, c, found, gain, at)
-        write_set(bins <= rulebook[0][ONE_HOT], end, count, used, line, line_at, sets, at * words, words)
+        write_set(bins <= rulebook[0][ONE_HOT], end, count, used, line, line_at, bins, sets, at * words, words)
 
 
 @inline

@@ -24,6 +24,8 @@ from spinney.tree import Sets, Tree
 # Bytes of histograms kept so that a sibling can be found by subtraction. Beyond it both children are summed from their
 # rows: the same tree, more slowly.
 KEPT_HISTOGRAMS = 512 * 2**20
+# Of sparse columns no more than the codes themselves take, or this: training should not take much more than the table.
+KEPT_FOR_SPARSE = 16 * 2**20
 
 
 class HistGrower:
@@ -117,8 +119,9 @@ class HistGrower:
         threshold = np.zeros(nodes)
         threshold[inner] = self._cuts.threshold(parts["feature"][inner], cut_bin[inner])
         sets = self._copy_sets(parts["feature"], threshold)
-        parts["gain"] *= self._unit
-        parts["cover"] *= self._unit
+        with np.errstate(over="ignore"):
+            parts["gain"] *= self._unit
+            parts["cover"] *= self._unit
         return Tree(threshold=threshold, **parts, sets=sets)
 
     def _copy_sets(self, feature: NDArray[np.int32], threshold: NDArray[np.float64]) -> Sets:
@@ -183,13 +186,16 @@ def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int)
     limits[layout.MAX_DEPTH] = config.max_depth
     limits[layout.MIN_COUNT] = min_count
     limits[layout.DEPTHWISE] = config.grow_policy == "depthwise"
-    limits[layout.SLOTS] = max(1, min(leaves, KEPT_HISTOGRAMS // (PLANES * 4 * max(total, 1))))
+    kept = KEPT_HISTOGRAMS
+    if len(matrix.stored.rows):
+        kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
+    limits[layout.SLOTS] = max(1, min(leaves, kept // (PLANES * 4 * max(total, 1))))
     by_level = max(1, round(config.colsample_bylevel * column_count))
     by_node = max(1, round(config.colsample_bynode * by_level))
     limits[layout.ONE_HOT] = config.max_cat_to_onehot
     limits[layout.MOST_TAKEN] = config.max_cat_threshold
     limits[layout.MIN_GROUP] = config.min_data_per_group
-    limits[layout.MIN_CATEGORY] = max(1, math.ceil(config.cat_smooth))
+    limits[layout.MIN_CATEGORY] = max(1, math.ceil(min(config.cat_smooth, 2.0**62)))
     limits[layout.LEVEL_COLUMNS] = by_level if by_level < column_count else 0
     limits[layout.NODE_COLUMNS] = by_node if by_node < by_level else 0
     return limits

@@ -135,7 +135,7 @@ class Model:
         Parameters
         ----------
         X : table
-            NumPy array, pandas, Polars or Arrow table with the columns of the training table.
+            NumPy array, pandas, Polars or Arrow table, or SciPy sparse matrix, with the columns of the training table.
         rounds : int, optional
             Use the first so many rounds; 0 is the base score alone. Without it `best_round`, else all.
         n_jobs : int, optional

@@ -287,8 +287,8 @@ class Config:
         group="data",
         low=0,
         high=1,
-        doc="Share of the rows in which the columns of one bundle may be away from zero together. What is lost in such a "
-        "row changes the model.",
+        doc="Conflicts that a bundle may have, as a share of the rows: entries of one column in rows where another one is "
+        "away from zero too. They are lost, which changes the model.",
     )
     unseen: str = param(
         "missing",

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from spinney.jit.team import Team
 from spinney.sampling.gradient_kernels import BUCKETS, draw_by_chance, draw_goss, draw_weighted
 
+# Without a penalty, a row whose gradient is 0 would never be drawn, and its hessian be missing from the sums.
+LEAST_PENALTY = 1e-3
+
 
 class GradientSampler:
     """Draws the rows of one round after another. The gradients are changed so that the drawn rows stand for all.
@@ -65,7 +68,7 @@ class GradientSampler:
         wanted = max(1, round(share * count))
         self._team.run(
             draw_by_chance.bind(
-                *self._sizes, wanted, seed, float(reg_lambda), self._eligible, self._pairs, np.empty(count),
+                *self._sizes, wanted, seed, max(float(reg_lambda), LEAST_PENALTY), self._eligible, self._pairs, np.empty(count),
                 np.empty(2 * count), np.zeros(1), self._chosen, self._counts, self._shared, self._bag,
             )
         )  # fmt: skip

@@ -150,7 +150,11 @@ class _Boosting:
         trees = []
         for output in range(self._outputs):
             tree = self._grower.grow(output, _seed(seed, output + 1), in_bag)
-            if not (np.abs(tree.value).max() <= LARGEST_TARGET and np.isfinite(tree.gain).all()):
+            if not (np.isfinite(tree.gain).all() and np.isfinite(tree.cover).all()):
+                raise DataError(
+                    "weight times the target is beyond what can be trained on; divide the weights, or the target"
+                )
+            if not np.abs(tree.value).max() <= LARGEST_TARGET:
                 raise ParameterError(
                     f"training diverged in round {done}: the scores have grown beyond ±{LARGEST_TARGET:g}; "
                     f"learning_rate = {self._config.learning_rate:g} is too large for this target"
