@@ -153,7 +153,7 @@ def search_categories(column, start, node, nodes, planes, total, features, ruleb
         start, bins, node, nodes, planes, total, rulebook, line, line_at, gains, gains_at
     )
     if is_better(score, column, found, gain, at):
-        note_split(column, 0, score, missing, g, h, c, found, gain, at)
+        note_split(column, np.int64(0), score, missing, g, h, c, found, gain, at)
         write_set(bins <= rulebook[0][ONE_HOT], end, count, used, line, line_at, bins, sets, at * words, words)
 
 
@@ -197,7 +197,7 @@ def search_run(member, columns, start, node, nodes, planes, total, members, mark
     if is_better(score, column, found, gain, at):
         left_c = np.int64(line[line_at + 2 * width + k])
         note_split(
-            column, 0, score, 1 if 2 * left_c >= c else 0, np.int64(line[line_at + k]),
+            column, np.int64(0), score, 1 if 2 * left_c >= c else 0, np.int64(line[line_at + k]),
             np.int64(line[line_at + width + k]), left_c, found, gain, at,
         )
 
@@ -296,16 +296,16 @@ def search_children(
             cells, cells_at, cells_size, shares, PLANES * total, flushed, from_thread, to_thread, planes, small_at, total,
             begin, end,
         )
-        alive[small_alive + u] = is_alive(unit, axis, small, nodes, planes, total, rulebook)
-        if search_small >= 0 and alive[small_alive + u] != 0:
-            search_unit(
-                unit, small, nodes, axis, marks, mask_small, planes, total, features, rulebook, finds,
-                2 * rank + search_small,
-            )
-        if large >= 0:
-            subtract(planes, large_at, small_at, total, begin, end)
-            alive[large_alive + u] = is_alive(unit, axis, large, nodes, planes, total, rulebook)
-            if alive[large_alive + u] != 0:
+        # One place for both children: inlining the search twice would double the time to compile it.
+        for turn in range(2 if large >= 0 else 1):
+            node = small if turn == 0 else large
+            if turn == 1:
+                subtract(planes, large_at, small_at, total, begin, end)
+            lives = is_alive(unit, axis, node, nodes, planes, total, rulebook)
+            alive[(small_alive if turn == 0 else large_alive) + u] = lives
+            place = search_small if turn == 0 else np.int64(1)
+            if lives != 0 and place >= 0:
                 search_unit(
-                    unit, large, nodes, axis, marks, mask_large, planes, total, features, rulebook, finds, 2 * rank + 1
+                    unit, node, nodes, axis, marks, mask_small if turn == 0 else mask_large, planes, total, features,
+                    rulebook, finds, 2 * rank + place,
                 )

@@ -221,12 +221,16 @@ def predict_block(begin, end, columns, outputs, trees, forest, values, steps, se
     seen = look_at(values, begin, end, columns, steps)
     if seen >= 2:
         return first_infinite(values, begin, end, columns, steps)
-    if sets is not None or steps[1] != 1:
+    row = begin
+    if sets is not None:
         row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, sets, scores)
-    elif seen == 1:
-        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, 1, sets, scores)
-    else:
-        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, None, sets, scores)
+    if sets is None:
+        if steps[1] != 1:
+            row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, None, scores)
+        elif seen == 1:
+            row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, 1, None, scores)
+        else:
+            row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, None, None, scores)
     while row < end:
         predict_one(row, outputs, trees, forest, values, steps, sets, scores)
         row += 1
