@@ -128,6 +128,9 @@ def read_stored(
             absent, bins, away, infinite,
         )
     )  # fmt: skip
+    # The values are not needed any more, and may be as large as all that follows.
+    values.forget()
+    del data, values32, values64
     few = np.flatnonzero(2 * away < rows)
     many = np.flatnonzero(2 * away >= rows)
     to_starts = starts_of(away[few])

@@ -289,7 +289,9 @@ def _stored(entries: Entries, features: Features, rows: int) -> StoredCodes:
     counts[entries.columns] = entries.counts
     starts = starts_of(counts)
     above = entries.bins > np.repeat(entries.default.astype(np.uint16), entries.counts)
-    codes = entries.bins + np.uint16(1) - above
+    codes = entries.bins  # changed in place: nobody asks for the bins any more
+    codes += np.uint16(1)
+    codes -= above
     row_starts, row_codes = np.empty(rows + 1, np.int64), np.empty(len(codes), np.int32)
     entries_by_row(
         rows, features.columns, len(codes), starts, entries.rows, codes, features.low, row_starts, row_codes

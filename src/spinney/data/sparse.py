@@ -54,6 +54,10 @@ class SparseValues:
         matrix = self.matrix.tocsc()
         return _starts(matrix), matrix.indices.astype(np.int32, copy=False), matrix.data
 
+    def forget(self) -> None:
+        """Let go of what `by_column` has kept."""
+        self.__dict__.pop("by_column", None)
+
     def take_columns(self, order: NDArray[np.int64]) -> SparseValues:
         """The same table with its columns in another order."""
         return SparseValues(self.matrix.tocsc()[:, order])
