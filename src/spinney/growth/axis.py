@@ -18,6 +18,9 @@ from spinney.growth import layout
 from spinney.growth.histogram_kernels import SPAN
 
 COST_OF_UNIT = 16  # searching a unit costs about as much as so many codes, before any of its own
+# A code costs as much to collect and search as so many additions to a cell; less in a run, which most nodes leave alone.
+COST_OF_CODE = 4
+COST_IN_RUN = 1
 
 
 class Axis:
@@ -43,6 +46,7 @@ class Axis:
         self.groups = np.zeros(groups, np.int64)
         self.starts = np.zeros(groups + 1, np.int64)
         self.group_units = np.zeros(groups + 1, np.int64)
+        self.costs = np.zeros(groups + 1, np.int64)
         self.columns = np.zeros(columns, np.int64)
         self.allowed = np.zeros(columns, np.uint8)
         self.low = np.zeros(columns, np.int64)
@@ -86,7 +90,11 @@ class Axis:
         laid[:, layout.AXIS_MEMBER] = units[:, UNIT_MEMBER]
         laid[:, layout.AXIS_COLUMNS] = units[:, UNIT_COLUMNS]
         self.group_units[: count + 1] = np.searchsorted(at, np.arange(count + 1))
-        cost = np.cumsum(units[:, UNIT_END] - units[:, UNIT_BEGIN] + COST_OF_UNIT)
+        codes = units[:, UNIT_END] - units[:, UNIT_BEGIN]
+        search = np.where(units[:, UNIT_COLUMNS] > 0, COST_IN_RUN, COST_OF_CODE) * codes
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(search)])
+        self.costs[: count + 1] = before[self.group_units[: count + 1]]
+        cost = np.cumsum(codes + COST_OF_UNIT)
         threads = len(self.shares) - 1
         goals = cost[-1] * np.arange(threads + 1) // threads if len(cost) else np.zeros(threads + 1)
         self.shares[:] = np.searchsorted(cost, goals)

@@ -21,19 +21,15 @@ PURPOSE_LEVEL = 1000
 PURPOSE_NODE = 1000000
 
 
-# A code costs as much to collect and search as so many additions to a cell.
-COST_OF_CODE = 4
-
-
 @inline
-def share(count, starts, rows, rank, size):
-    """First of the groups that a thread sums and searches in a node of some rows."""
-    goal = (rows * count + COST_OF_CODE * starts[count]) * rank // size
+def share(count, costs, rows, rank, size):
+    """First of the groups that a thread sums and searches in a node of some rows; `costs` is that of all searches before."""
+    goal = (rows * count + costs[count]) * rank // size
     low = np.int64(0)
     high = np.int64(count)
     while low < high:
         middle = (low + high) >> 1
-        if rows * middle + COST_OF_CODE * starts[middle] < goal:
+        if rows * middle + costs[middle] < goal:
             low = middle + 1
         else:
             high = middle
@@ -44,8 +40,8 @@ def share(count, starts, rows, rank, size):
 def build(rank, size, node, rows, by_rows, stretches, entries, bins, used, count, stored, sums):
     """Sum a node's rows into this thread's cells: all rows of its groups, or (by rows) its rows of all groups."""
     cells, cells_size, shares, _, total = sums
-    first = 0 if by_rows != 0 else share(count, used[1], rows, rank, size)
-    last = count if by_rows != 0 else share(count, used[1], rows, rank + 1, size)
+    first = 0 if by_rows != 0 else share(count, used[3], rows, rank, size)
+    last = count if by_rows != 0 else share(count, used[3], rows, rank + 1, size)
     held = 0
     for t in range(rank if by_rows != 0 else 0, rank + 1 if by_rows != 0 else size):
         at = 2 * (node * size + t)
@@ -267,8 +263,8 @@ def search_children(
     from_thread = 0 if by_rows != 0 else rank
     to_thread = size if by_rows != 0 else rank + 1
     rows = nodes[small * NODE_WIDTH + COUNT]
-    first_unit = unit_shares[rank] if by_rows != 0 else group_units[share(count, used[1], rows, rank, size)]
-    last_unit = unit_shares[rank + 1] if by_rows != 0 else group_units[share(count, used[1], rows, rank + 1, size)]
+    first_unit = unit_shares[rank] if by_rows != 0 else group_units[share(count, used[3], rows, rank, size)]
+    last_unit = unit_shares[rank + 1] if by_rows != 0 else group_units[share(count, used[3], rows, rank + 1, size)]
     marks = allowed
     mask_small = np.int64(0)
     mask_large = np.int64(0)

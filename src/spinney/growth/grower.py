@@ -14,7 +14,7 @@ from spinney.growth import layout
 from spinney.growth.axis import Axis
 from spinney.growth.packing import PLANES
 from spinney.growth.tree_kernels import grow_tree
-from spinney.growth.walk_kernels import add_tree
+from spinney.growth.walk_kernels import BATCH, add_tree
 from spinney.jit import Bound
 from spinney.jit.team import Team
 from spinney.params import Config
@@ -109,7 +109,8 @@ class HistGrower:
             features.group, features.low, features.codes, features.bins, features.default, self._cuts.categorical,
             self._sets, self.control,
             tree["feature"], tree["cut_bin"], tree["left"], tree["default_left"], tree["value"],
-            np.empty(2 * self._team.size * len(tree["value"]), np.int64), scores,
+            np.empty(2 * self._team.size * len(tree["value"]), np.int64), np.empty(self._team.size * BATCH, np.int64),
+            np.empty(self._team.size * BATCH, np.int64), scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:
@@ -158,7 +159,7 @@ class HistGrower:
             len(features.units), self._words, max_nodes, slots, stats.shape[1],
             *matrix.split8(), stored.row_starts, stored.row_codes, stored.starts, stored.rows, stored.codes,
             features.group, features.low, features.codes, features.bins, features.default, features.group_codes,
-            self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.columns,
+            self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.costs, axis.columns,
             axis.allowed, axis.low, axis.units, axis.shares, axis.extent,
             self.bag, pairs, stats, self.control, self._limits, self._rules, scores,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),

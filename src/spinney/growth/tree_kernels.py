@@ -124,6 +124,7 @@ def grow_tree(
     group_of: i64["columns"], low_of: i64["columns"], codes_of: i64["columns"], bins_of: i64["columns"],
     default_of: i64["columns"], group_codes: i64["groups"], categorical: u8["columns"], members: i64["member_count"],
     used_groups: i64["groups"], used_starts: i64["groups + 1"], group_units: i64["groups + 1"],
+    costs: i64["groups + 1"],
     used_columns: i64["columns"], allowed: u8["columns"], axis_low: i64["columns"], units: i64["5 * unit_count"],
     unit_shares: i64["threads + 1"], extent: i64["4"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
@@ -147,7 +148,7 @@ def grow_tree(
     output = control[CLASS]
     count = extent[GROUPS_USED]
     bins = (bins8, bins16, wide, stride)
-    used = (used_groups, used_starts, 1 if count == groups else 0)
+    used = (used_groups, used_starts, 1 if count == groups else 0, costs)
     by_entry = (stored_starts, stored_rows, stored_codes)
     by_column = (columns8, columns16, wide, rows, sides, group_of, by_entry, line)
     stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])

@@ -3,21 +3,22 @@
 Where every split is by a number kept in a group, each thread first packs the tree into two words a node, in terms of stored
 codes, and then walks eight rows at once, as prediction does. Sparse and categorical columns are walked one row at a time.
 
-    left child << 32 | missing goes right << 31 | default goes right << 30 | group
-    missing code << 48 | how many codes go left << 32 | number of codes << 16 | first code
+    left child << 32 | 1 where codes of the stretch go left << 31 | group
+    length of a stretch of codes << 32 | its first code
 
-Codes of a column count from its first one; those of other columns mean that it is in its default bin. A leaf points to itself,
-and every code of it goes left.
+Codes outside the stretch go the other way. A leaf's stretch is empty, and it points to itself.
 """
 
 import numpy as np
 
+from spinney.binning.features import NO_DEFAULT
 from spinney.growth.category_kernels import has_bit
 from spinney.growth.layout import CLASS, NODES
 from spinney.jit import f64, i32, i64, inline, kernel, out, u8, u16
 
 LANES = 8
-MOST_CODE = 65535
+BATCH = 512  # rows, a multiple of LANES
+STEPS = 6  # 262 000 rows, 255 leaves 11.5 deep on average and 25 at most, one thread: 2 17 ms, 4 12 ms, 6 9.4 ms, 8 11.6 ms
 
 
 @inline
@@ -73,7 +74,7 @@ def walk_slowly(row, tree, sets, words, bins, stored, features):
 
 @inline
 def pack(nodes, tree, features, packed, at):
-    """Pack a tree; returns its depth, or -1 if a split is by a sparse or categorical column."""
+    """Pack a tree; returns its depth, or -1 if a split is by a sparse or categorical column, or not by one stretch of codes."""
     feature, cut_bin, left, default_left = tree
     group_of, low_of, codes_of, bins_of, default_of, categorical = features
     deepest = np.int64(0)
@@ -85,7 +86,7 @@ def pack(nodes, tree, features, packed, at):
         column = feature[node]
         if column < 0:
             packed[at + 2 * node] = np.int64(2 * node) << 32
-            packed[at + 2 * node + 1] = (MOST_CODE << 32) | (MOST_CODE << 16)
+            packed[at + 2 * node + 1] = 0
             continue
         if group_of[column] < 0 or categorical[column] != 0:
             return np.int64(-1)
@@ -95,18 +96,22 @@ def pack(nodes, tree, features, packed, at):
         cut = np.int64(cut_bin[node])
         bins = bins_of[column]
         default = default_of[column]
-        codes = min(codes_of[column], np.int64(MOST_CODE))
-        missing_right = 1 - np.int64(default_left[node])
-        # A lone column has no default; what it has beyond MOST_CODE codes is its missing one.
-        default_right = missing_right if default >= bins else np.int64(default > cut)
+        codes = codes_of[column]
         go_left = cut + 1 - (1 if cut >= default else 0)
-        missing = codes_of[column] - 1
-        if default == bins or codes_of[column] < bins:
-            # Missing values have no code of their own.
-            missing = np.int64(MOST_CODE)
-            missing_right = default_right
-        packed[at + 2 * node] = (2 * child << 32) | (missing_right << 31) | (default_right << 30) | group_of[column]
-        packed[at + 2 * node + 1] = (missing << 48) | (go_left << 32) | (codes << 16) | low_of[column]
+        has_missing = codes > bins or (codes == bins and default < bins)
+        missing_left = default_left[node] != 0
+        # Codes of other columns mean the default bin. A lone column has none.
+        rest_left = missing_left if default == bins else default <= cut or default >= NO_DEFAULT
+        if rest_left:
+            first = go_left
+            length = codes - go_left - (1 if has_missing and missing_left else 0)
+        elif has_missing and missing_left:
+            return np.int64(-1)
+        else:
+            first = np.int64(0)
+            length = go_left
+        packed[at + 2 * node] = (2 * child << 32) | ((0 if rest_left else 1) << 31) | group_of[column]
+        packed[at + 2 * node + 1] = (length << 32) | (low_of[column] + first)
     return deepest
 
 
@@ -115,28 +120,31 @@ def step(node, packed, at, codes, row):
     """The node below."""
     link = packed[at + node]
     rule = packed[at + node + 1]
-    code = np.int64(codes[row + (link & 1073741823)]) - (rule & MOST_CODE)
-    right = 2 if code >= ((rule >> 32) & MOST_CODE) else 0
-    right = ((link >> 30) & 2) if code == ((rule >> 48) & MOST_CODE) else right
-    outside = (code < 0) | (code >= ((rule >> 16) & MOST_CODE))
-    right = ((link >> 29) & 2) if outside else right
-    return (link >> 32) + right
+    code = np.int64(codes[row + (link & 1073741823)]) - (rule & 4294967295)
+    right = 2 if np.uint64(code) < np.uint64(rule >> 32) else 0
+    return (link >> 32) + (right ^ ((link >> 30) & 2))
 
 
 @inline
-def walk_eight(depth, packed, at, codes, row, stride):
-    """Leaves of eight consecutive rows, doubled."""
-    r0 = row * stride
-    r1 = r0 + stride
-    r2 = r1 + stride
-    r3 = r2 + stride
-    r4 = r3 + stride
-    r5 = r4 + stride
-    r6 = r5 + stride
-    r7 = r6 + stride
-    n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.int64(0)
-    for _ in range(depth):
-        before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
+def walk_eight(steps, packed, at, codes, stride, pending, nodes, i):
+    """Walk eight waiting rows some steps further."""
+    r0 = pending[i] * stride
+    r1 = pending[i + 1] * stride
+    r2 = pending[i + 2] * stride
+    r3 = pending[i + 3] * stride
+    r4 = pending[i + 4] * stride
+    r5 = pending[i + 5] * stride
+    r6 = pending[i + 6] * stride
+    r7 = pending[i + 7] * stride
+    n0 = nodes[i]
+    n1 = nodes[i + 1]
+    n2 = nodes[i + 2]
+    n3 = nodes[i + 3]
+    n4 = nodes[i + 4]
+    n5 = nodes[i + 5]
+    n6 = nodes[i + 6]
+    n7 = nodes[i + 7]
+    for _ in range(steps):
         n0 = step(n0, packed, at, codes, r0)
         n1 = step(n1, packed, at, codes, r1)
         n2 = step(n2, packed, at, codes, r2)
@@ -145,28 +153,43 @@ def walk_eight(depth, packed, at, codes, row, stride):
         n5 = step(n5, packed, at, codes, r5)
         n6 = step(n6, packed, at, codes, r6)
         n7 = step(n7, packed, at, codes, r7)
-        # Children come after their parents, so the sum stands still only when all eight have arrived.
-        if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
-            break
-    return n0, n1, n2, n3, n4, n5, n6, n7
+    nodes[i] = n0
+    nodes[i + 1] = n1
+    nodes[i + 2] = n2
+    nodes[i + 3] = n3
+    nodes[i + 4] = n4
+    nodes[i + 5] = n5
+    nodes[i + 6] = n6
+    nodes[i + 7] = n7
 
 
 @inline
-def add_to_eights(begin, end, depth, packed, at, codes, stride, value, scores, scores_at):
-    """Add the leaf values of as many rows as eights; returns the first row left over."""
-    stop = begin + (end - begin) // LANES * LANES
-    for i in range(begin, stop, LANES):
-        n0, n1, n2, n3, n4, n5, n6, n7 = walk_eight(depth, packed, at, codes, i, stride)
-        to = scores_at + i
-        scores[to] += value[n0 >> 1]
-        scores[to + 1] += value[n1 >> 1]
-        scores[to + 2] += value[n2 >> 1]
-        scores[to + 3] += value[n3 >> 1]
-        scores[to + 4] += value[n4 >> 1]
-        scores[to + 5] += value[n5 >> 1]
-        scores[to + 6] += value[n6 >> 1]
-        scores[to + 7] += value[n7 >> 1]
-    return stop
+def add_to_batch(begin, end, depth, packed, at, codes, stride, value, scores, scores_at, pending, nodes, to):
+    """Add the leaf values of a batch of rows. After every few steps those that have arrived make room for the others."""
+    waiting = end - begin
+    for i in range(waiting):
+        pending[to + i] = begin + i
+        nodes[to + i] = 0
+    walked = 0
+    while waiting > 0:
+        # The last eight are filled up with the last row, again and again.
+        for i in range(waiting, (waiting + LANES - 1) // LANES * LANES):
+            pending[to + i] = pending[to + waiting - 1]
+            nodes[to + i] = nodes[to + waiting - 1]
+        steps = min(STEPS, depth - walked)
+        for i in range(0, waiting, LANES):
+            walk_eight(steps, packed, at, codes, stride, pending, nodes, to + i)
+        walked += steps
+        still = 0
+        for i in range(waiting):
+            row = pending[to + i]
+            node = nodes[to + i]
+            arrived = packed[at + node] >> 32 == node
+            scores[scores_at + row] += value[node >> 1] if arrived else 0.0
+            pending[to + still] = row
+            nodes[to + still] = node
+            still += 0 if arrived else 1
+        waiting = still
 
 
 @kernel
@@ -178,7 +201,8 @@ def add_tree(
     codes_of: i64["columns"], bins_of: i64["columns"], default_of: i64["columns"], categorical: u8["columns"],
     sets: i64["max_nodes * words"], control: i64["8"], feature: i32["max_nodes"], cut_bin: i32["max_nodes"],
     left: i32["max_nodes"], default_left: u8["max_nodes"], value: f64["max_nodes"],
-    packed: out(i64["2 * max_nodes * threads"]), scores: out(f64["rows * outputs"]),
+    packed: out(i64["2 * max_nodes * threads"]), pending: out(i64["threads * 512"]), reached: out(i64["threads * 512"]),
+    scores: out(f64["rows * outputs"]),
 ):
     """Add the tree's leaf values to the scores of all rows."""
     scores_at = rows * control[CLASS]
@@ -189,10 +213,17 @@ def add_tree(
     depth = pack(control[NODES], tree, features, packed, at)
     row = rows * rank // size
     end = rows * (rank + 1) // size
-    if depth >= 0 and wide != 0:
-        row = add_to_eights(row, end, depth, packed, at, bins16, stride, value, scores, scores_at)
-    elif depth >= 0:
-        row = add_to_eights(row, end, depth, packed, at, bins8, stride, value, scores, scores_at)
+    while depth >= 0 and row < end:
+        stop = min(row + BATCH, end)
+        if wide != 0:
+            add_to_batch(
+                row, stop, depth, packed, at, bins16, stride, value, scores, scores_at, pending, reached, rank * BATCH
+            )
+        else:
+            add_to_batch(
+                row, stop, depth, packed, at, bins8, stride, value, scores, scores_at, pending, reached, rank * BATCH
+            )
+        row = stop
     while row < end:
         node = walk_slowly(row, tree, sets, words, bins, (row_starts, row_codes), features)
         scores[scores_at + row] += value[node]

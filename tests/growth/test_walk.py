@@ -1,0 +1,68 @@
+"""Rows that walk a tree reach the leaves that the rows which grew it are in, however the columns are kept."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import spinney as sp
+from problems import stats_of
+from spinney.growth.grower import HistGrower
+from spinney.growth.walk_kernels import BATCH
+from spinney.jit.team import Team
+from spinney.params import parse
+
+
+def grow_and_walk(table, params, threads, **given):
+    """Scores of the rows that grew a tree, and of the same rows after walking it."""
+    rng = np.random.default_rng(3)
+    data = sp.Dataset(table, **given)
+    pairs = np.stack([rng.normal(size=data.rows), np.ones(data.rows)], axis=1).astype(np.float32)
+    with Team(threads) as team:
+        grown, walked = np.zeros((2, 1, data.rows))
+        config = parse(params | {"max_bin": data.max_bin})
+        one = HistGrower(
+            data.matrix, data.cuts, config, 1.0, grown, pairs[None].copy(), stats_of(pairs), team
+        )
+        walk = one.walk(data.matrix, walked)
+        tree = one.grow(0, 1, None)
+        team.run(walk)
+    return tree, grown[0], walked[0]
+
+
+def one_hot(rows, rng, missing):
+    """Exclusive columns of few and of many values; some stored values may be missing."""
+    owner = rng.integers(0, 40, rows)
+    values = np.where(owner < 8, rng.integers(-3, 4, rows), 1).astype(float)
+    if missing:
+        values[rng.random(rows) < 0.2] = np.nan
+    return scipy.sparse.csr_array((values, (np.arange(rows), owner)), shape=(rows, 40))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH + 5])
+def test_any_number_of_rows(rows, threads):
+    rng = np.random.default_rng(rows)
+    table = np.where(rng.random((rows, 4)) < 0.1, np.nan, rng.normal(size=(rows, 4)))
+    tree, grown, walked = grow_and_walk(table, {"max_leaves": 60, "min_child_samples": 1}, threads)
+    assert grown.tobytes() == walked.tobytes()
+    assert len(tree.value) > 60 or rows < 60
+
+
+@pytest.mark.parametrize("absent", ["zero", "missing"])
+@pytest.mark.parametrize("missing", [False, True], ids=["whole", "gaps"])
+@pytest.mark.parametrize("bundle", [True, False], ids=["bundled", "plain"])
+def test_bundled_and_sparse_columns(bundle, missing, absent):
+    table = one_hot(2 * BATCH + 3, np.random.default_rng(5), missing)
+    params = {"max_leaves": 80, "min_child_samples": 1, "min_child_weight": 0.0, "reg_lambda": 0.1}
+    tree, grown, walked = grow_and_walk(table, params, 2, bundle=bundle, absent=absent)
+    assert grown.tobytes() == walked.tobytes()
+    assert len(tree.value) > 40
+
+
+def test_the_last_of_65_535_bins_and_missing_values():
+    rows = 70_000
+    table = np.arange(rows, dtype=float).reshape(-1, 1)
+    table[::7] = np.nan
+    tree, grown, walked = grow_and_walk(table, {"max_leaves": 500, "min_child_samples": 1}, 2, max_bin=65_536)
+    assert grown.tobytes() == walked.tobytes()
+    assert len(tree.value) > 500
