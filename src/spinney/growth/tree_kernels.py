@@ -23,10 +23,12 @@ from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8, u16
 from spinney.jit.barrier import meet
 
 # Rows from which every thread partitions its own rows of a node; below, thread 0 does it for all, sooner than a meeting.
-# 52 000 rows of 12 groups and 5 500 codes, 255 leaves, two threads: 16 384 7.4 ms, 4 096 6.6 ms, 1 024 5.9 ms a tree.
-SHARE_PARTITION = 1024
-# Rows from which a histogram is shared by rows and not by columns, where a row of bins fits one cache line.
-SHARE_ROWS = 4096
+# 52 000 rows of 12 groups and 5 500 codes, 255 leaves, two threads: 16 384 7.4 ms, 4 096 6.6 ms, 1 024 5.9 ms a tree,
+# 512 no slower.
+SHARE_PARTITION = 512
+# Rows from which a histogram is shared by rows and not by columns, where a row of bins fits one cache line. The same tree:
+# 4 096 7.2 ms, 1 024 6.9 ms, 512 6.8 ms; with 28 or 60 lone columns no difference was seen.
+SHARE_ROWS = 1024
 LINE = 64
 
 
