@@ -1,4 +1,5 @@
 import gc
+import pickle
 import weakref
 
 import numpy as np
@@ -146,3 +147,33 @@ def test_a_table_is_left_as_it_was():
     given.flags.writeable = False
     sp.Dataset(given, Y)
     assert given.tobytes() == X.tobytes()
+
+
+def test_a_kept_table_can_be_read_again():
+    kept = sp.Dataset(np.arange(12.0).reshape(6, 2), np.arange(6.0), keep_table=True)
+    assert kept.table().panels[0].values.tolist() == np.arange(12.0).reshape(6, 2).tolist()
+    listed = sp.Dataset([[1.0], [2.0]], [0.0, 1.0])
+    assert listed.table().rows == 2
+    with pytest.raises(TypeError, match="keep_table='yes' must be True or False"):
+        sp.Dataset([[1.0], [2.0]], keep_table="yes")
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_table_that_is_gone_is_an_error_that_says_what_to_do(copied):
+    X = np.arange(12.0).reshape(6, 2)
+    data = sp.Dataset(X, np.arange(6.0))
+    if copied:
+        data = pickle.loads(pickle.dumps(data))
+    else:
+        del X
+    with pytest.raises(DataError, match="keep X until they have been trained, or give keep_table=True"):
+        sp.train({"tree_method": "exact"}, data, 1)
+    sp.train({"tree_method": "hist"}, data, 1)
+
+
+def test_a_table_that_has_changed_its_shape_is_refused():
+    X = np.arange(12.0).reshape(6, 2)
+    data = sp.Dataset(X, np.arange(6.0))
+    X.resize((4, 3), refcheck=False)
+    with pytest.raises(DataError, match="has changed its shape"):
+        sp.train({"tree_method": "exact"}, data, 1)

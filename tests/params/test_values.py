@@ -178,12 +178,11 @@ def test_a_numpy_string_becomes_a_plain_one():
     assert [type(name) for name in config.eval_metric] == [str]
 
 
-@pytest.mark.parametrize("method", ["exact", "approx"])
-def test_a_tree_method_of_a_later_version_says_so(method):
-    with pytest.raises(
-        ParameterError, match=f"tree_method='{method}' is not available in this version.*must be hist"
-    ):
-        parse({"tree_method": method})
+@pytest.mark.parametrize("method", ["hist", "exact"])
+@pytest.mark.parametrize(("name", "value"), [("proposal", "local"), ("sketch_eps", 0.1)])
+def test_what_only_approx_knows_is_refused_elsewhere(method, name, value):
+    with pytest.raises(ParameterError, match=f"{name}={value!r} needs tree_method='approx'"):
+        parse({"tree_method": method, name: value})
 
 
 def test_an_unknown_word_lists_the_choices_and_the_nearest_one():

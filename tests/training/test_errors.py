@@ -22,7 +22,7 @@ DATA = sp.Dataset(X, Y)
         ({"num_class": 3}, ParameterError, "num_class=3 contradicts objective='squared_error'"),
         ({"scale_pos_weight": 2.0}, ParameterError, "scale_pos_weight=2.0 needs objective='log_loss'"),
         ({"eval_metric": "auc"}, ParameterError, "eval_metric='auc' does not fit objective='squared_error'"),
-        ({"tree_method": "exact"}, ParameterError, "tree_method='exact' is not available"),
+        ({"tree_method": "fast"}, ParameterError, "tree_method='fast' is unknown"),
         (
             {"max_bin": 63},
             ParameterError,

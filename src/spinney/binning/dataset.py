@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.matrix import BinnedMatrix, bin_table
+from spinney.binning.source import Source
 from spinney.data import (
     Schema,
     Table,
@@ -34,7 +35,10 @@ MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 
 
 class Dataset:
-    """A table, binned, with what training needs beside it. The table itself is not kept.
+    """A table, binned, with what training needs beside it.
+
+    The table itself is not kept, only remembered: `tree_method` exact and approx come back to it, so X must still be there
+    then, unchanged.
 
     Parameters
     ----------
@@ -69,6 +73,8 @@ class Dataset:
         rarest category.
     names : sequence of str, optional
         Column names, for tables that have none.
+    keep_table : bool, default=False
+        Whether to keep X, for `tree_method` exact and approx, where the caller does not.
     n_jobs : int, optional
         Threads to bin with; the bins do not depend on it.
 
@@ -98,6 +104,7 @@ class Dataset:
         categorical: str | Sequence[str | int] = "auto",
         unseen: str | None = None,
         names: list[str] | tuple[str, ...] | None = None,
+        keep_table: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         if reference is not None and not isinstance(reference, Dataset):
@@ -107,11 +114,15 @@ class Dataset:
         )
         self.params = _data_params(given, reference)
         n_jobs = parse({"n_jobs": n_jobs}).n_jobs
+        if not isinstance(keep_table, bool | np.bool_):
+            raise ParameterTypeError(f"keep_table={keep_table!r} must be True or False")
         table = X if isinstance(X, Table) else read_table(X, names=names)
+        self._source = Source(X, names, keep=bool(keep_table))
         if reference is not None:
             table = match_columns(
                 table, reference.schema.names, reference.schema.columns, model="the reference"
             )
+        self._matched = reference is not None
         if table.rows > MOST_ROWS:
             raise DataError(f"X has {table.rows} rows; a Dataset can hold {MOST_ROWS}")
         if table.columns > MOST_COLUMNS:
@@ -121,6 +132,15 @@ class Dataset:
         self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))
         self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
         self._bin(self._encoded(table, reference, categorical), reference, n_jobs)
+
+    def table(self) -> Table:
+        """The table that was given, with its columns in order and categories as numbers; an error if it is gone."""
+        table = self._source.table()
+        if self._matched:
+            table = match_columns(table, self.schema.names, self.schema.columns, model="the reference")
+        if (table.rows, table.columns) != (self.rows, self.columns):
+            raise DataError("X has changed its shape since the Dataset was made; make the Dataset again")
+        return encode(table, self.schema.categories, self.params.unseen if self._matched else "missing")
 
     def _encoded(
         self, table: Table, reference: Dataset | None, categorical: str | Sequence[str | int]

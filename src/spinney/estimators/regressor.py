@@ -65,6 +65,8 @@ class GBMRegressor(RegressorMixin, GBMBase):
         max_depth: int = 0,
         grow_policy: str = "lossguide",
         tree_method: str = "hist",
+        proposal: str = "global",
+        sketch_eps: float | None = None,
         min_child_samples: int = 20,
         min_child_weight: float = 1e-3,
         gamma: float = 0.0,

@@ -63,19 +63,15 @@ class HistGrower:
         self._axis = Axis(matrix.features, matrix.wide, team.size)
         self.bag = np.empty(matrix.rows, np.int32)
         self.control = np.zeros(layout.CONTROLS, np.int64)
-        self._limits = _limits(config, matrix, self._column_count, self._axis.total)
-        self._rules = _rules(config, weight_unit)
+        self._limits = limits_of(config, matrix.rows, self._column_count)
+        kept = KEPT_HISTOGRAMS
+        if len(matrix.stored.rows):
+            kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
+        slots = kept // (PLANES * 4 * max(self._axis.total, 1))
+        self._limits[layout.SLOTS] = max(1, min(int(self._limits[layout.MAX_LEAVES]), slots))
+        self._rules = rules_of(config, weight_unit)
         max_nodes = 2 * int(self._limits[layout.MAX_LEAVES])
-        self._tree: dict[str, NDArray[Any]] = {
-            "feature": np.empty(max_nodes, np.int32),
-            "cut_bin": np.empty(max_nodes, np.int32),
-            "left": np.empty(max_nodes, np.int32),
-            "default_left": np.empty(max_nodes, np.uint8),
-            "value": np.empty(max_nodes, np.float64),
-            "gain": np.empty(max_nodes, np.float64),
-            "cover": np.empty(max_nodes, np.float64),
-            "count": np.empty(max_nodes, np.int64),
-        }
+        self._tree = tree_arrays(max_nodes)
         # Bits for every category of the column that has most of them.
         self._words = -(-int((matrix.bins * cuts.categorical).max()) // 64)
         self._sets = np.zeros(max_nodes * self._words, np.int64)
@@ -176,10 +172,25 @@ class HistGrower:
         )  # fmt: skip
 
 
-def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int) -> NDArray[np.int64]:
+def tree_arrays(max_nodes: int) -> dict[str, NDArray[Any]]:
+    """Memory for one tree, as kernels write it."""
+    return {
+        "feature": np.empty(max_nodes, np.int32),
+        "cut_bin": np.empty(max_nodes, np.int32),
+        "left": np.empty(max_nodes, np.int32),
+        "default_left": np.empty(max_nodes, np.uint8),
+        "value": np.empty(max_nodes, np.float64),
+        "gain": np.empty(max_nodes, np.float64),
+        "cover": np.empty(max_nodes, np.float64),
+        "count": np.empty(max_nodes, np.int64),
+    }
+
+
+def limits_of(config: Config, rows: int, column_count: int) -> NDArray[np.int64]:
+    """The whole numbers that kernels go by."""
     limits = np.zeros(layout.LIMITS, np.int64)
-    min_count = max(1, min(config.min_child_samples, matrix.rows + 1))
-    most = max(2, matrix.rows // min_count)
+    min_count = max(1, min(config.min_child_samples, rows + 1))
+    most = max(2, rows // min_count)
     leaves = min(config.max_leaves or most, most)
     if 0 < config.max_depth < 31:
         leaves = min(leaves, 2**config.max_depth)
@@ -187,10 +198,7 @@ def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int)
     limits[layout.MAX_DEPTH] = config.max_depth
     limits[layout.MIN_COUNT] = min_count
     limits[layout.DEPTHWISE] = config.grow_policy == "depthwise"
-    kept = KEPT_HISTOGRAMS
-    if len(matrix.stored.rows):
-        kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
-    limits[layout.SLOTS] = max(1, min(leaves, kept // (PLANES * 4 * max(total, 1))))
+    limits[layout.SLOTS] = 1
     by_level = max(1, round(config.colsample_bylevel * column_count))
     by_node = max(1, round(config.colsample_bynode * by_level))
     limits[layout.ONE_HOT] = config.max_cat_to_onehot
@@ -202,7 +210,8 @@ def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int)
     return limits
 
 
-def _rules(config: Config, weight_unit: float) -> NDArray[np.float64]:
+def rules_of(config: Config, weight_unit: float) -> NDArray[np.float64]:
+    """The real numbers that kernels go by."""
     rules = np.zeros(layout.RULES)
     rules[layout.REG_LAMBDA] = config.reg_lambda / weight_unit
     rules[layout.REG_ALPHA] = config.reg_alpha / weight_unit

@@ -64,6 +64,7 @@ LEFT_COUNT = 11
 CHILD = 12
 EXACT_G = 13
 EXACT_H = 14
+CUT_ABOVE = 15  # rank of the value above the cut, -1 for none; only where every value is looked at
 NODE_WIDTH = 16
 
 # shared (int64): what thread 0 tells the others
@@ -96,6 +97,7 @@ FOUND_DEFAULT = 2
 FOUND_G = 3
 FOUND_H = 4
 FOUND_COUNT = 5
+FOUND_ABOVE = 6
 FOUND_WIDTH = 8
 
 # statistics of one block of rows (float64)

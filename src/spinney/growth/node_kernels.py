@@ -1,8 +1,8 @@
 """The node table: thread 0 opens a node, hands out histogram slots, takes what the threads found, writes the tree."""
 
 from spinney.growth.layout import (
-    CAT_L2, CHILD, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
-    EXACT_SCALE_G, EXACT_SCALE_H, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
+    CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
+    EXACT_SCALE_G, EXACT_SCALE_H, FOUND_ABOVE, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
     FOUND_WIDTH, FREE, FROM_PARENT, GAMMA, LARGE, LEARNING_RATE, LEAVES, LEFT_COUNT, LEFT_G, LEFT_H,
     MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, OF_SET, PARTED, REG_ALPHA, REG_LAMBDA,
     SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SLOT, SLOTS, SMALL, SUM_G, SUM_H, UNIT, USED_NODES,
@@ -162,6 +162,7 @@ def close_child(node, searched, which, size, finds, table, rulebook):
         nodes[row + LEFT_G] = found[at + FOUND_G]
         nodes[row + LEFT_H] = found[at + FOUND_H]
         nodes[row + LEFT_COUNT] = found[at + FOUND_COUNT]
+        nodes[row + CUT_ABOVE] = found[at + FOUND_ABOVE]
         for w in range(words):
             sets[node * words + w] = found_sets[best * words + w]
         gains[node] = real

@@ -54,7 +54,9 @@ UNSEEN: Mapping[str, tuple[str, ...]] = {"missing": (), "error": (), "rarest": (
 
 ABSENT: Mapping[str, tuple[str, ...]] = {"zero": (), "missing": ()}
 
-TREE_METHODS: Mapping[str, tuple[str, ...]] = {"hist": ("auto",)}
+TREE_METHODS: Mapping[str, tuple[str, ...]] = {"hist": ("auto",), "approx": (), "exact": ()}
+
+PROPOSALS: Mapping[str, tuple[str, ...]] = {"global": (), "local": ()}
 
 
 def metrics_for(objective: str) -> tuple[str, ...]:

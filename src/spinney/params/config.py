@@ -9,6 +9,7 @@ from spinney.params.choices import (
     GROW_POLICIES,
     METRICS,
     OBJECTIVES,
+    PROPOSALS,
     SAMPLING_METHODS,
     TREE_METHODS,
     UNSEEN,
@@ -76,8 +77,23 @@ class Config:
         "hist",
         group="growing a tree",
         choices=TREE_METHODS,
-        unavailable=("exact", "approx"),
-        doc="How splits are searched: hist looks at histograms of binned columns.",
+        doc="How splits are searched: hist looks at histograms of columns that were binned once, approx chooses new bins by "
+        "hessian for every tree, exact tries every distinct value. auto is hist.",
+    )
+    proposal: str = param(
+        "global",
+        group="growing a tree",
+        choices=PROPOSALS,
+        doc="For tree_method approx: whether the cuts to try are chosen once per tree (global) or in every node (local).",
+    )
+    sketch_eps: float | None = param(
+        None,
+        group="growing a tree",
+        low=0,
+        low_open=True,
+        high=0.5,
+        doc="For tree_method approx: share of the hessian between two cuts that are tried, so about 1 / sketch_eps of them. "
+        "None tries max_bin.",
     )
     grow_policy: str = param(
         "lossguide",

@@ -46,8 +46,6 @@ class Row:
         Whether `low` itself is out of range.
     choices : mapping of str to tuple of str
         Words accepted, each with its other spellings; empty for a number.
-    unavailable : tuple of str
-        Words that other libraries accept and this version does not have.
     also : mapping
         Values accepted outside the range, with the value each one stands for.
     excluded : mapping
@@ -66,7 +64,6 @@ class Row:
     high: float | None = None
     low_open: bool = False
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unavailable: tuple[str, ...] = ()
     also: Mapping[int, int | None] = field(default_factory=dict)
     excluded: Mapping[int, str] = field(default_factory=dict)
     in_model: bool = True
@@ -103,7 +100,6 @@ def param(
     high: float | None = None,
     low_open: bool = False,
     choices: Mapping[str, tuple[str, ...]] = _NOTHING,
-    unavailable: tuple[str, ...] = (),
     also: Mapping[int, int | None] = _NOTHING,
     excluded: Mapping[int, str] = _NOTHING,
     in_model: bool = True,
@@ -118,7 +114,6 @@ def param(
         high=high,
         low_open=low_open,
         choices=choices,
-        unavailable=unavailable,
         also=also,
         excluded=excluded,
         in_model=in_model,

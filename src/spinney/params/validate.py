@@ -114,8 +114,6 @@ def _word(row: Row, value: object, said: str) -> str:
     for choice, spellings in row.choices.items():
         if value == choice or value in spellings:
             return choice
-    if value in row.unavailable:
-        raise ParameterError(f"{said} is not available in this version of spinney; it must be {row.range}")
     raise ParameterError(f"{said} is unknown: it must be one of {row.range}{_nearest(row, value)}")
 
 
@@ -176,6 +174,7 @@ def reconciled(values: Mapping[str, Any]) -> dict[str, Any]:
             f"but objective={objective!r}; leave it at 1"
         )
     _check_sampling(values)
+    _check_proposal(values)
     return {
         **values,
         "num_class": _num_class(values["num_class"], objective),
@@ -199,6 +198,15 @@ def _check_sampling(values: Mapping[str, Any]) -> None:
     elif method != "uniform" and subsample == 1.0:
         raise ParameterError(
             f"sampling_method={method!r} needs subsample below 1: it is the share of the rows that are drawn"
+        )
+
+
+def _check_proposal(values: Mapping[str, Any]) -> None:
+    method = values["tree_method"]
+    if method != "approx" and (values["proposal"] != "global" or values["sketch_eps"] is not None):
+        name = "sketch_eps" if values["sketch_eps"] is not None else "proposal"
+        raise ParameterError(
+            f"{name}={values[name]!r} needs tree_method='approx', but tree_method={method!r}; leave it out"
         )
 
 

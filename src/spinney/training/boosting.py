@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from spinney import metrics, objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.growth.grower import HistGrower
-from spinney.jit import Bound
 from spinney.jit.team import Team, threads_for
 from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives.base import LARGEST_TARGET, Round
 from spinney.params import Config, metrics_for, parse, resolve
 from spinney.sampling import GradientSampler, draw_rows
+from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
 from spinney.training.early_stopping import EarlyStopping
+from spinney.training.learners import AddTree
 from spinney.tree import Tree, concatenate
 
 # Values (rows × columns) from which a training is shared among threads. The fewer the columns, the more often threads meet for
@@ -97,7 +97,7 @@ class _Watched:
     data: Dataset
     target: NDArray[np.float64]
     scores: NDArray[np.float64]
-    add_tree: Bound | None  # None: the training set itself, whose scores move as it is trained on
+    add: AddTree | None  # None: the training set itself, whose scores move as it is trained on
 
 
 class _Boosting:
@@ -114,9 +114,7 @@ class _Boosting:
         scores = _starting_scores(dataset, self._base_score, "dataset")
         self._round = Round.over(scores, target, weight)
         self._gradients = self._objective.gradients(self._round, team.size)
-        self._grower = HistGrower(
-            dataset.matrix, dataset.cuts, config, unit, scores, self._round.pairs, self._round.stats, team
-        )
+        self._learner = learners.get(config, dataset, unit, self._round, team)
         self._eligible = _eligible_rows(dataset, weight, config.subsample)
         self._in_bag: int | None = None
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
@@ -149,7 +147,7 @@ class _Boosting:
         in_bag = self._draw(done, _seed(seed, 0))
         trees = []
         for output in range(self._outputs):
-            tree = self._grower.grow(output, _seed(seed, output + 1), in_bag)
+            tree = self._learner.grow(output, _seed(seed, output + 1), in_bag)
             if not (np.isfinite(tree.gain).all() and np.isfinite(tree.cover).all()):
                 raise DataError(
                     "weight times the target is beyond what can be trained on; divide the weights, or the target"
@@ -161,8 +159,8 @@ class _Boosting:
                 )
             trees.append(tree)
             for watched in self._watched.values():
-                if watched.add_tree is not None:
-                    self._team.run(watched.add_tree)
+                if watched.add is not None:
+                    watched.add(tree, output)
         return trees
 
     def _draw(self, done: int, seed: int) -> int | None:
@@ -171,7 +169,7 @@ class _Boosting:
         warming_up = config.goss_warm_up and done - 1 < 1.0 / config.learning_rate
         if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
             if self._eligible is not None and (config.subsample < 1 or done == 1):
-                self._in_bag = draw_rows(self._eligible, config.subsample, seed, self._grower.bag)
+                self._in_bag = draw_rows(self._eligible, config.subsample, seed, self._learner.bag)
             return self._in_bag
         sampler = self._sampler
         if config.sampling_method == "goss":
@@ -188,7 +186,7 @@ class _Boosting:
         eligible = self._eligible
         if eligible is None:
             eligible = np.arange(self._dataset.rows, dtype=np.int32)
-        return GradientSampler(eligible, self._round.pairs, self._grower.bag, self._team)
+        return GradientSampler(eligible, self._round.pairs, self._learner.bag, self._team)
 
     def _evaluate(self) -> dict[str, dict[str, float]]:
         return {
@@ -220,7 +218,7 @@ class _Boosting:
         target = _target(data, f"valid[{name!r}]")
         self._objective.check_target(target, self._config.num_class)
         scores = _starting_scores(data, self._base_score, f"valid[{name!r}]")
-        return _Watched(data, target, scores, self._grower.walk(data.matrix, scores))
+        return _Watched(data, target, scores, self._learner.follow(data, scores))
 
 
 def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:

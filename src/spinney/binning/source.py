@@ -1,0 +1,62 @@
+"""The user's table, remembered or kept."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+
+from spinney.data import Table, read_table
+from spinney.errors import DataError
+
+
+class Source:
+    """What a `Dataset` was made from.
+
+    Parameters
+    ----------
+    X : table
+        As the user gave it.
+    names : sequence of str, optional
+        Column names.
+    keep : bool
+        Whether to keep X alive. Lists always are: they cannot be remembered in another way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(2)
+    >>> source = Source(X, None, keep=False)
+    >>> source.table().rows
+    2
+    """
+
+    def __init__(self, X: object, names: list[str] | tuple[str, ...] | None, *, keep: bool) -> None:
+        self._names = names
+        self._find: Callable[[], object] = lambda: X
+        if not keep:
+            try:
+                self._find = weakref.ref(X)
+            except TypeError:
+                return
+
+    def table(self) -> Table:
+        """Read the table; an error if it is gone."""
+        X = self._find()
+        if X is None:
+            raise DataError(
+                "tree_method exact and approx need the table, which is gone: keep X until they have been trained, or give "
+                "keep_table=True to Dataset"
+            )
+        return X if isinstance(X, Table) else read_table(X, names=self._names)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Copies and pickles go without the table."""
+        return {"_names": self._names}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self._names = state["_names"]  # type: ignore[assignment]
+        self._find = _nothing
+
+
+def _nothing() -> None:
+    """Find nothing."""

@@ -1,0 +1,107 @@
+"""The learner behind each `tree_method`: what grows trees, and what moves the scores of rows that did not grow them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.blocks import sort_columns
+from spinney.binning.dataset import Dataset
+from spinney.data import Table
+from spinney.errors import ParameterError
+from spinney.growth.exact import ExactGrower
+from spinney.growth.grower import HistGrower
+from spinney.jit.team import Team
+from spinney.model.predict import Predictor
+from spinney.objectives.base import Round
+from spinney.params import Config
+from spinney.tree import Tree, concatenate
+
+AddTree = Callable[[Tree, int], None]
+
+
+class Learner(Protocol):
+    """Grows trees on one data set."""
+
+    bag: NDArray[np.int32]
+
+    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
+        """Grow a tree for an output on the first `in_bag` rows of `bag`, None for all rows, and move the scores of all rows."""
+
+    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
+        """What adds the latest tree to the scores of other rows."""
+
+
+def get(config: Config, dataset: Dataset, weight_unit: float, state: Round, team: Team) -> Learner:
+    """The learner that the configuration asks for."""
+    if config.tree_method == "hist":
+        return _Hist(dataset, config, weight_unit, state, team)
+    return _Sorted(dataset, config, weight_unit, state, team)
+
+
+class _Hist:
+    """Trees from bins that were chosen once."""
+
+    def __init__(
+        self, dataset: Dataset, config: Config, weight_unit: float, state: Round, team: Team
+    ) -> None:
+        self._team = team
+        self._grower = HistGrower(
+            dataset.matrix, dataset.cuts, config, weight_unit, state.scores, state.pairs, state.stats, team
+        )
+        self.bag = self._grower.bag
+        self.grow = self._grower.grow
+
+    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
+        walk = self._grower.walk(data.matrix, scores)
+        return lambda tree, output: self._team.run(walk)
+
+
+class _Sorted:
+    """Trees from sorted columns. Rows that did not grow a tree walk it by their values, as in a prediction."""
+
+    def __init__(
+        self, dataset: Dataset, config: Config, weight_unit: float, state: Round, team: Team
+    ) -> None:
+        method = config.tree_method
+        if dataset.schema.categories is not None:
+            raise ParameterError(
+                f"tree_method={method!r} cannot split categorical columns; use tree_method='hist', or give numbers"
+            )
+        self._absent = config.absent
+        table = dataset.table()
+        blocks = sort_columns(table, team.size, config.absent == "missing")
+        candidates = 0 if method == "exact" else candidates_of(config)
+        self._grower = ExactGrower(
+            blocks, config, candidates, weight_unit, state.scores, state.pairs, state.stats, team
+        )
+        self.bag = self._grower.bag
+        self._add = self._adder(table, state.scores, team.size)
+        self._threads = team.size
+
+    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
+        tree = self._grower.grow(output, seed, in_bag)
+        if in_bag is not None:
+            self._add(tree, output)
+        return tree
+
+    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
+        return self._adder(data.table(), scores, self._threads)
+
+    def _adder(self, table: Table, scores: NDArray[np.float64], threads: int) -> AddTree:
+        absent = math.nan if self._absent == "missing" else 0.0
+
+        def add(tree: Tree, output: int) -> None:
+            walker = Predictor(concatenate([tree]), absent)
+            scores[output] = walker.raw_scores(scores[output, :, None], table, 1, threads)[:, 0]
+
+        return add
+
+
+def candidates_of(config: Config) -> int:
+    """How many cuts of a column tree_method approx tries."""
+    return config.max_bin if config.sketch_eps is None else math.ceil(1.0 / config.sketch_eps)
