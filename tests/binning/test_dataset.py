@@ -20,21 +20,26 @@ def test_a_data_set_shows_its_size():
     assert (data.rows, data.columns, data.max_bin) == (4, 2, 7)
 
 
-def test_a_data_set_does_not_keep_the_table():
+def test_a_data_set_lets_go_of_the_table_when_it_is_trained_on():
     table = np.random.default_rng(0).normal(size=(1000, 5))
     seen = weakref.ref(table)
     data = sp.Dataset(table, table[:, 0].copy())
+    valid = sp.Dataset(table.copy(), table[:, 0].copy(), reference=data)
+    seen_valid = weakref.ref(valid._source._find())
     del table
+    sp.train({"max_leaves": 2}, data, 1, valid={"valid": valid})
     gc.collect()
     assert seen() is None
+    assert seen_valid() is None
     assert data.matrix.by_row.nbytes + data.matrix.by_column.nbytes == 1000 * (32 + 5)
     assert data.nbytes == data.matrix.nbytes < 1000 * (32 + 5) + 100
 
 
-def test_a_data_set_does_not_keep_a_frame():
+def test_a_data_set_lets_go_of_a_frame():
     frame = pd.DataFrame({"a": np.arange(50.0), "b": np.arange(50)})
     seen = weakref.ref(frame)
     data = sp.Dataset(frame, np.arange(50.0))
+    sp.train({"max_leaves": 2}, data, 1)
     del frame
     gc.collect()
     assert seen() is None
@@ -151,6 +156,7 @@ def test_a_table_is_left_as_it_was():
 
 def test_a_kept_table_can_be_read_again():
     kept = sp.Dataset(np.arange(12.0).reshape(6, 2), np.arange(6.0), keep_table=True)
+    sp.train({"max_leaves": 2}, kept, 1)
     assert kept.table().panels[0].values.tolist() == np.arange(12.0).reshape(6, 2).tolist()
     listed = sp.Dataset([[1.0], [2.0]], [0.0, 1.0])
     assert listed.table().rows == 2
@@ -165,6 +171,7 @@ def test_a_table_that_is_gone_is_an_error_that_says_what_to_do(copied):
     if copied:
         data = pickle.loads(pickle.dumps(data))
     else:
+        sp.train({"max_leaves": 2}, data, 1)
         del X
     with pytest.raises(DataError, match="keep X until they have been trained, or give keep_table=True"):
         sp.train({"tree_method": "exact"}, data, 1)

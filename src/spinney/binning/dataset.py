@@ -37,8 +37,8 @@ MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 class Dataset:
     """A table, binned, with what training needs beside it.
 
-    The table itself is not kept, only remembered: `tree_method` exact and approx come back to it, so X must still be there
-    then, unchanged.
+    The table itself is let go of when a training on bins begins. `tree_method` exact and approx come back to it: X must not
+    have been changed by then, and after a training on bins somebody must have kept it.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Dataset:
     names : sequence of str, optional
         Column names, for tables that have none.
     keep_table : bool, default=False
-        Whether to keep X, for `tree_method` exact and approx, where the caller does not.
+        Whether to keep X after a training on bins too, for `tree_method` exact and approx, where nobody else does.
     n_jobs : int, optional
         Threads to bin with; the bins do not depend on it.
 
@@ -141,6 +141,10 @@ class Dataset:
         if (table.rows, table.columns) != (self.rows, self.columns):
             raise DataError("X has changed its shape since the Dataset was made; make the Dataset again")
         return encode(table, self.schema.categories, self.params.unseen if self._matched else "missing")
+
+    def release(self) -> None:
+        """Let go of the table, unless it is to be kept."""
+        self._source.release()
 
     def _encoded(
         self, table: Table, reference: Dataset | None, categorical: str | Sequence[str | int]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 
 from spinney.data import Table, read_table
 from spinney.errors import DataError
@@ -19,25 +20,27 @@ class Source:
     names : sequence of str, optional
         Column names.
     keep : bool
-        Whether to keep X alive. Lists always are: they cannot be remembered in another way.
+        Whether to keep X alive for good, whatever `release` says.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.eye(2)
     >>> source = Source(X, None, keep=False)
+    >>> source.release()
     >>> source.table().rows
     2
     """
 
     def __init__(self, X: object, names: list[str] | tuple[str, ...] | None, *, keep: bool) -> None:
-        self._names = names
+        self._names, self._keep = names, keep
         self._find: Callable[[], object] = lambda: X
-        if not keep:
-            try:
-                self._find = weakref.ref(X)
-            except TypeError:
-                return
+
+    def release(self) -> None:
+        """Stop keeping the table alive; it is found again as long as somebody else does. Lists cannot be let go of so."""
+        if not self._keep:
+            with suppress(TypeError):
+                self._find = weakref.ref(self._find())
 
     def table(self) -> Table:
         """Read the table; an error if it is gone."""
@@ -55,7 +58,7 @@ class Source:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self._names = state["_names"]  # type: ignore[assignment]
-        self._find = _nothing
+        self._find, self._keep = _nothing, False
 
 
 def _nothing() -> None:

@@ -39,6 +39,7 @@ class Learner(Protocol):
 def get(config: Config, dataset: Dataset, weight_unit: float, state: Round, team: Team) -> Learner:
     """The learner that the configuration asks for."""
     if config.tree_method == "hist":
+        dataset.release()
         return _Hist(dataset, config, weight_unit, state, team)
     return _Sorted(dataset, config, weight_unit, state, team)
 
@@ -57,6 +58,7 @@ class _Hist:
         self.grow = self._grower.grow
 
     def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
+        data.release()
         walk = self._grower.walk(data.matrix, scores)
         return lambda tree, output: self._team.run(walk)
 
