@@ -38,6 +38,8 @@ class ColumnBlocks:
         Where each column's distinct values begin.
     rest : int64[columns]
         Rank of the rows that are not listed: that of 0 in a sparse table, else that of missing values.
+    zero : int64[columns]
+        Rank of 0, which candidates keep apart; -1 where it is no value of the column, or where absent entries are missing.
     """
 
     rows: int
@@ -46,6 +48,7 @@ class ColumnBlocks:
     values: NDArray[np.float64]
     value_starts: NDArray[np.int64]
     rest: NDArray[np.int64]
+    zero: NDArray[np.int64]
 
     @property
     def columns(self) -> int:
@@ -110,10 +113,10 @@ def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> Co
         found = [sort(*one) for one in work]
     if table.sparse is not None:
         table.sparse.forget()
-    return _join(table.rows, found)
+    return _join(table.rows, found, absent_missing)
 
 
-def _join(rows: int, found: list[Listed]) -> ColumnBlocks:
+def _join(rows: int, found: list[Listed], absent_missing: bool) -> ColumnBlocks:
     def starts(sizes: list[int]) -> NDArray[np.int64]:
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
@@ -124,7 +127,13 @@ def _join(rows: int, found: list[Listed]) -> ColumnBlocks:
         np.concatenate([values for _, values, _ in found]),
         starts([len(values) for _, values, _ in found]),
         np.array([rest for _, _, rest in found], np.int64),
+        np.array([-1 if absent_missing else _rank_of_zero(values) for _, values, _ in found], np.int64),
     )
+
+
+def _rank_of_zero(values: NDArray[np.float64]) -> int:
+    at = int(np.searchsorted(values, 0.0))
+    return at if at < len(values) and values[at] == 0.0 else -1
 
 
 def _sort_dense(panel: Any, column: int) -> Listed:

@@ -115,7 +115,7 @@ class ExactGrower:
 
         return grow_exact.bind(
             rows, columns, len(scores), threads, listed, max_nodes, stats.shape[1], candidates,
-            blocks.entries, blocks.starts, blocks.rest, blocks.ranks,
+            blocks.entries, blocks.starts, blocks.rest, blocks.ranks, blocks.zero,
             self._used, self._allowed, self._shares, self._extent,
             self.bag, pairs, stats, self.control, limits, rules, least, scores,
             np.empty(listed, np.int64), np.empty(listed, np.int64), np.empty(max_nodes * columns, np.int64),

@@ -104,7 +104,7 @@ def part_entries(entries, spare, begin, end, sides):
 @inline
 def mark_rows(node, nodes, columns, entries, begins, ends, blocks, members, spare_members, stretches, sides):
     """Mark where the rows of an opened node go and part them (thread 0)."""
-    rest_of, ranks_of = blocks
+    rest_of, ranks_of, _ = blocks
     row = node * NODE_WIDTH
     column = nodes[row + CUT_COLUMN]
     cut = nodes[row + CUT_BIN]
@@ -225,6 +225,7 @@ def grow_exact(
     rank: i64, size: i64, sync: out(i64["32"]),
     rows: i64, columns: i64, outputs: i64, threads: i64, listed: i64, max_nodes: i64, blocks: i64, candidates: i64,
     source: i64["listed"], starts: i64["columns + 1"], rest: i64["columns"], ranks: i64["columns"],
+    zero: i64["columns"],
     used_columns: i64["columns"], allowed: u8["columns"], shares: i64["threads + 1"], extent: i64["4"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
     control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
@@ -244,7 +245,7 @@ def grow_exact(
     in_bag = control[IN_BAG]
     output = control[CLASS]
     chosen = (used_columns, extent[COLUMNS_USED], allowed)
-    lists = (entries, spare, begins, ends, sides, amounts, (rest, ranks))
+    lists = (entries, spare, begins, ends, sides, amounts, (rest, ranks, zero))
     rows_of = (members, spare_members, stretches)
     table = (nodes, gains, heap, free, shared, sets)
     rulebook = (limits, rules, scales, control[SEED])

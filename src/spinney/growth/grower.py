@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.cuts import Cuts
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth import layout
 from spinney.growth.axis import Axis
@@ -28,6 +27,17 @@ KEPT_HISTOGRAMS = 512 * 2**20
 KEPT_FOR_SPARSE = 16 * 2**20
 
 
+class Thresholds(Protocol):
+    """What the bins of a matrix stand for."""
+
+    @property
+    def categorical(self) -> NDArray[np.uint8]:
+        """1 for columns of categories."""
+
+    def threshold(self, columns: NDArray[Any], bins: NDArray[Any]) -> NDArray[np.float64]:
+        """Real values behind splits "bin <= b" of some columns."""
+
+
 class HistGrower:
     """Grows trees on binned rows.
 
@@ -45,18 +55,21 @@ class HistGrower:
         Gradients and their statistics, rewritten by the objective before each tree.
     team : Team
         The threads to grow with.
+    prune : bool
+        Whether gamma prunes the finished tree from below, instead of holding back its growth.
     """
 
     def __init__(
         self,
         matrix: BinnedMatrix,
-        cuts: Cuts,
+        cuts: Thresholds,
         config: Config,
         weight_unit: float,
         scores: NDArray[np.float64],
         pairs: NDArray[np.float32],
         stats: NDArray[np.float64],
         team: Team,
+        prune: bool = False,
     ) -> None:
         self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
         self._column_count = max(1, round(config.colsample_bytree * matrix.columns))
@@ -69,9 +82,11 @@ class HistGrower:
             kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
         slots = kept // (PLANES * 4 * max(self._axis.total, 1))
         self._limits[layout.SLOTS] = max(1, min(int(self._limits[layout.MAX_LEAVES]), slots))
-        self._rules = rules_of(config, weight_unit)
+        self._rules, self._least = rules_of(config, weight_unit), np.zeros(1)
+        if prune:
+            self._least[0], self._rules[layout.GAMMA] = self._rules[layout.GAMMA], 0.0
         max_nodes = 2 * int(self._limits[layout.MAX_LEAVES])
-        self._tree = tree_arrays(max_nodes)
+        self.tree = tree_arrays(max_nodes)
         # Bits for every category of the column that has most of them.
         self._words = -(-int((matrix.bins * cuts.categorical).max()) // 64)
         self._sets = np.zeros(max_nodes * self._words, np.int64)
@@ -94,23 +109,25 @@ class HistGrower:
             self._team.run(self._walk_own)
         return self._copy_tree(int(control[layout.NODES]))
 
-    def walk(self, matrix: BinnedMatrix, scores: NDArray[np.float64]) -> Bound:
-        """A job that adds the latest tree to the scores of other binned rows."""
+    def walk(
+        self, matrix: BinnedMatrix, scores: NDArray[np.float64], cut_bin: NDArray[np.int32] | None = None
+    ) -> Bound:
+        """A job that adds the latest tree to the scores of other binned rows; `cut_bin` is for rows with bins of their own."""
         by_row8, by_row16, _, _ = matrix.split8()
-        tree, features, stored = self._tree, matrix.features, matrix.stored
+        tree, features, stored = self.tree, matrix.features, matrix.stored
         return add_tree.bind(
             matrix.rows, matrix.columns, len(scores), matrix.stride, int(matrix.wide), int(len(stored.row_starts) > 0),
             len(stored.row_codes), self._words, len(tree["value"]), self._team.size, by_row8, by_row16, stored.row_starts,
             stored.row_codes,
             features.group, features.low, features.codes, features.bins, features.default, self._cuts.categorical,
             self._sets, self.control,
-            tree["feature"], tree["cut_bin"], tree["left"], tree["default_left"], tree["value"],
+            tree["feature"], tree["cut_bin"] if cut_bin is None else cut_bin, tree["left"], tree["default_left"], tree["value"],
             np.empty(2 * self._team.size * len(tree["value"]), np.int64), np.empty(self._team.size * BATCH, np.int64),
             np.empty(self._team.size * BATCH, np.int64), scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:
-        parts = {name: array[:nodes].copy() for name, array in self._tree.items()}
+        parts = {name: array[:nodes].copy() for name, array in self.tree.items()}
         cut_bin = parts.pop("cut_bin")
         inner = parts["feature"] >= 0
         threshold = np.zeros(nodes)
@@ -157,7 +174,7 @@ class HistGrower:
             features.group, features.low, features.codes, features.bins, features.default, features.group_codes,
             self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.costs, axis.columns,
             axis.allowed, axis.low, axis.units, axis.shares, axis.extent,
-            self.bag, pairs, stats, self.control, self._limits, self._rules, scores,
+            self.bag, pairs, stats, self.control, self._limits, self._rules, self._least, scores,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
             np.zeros(sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
             whole(threads * axis.cells), np.zeros(threads * PLANES * total, np.int32),
@@ -168,7 +185,7 @@ class HistGrower:
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),
             whole(2 * threads * self._words), self._sets,
-            *self._tree.values(),
+            *self.tree.values(),
         )  # fmt: skip
 
 

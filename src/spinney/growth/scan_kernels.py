@@ -69,13 +69,14 @@ def fill_line(entries, i, count, end, amounts, g, h, c, last, line, line_at, pos
 
 
 @inline
-def fill_thinly(entries, i, count, end, amounts, g, h, c, last, line, line_at, positions, positions_at, k, step, due):
-    """The same, but a cut only where another `step` of hessian has come together."""
+def fill_thinly(entries, i, count, end, amounts, g, h, c, last, line, line_at, positions, positions_at, k, step, due,
+                zero):  # fmt: skip
+    """The same, but a cut only where another `step` of hessian has come together, and on both sides of 0."""
     for at in range(i, i + count):
         prefetch(amounts, entries[min(at + AHEAD, end - 1)] & ROW_MASK)
         entry = entries[at]
         rank = entry >> 32
-        if rank != last and h >= due:
+        if rank != last and (h >= due or rank == zero or last == zero):
             line[line_at + k] = float(g)
             line[line_at + LINE + k] = float(h)
             line[line_at + 2 * LINE + k] = float(c)
@@ -107,7 +108,8 @@ def search_sorted(
 
     With `candidates` 0 every distinct value is tried, else about so many, spaced by hessian.
     """
-    rest_of, ranks_of = blocks
+    rest_of, ranks_of, zero_of = blocks
+    zero = zero_of[column]
     positions, positions_at = places
     line, gains, _, line_at, gains_at = scratch
     row = node * NODE_WIDTH
@@ -159,7 +161,8 @@ def search_sorted(
             count = min(stop - i, LINE - 1 - k)
             if step > 0:
                 g, h, c, last, k, due = fill_thinly(
-                    entries, i, count, end, amounts, g, h, c, last, line, line_at, positions, positions_at, k, step, due
+                    entries, i, count, end, amounts, g, h, c, last, line, line_at, positions, positions_at, k, step, due,
+                    zero,
                 )
             else:
                 g, h, c, last, k = fill_line(

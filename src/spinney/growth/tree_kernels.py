@@ -16,6 +16,7 @@ from spinney.growth.layout import (
 )  # fmt: skip
 from spinney.growth.node_kernels import close_child, open_node, start_tree, write_tree
 from spinney.growth.partition_kernels import mark_sides, owned_rows
+from spinney.growth.prune_kernels import prune
 from spinney.growth.quantize_kernels import make_entries, set_scales
 from spinney.growth.queue_kernels import pop
 from spinney.growth.rows_kernels import add_scores, leaf_sums, partition
@@ -130,7 +131,7 @@ def grow_tree(
     used_columns: i64["columns"], allowed: u8["columns"], axis_low: i64["columns"], units: i64["5 * unit_count"],
     unit_shares: i64["threads + 1"], extent: i64["4"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
-    control: out(i64["8"]), limits: i64["12"], rules: f64["8"], scores: out(f64["rows * outputs"]),
+    control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
     entries: out(i64["rows"]), spare: out(i64["rows"]), stretches: out(i64["2 * threads * max_nodes"]),
     sides: out(u8["side_size"]), line: out(u16["rows * sparse"]),
     cells: out(i64["threads * cells_size"]), shares: out(i32["threads * 3 * total"]),
@@ -181,6 +182,11 @@ def grow_tree(
             return
         if rank == 0:
             next_node(size, stretches, entries, spare, by_column, features, table, rulebook, finds)
+        if not meet(sync, size):
+            return
+    if least[0] > 0.0:
+        if rank == 0:
+            prune(least[0], table, heap, stretches, 2 * size, words)
         if not meet(sync, size):
             return
     leaf_sums(rank, size, stretches, entries, pairs, 2 * rows * output, nodes, shared[USED_NODES], scales)

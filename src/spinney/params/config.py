@@ -91,7 +91,7 @@ class Config:
         group="growing a tree",
         low=0,
         low_open=True,
-        high=0.5,
+        high=0.3,
         doc="For tree_method approx: share of the hessian between two cuts that are tried, so about 1 / sketch_eps of them. "
         "None tries max_bin.",
     )

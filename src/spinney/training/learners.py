@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.blocks import sort_columns
+from spinney.binning.cuts import find_cuts
 from spinney.binning.dataset import Dataset
+from spinney.binning.matrix import bin_table
 from spinney.data import Table
 from spinney.errors import ParameterError
+from spinney.growth.approx import ApproxGrower
 from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
 from spinney.jit.team import Team
@@ -20,6 +23,8 @@ from spinney.model.predict import Predictor
 from spinney.objectives.base import Round
 from spinney.params import Config
 from spinney.tree import Tree, concatenate
+
+FINE_BINS = 65_536  # from which tree_method approx chooses
 
 AddTree = Callable[[Tree, int], None]
 
@@ -41,6 +46,8 @@ def get(config: Config, dataset: Dataset, weight_unit: float, state: Round, team
     if config.tree_method == "hist":
         dataset.release()
         return _Hist(dataset, config, weight_unit, state, team)
+    if config.tree_method == "approx" and config.proposal == "global":
+        return _Approx(dataset, config, weight_unit, state, team)
     return _Sorted(dataset, config, weight_unit, state, team)
 
 
@@ -60,6 +67,30 @@ class _Hist:
     def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
         data.release()
         walk = self._grower.walk(data.matrix, scores)
+        return lambda tree, output: self._team.run(walk)
+
+
+class _Approx:
+    """Trees from bins that are chosen for each of them among very many fine ones."""
+
+    def __init__(
+        self, dataset: Dataset, config: Config, weight_unit: float, state: Round, team: Team
+    ) -> None:
+        self._team, self._missing = team, config.absent == "missing"
+        table = dataset.table()
+        self._cuts = find_cuts(
+            table, dataset.weight, FINE_BINS, team, self._missing, dataset.schema.category_counts
+        )
+        zero = np.full(dataset.columns, -1) if self._missing else self._cuts.bins_of_zero()
+        self._grower = ApproxGrower(
+            bin_table(table, self._cuts, team, None, self._missing), self._cuts, zero, candidates_of(config), config,
+            weight_unit, state.scores, state.pairs, state.stats, team,
+        )  # fmt: skip
+        self.bag = self._grower.bag
+        self.grow = self._grower.grow
+
+    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
+        walk = self._grower.walk(bin_table(data.table(), self._cuts, self._team, None, self._missing), scores)
         return lambda tree, output: self._team.run(walk)
 
 
@@ -106,4 +137,7 @@ class _Sorted:
 
 def candidates_of(config: Config) -> int:
     """How many cuts of a column tree_method approx tries."""
-    return config.max_bin if config.sketch_eps is None else math.ceil(1.0 / config.sketch_eps)
+    found = config.max_bin if config.sketch_eps is None else math.ceil(1.0 / config.sketch_eps)
+    if found < 3:
+        raise ParameterError(f"tree_method='approx' needs max_bin of 3 or more, got {found}")
+    return min(found, FINE_BINS)
