@@ -118,7 +118,7 @@ class ExactGrower:
             blocks.entries, blocks.starts, blocks.rest, blocks.ranks, blocks.zero,
             self._used, self._allowed, self._shares, self._extent,
             self.bag, pairs, stats, self.control, limits, rules, least, scores,
-            np.empty(listed, np.int64), np.empty(listed, np.int64), np.empty(max_nodes * columns, np.int64),
+            np.empty(listed, np.int64), np.empty(threads * rows, np.int64), np.empty(max_nodes * columns, np.int64),
             np.empty(max_nodes * columns, np.int64), np.empty(rows, np.int64), np.empty(rows, np.uint8),
             np.empty(rows, np.int32), np.empty(rows, np.int32), whole(2 * max_nodes),
             np.empty(3 * LINE * threads), np.empty(LINE * threads), whole(LINE * threads),

@@ -85,10 +85,10 @@ def take_entries(first, last, used_columns, columns, source, starts, all_rows, s
 
 
 @inline
-def part_entries(entries, spare, begin, end, sides):
+def part_entries(entries, spare, spare_at, begin, end, sides):
     """Put the entries of rows that go left first, both sides in their order; returns where the right side begins."""
     left = begin
-    right = begin
+    right = spare_at
     for i in range(begin, end):
         entry = entries[i]
         side = sides[entry & ROW_MASK]
@@ -96,8 +96,8 @@ def part_entries(entries, spare, begin, end, sides):
         spare[right] = entry
         left += side
         right += 1 - side
-    for i in range(right - begin):
-        entries[left + i] = spare[begin + i]
+    for i in range(right - spare_at):
+        entries[left + i] = spare[spare_at + i]
     return left
 
 
@@ -143,7 +143,7 @@ def mark_rows(node, nodes, columns, entries, begins, ends, blocks, members, spar
 
 
 @inline
-def work_on_columns(rank, first, last, columns, chosen, table, lists, candidates, rulebook, finds, places):
+def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, candidates, rulebook, finds, places):
     """Part the current node's entries in this thread's columns and search both children there."""
     nodes, _, _, _, shared, _ = table
     entries, spare, begins, ends, sides, amounts, blocks = lists
@@ -173,7 +173,7 @@ def work_on_columns(rank, first, last, columns, chosen, table, lists, candidates
         if child != 0:
             begin = begins[node * columns + column]
             end = ends[node * columns + column]
-            middle = part_entries(entries, spare, begin, end, sides)
+            middle = part_entries(entries, spare, rank * rows, begin, end, sides)
             begins[child * columns + column] = begin
             ends[child * columns + column] = middle
             begins[(child + 1) * columns + column] = middle
@@ -229,7 +229,7 @@ def grow_exact(
     used_columns: i64["columns"], allowed: u8["columns"], shares: i64["threads + 1"], extent: i64["4"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
     control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
-    entries: out(i64["listed"]), spare: out(i64["listed"]), begins: out(i64["max_nodes * columns"]),
+    entries: out(i64["listed"]), spare: out(i64["threads * rows"]), begins: out(i64["max_nodes * columns"]),
     ends: out(i64["max_nodes * columns"]), amounts: out(i64["rows"]), sides: out(u8["rows"]),
     members: out(i32["rows"]), spare_members: out(i32["rows"]), stretches: out(i64["2 * max_nodes"]),
     lines: out(f64["3 * 512 * threads"]), line_gains: out(f64["512 * threads"]), positions: out(i64["512 * threads"]),
@@ -275,7 +275,7 @@ def grow_exact(
         return
     while shared[CURRENT] >= 0:
         work_on_columns(
-            rank, shares[rank], shares[rank + 1], columns, chosen, table, lists, candidates, rulebook, finds, places
+            rank, shares[rank], shares[rank + 1], rows, columns, chosen, table, lists, candidates, rulebook, finds, places
         )
         if not meet(sync, size):
             return
