@@ -12,6 +12,7 @@ from spinney.binning.cuts import Cuts
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth import layout
 from spinney.growth.axis import Axis
+from spinney.growth.column_rules import ColumnRules
 from spinney.growth.packing import PLANES
 from spinney.growth.tree_kernels import grow_tree
 from spinney.growth.walk_kernels import BATCH, add_tree
@@ -59,11 +60,12 @@ class HistGrower:
         team: Team,
     ) -> None:
         self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
-        self._column_count = max(1, round(config.colsample_bytree * matrix.columns))
+        self._columns = ColumnRules(config, matrix.columns)
+        self._column_count = self._columns.drawn(config.colsample_bytree, matrix.columns)
         self._axis = Axis(matrix.features, matrix.wide, team.size)
         self.bag = np.empty(matrix.rows, np.int32)
         self.control = np.zeros(layout.CONTROLS, np.int64)
-        self._limits = _limits(config, matrix, self._column_count, self._axis.total)
+        self._limits = _limits(config, matrix, self._columns, self._column_count, self._axis.total)
         self._rules = _rules(config, weight_unit)
         max_nodes = 2 * int(self._limits[layout.MAX_LEAVES])
         self._tree: dict[str, NDArray[Any]] = {
@@ -92,7 +94,7 @@ class HistGrower:
         control[layout.IN_BAG] = matrix.rows if in_bag is None else in_bag
         control[layout.ALL_ROWS] = in_bag is None
         if self._column_count < matrix.columns:
-            self._axis.use(draw_columns(matrix.columns, self._column_count, seed))
+            self._axis.use(draw_columns(matrix.columns, self._column_count, seed, self._columns.weights))
         self._team.run(self._job)
         if in_bag is not None:
             self._team.run(self._walk_own)
@@ -147,6 +149,7 @@ class HistGrower:
         matrix, axis, threads = self._matrix, self._axis, self._team.size
         features, stored, total = matrix.features, matrix.stored, axis.total
         width, slots = axis.width, int(self._limits[layout.SLOTS])
+        rules, weights = self._columns, np.zeros(0) if self._columns.weights is None else self._columns.weights
         sparse = int(len(stored.row_starts) > 0)
         sides = 1 + max(int(features.group_codes.max(initial=0)), int(features.codes.max()))
 
@@ -156,11 +159,13 @@ class HistGrower:
         return grow_tree.bind(
             matrix.rows, matrix.columns, matrix.groups, len(scores), threads, matrix.stride, total, axis.cells, width,
             int(matrix.wide), sparse, len(stored.rows), features.sparse_codes, sides, len(features.members),
-            len(features.units), self._words, max_nodes, slots, stats.shape[1],
+            len(features.units), self._words, max_nodes, slots, stats.shape[1], rules.groups, len(rules.group_members),
+            int(len(weights) > 0),
             *matrix.split8(), stored.row_starts, stored.row_codes, stored.starts, stored.rows, stored.codes,
             features.group, features.low, features.codes, features.bins, features.default, features.group_codes,
             self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.costs, axis.columns,
-            axis.allowed, axis.low, axis.units, axis.shares, axis.extent,
+            axis.allowed, axis.low, axis.units, axis.shares, axis.extent, rules.signs, rules.group_starts,
+            rules.group_members, weights,
             self.bag, pairs, stats, self.control, self._limits, self._rules, scores,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
             np.zeros(sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
@@ -171,12 +176,15 @@ class HistGrower:
             whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),
+            np.zeros(matrix.columns, np.uint8), np.zeros(threads * len(weights)),
             whole(2 * threads * self._words), self._sets,
             *self._tree.values(),
         )  # fmt: skip
 
 
-def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int) -> NDArray[np.int64]:
+def _limits(
+    config: Config, matrix: BinnedMatrix, rules: ColumnRules, column_count: int, total: int
+) -> NDArray[np.int64]:
     limits = np.zeros(layout.LIMITS, np.int64)
     min_count = max(1, min(config.min_child_samples, matrix.rows + 1))
     most = max(2, matrix.rows // min_count)
@@ -191,8 +199,9 @@ def _limits(config: Config, matrix: BinnedMatrix, column_count: int, total: int)
     if len(matrix.stored.rows):
         kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
     limits[layout.SLOTS] = max(1, min(leaves, kept // (PLANES * 4 * max(total, 1))))
-    by_level = max(1, round(config.colsample_bylevel * column_count))
-    by_node = max(1, round(config.colsample_bynode * by_level))
+    by_level = rules.drawn(config.colsample_bylevel, column_count)
+    by_node = rules.drawn(config.colsample_bynode, by_level)
+    limits[layout.BOUNDED] = rules.bounded
     limits[layout.ONE_HOT] = config.max_cat_to_onehot
     limits[layout.MOST_TAKEN] = config.max_cat_threshold
     limits[layout.MIN_GROUP] = config.min_data_per_group
