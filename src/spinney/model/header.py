@@ -10,7 +10,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
 from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
-from spinney.params import Config, parse, placed, table
+from spinney.params import Config, found_places, parse, table
 
 FORMAT = 2  # the newest that can be read; a model without categories is written as format 1
 KEYS = frozenset(
@@ -145,7 +145,7 @@ def _params(given: object, schema: Schema) -> Config:
         )
     try:
         params = parse(given)
-        placed(params, schema.names, schema.columns, schema.categorical)
+        found_places(params, schema.names, schema.columns, schema.categorical)
     except (ParameterError, ParameterTypeError) as error:
         raise ModelFormatError(f"the model has a wrong parameter: {error}") from error
     return params

@@ -10,7 +10,7 @@ Must not know: data, trees, objectives' formulas, threads. It knows the names of
 suggestions, `render.py` the documentation.
 """
 
-from spinney.params.by_column import placed
+from spinney.params.by_column import found_places, placed
 from spinney.params.choices import metrics_for
 from spinney.params.config import Config, table
 from spinney.params.names import parse, resolve
@@ -22,6 +22,7 @@ __all__ = [
     "Row",
     "default_of",
     "doc",
+    "found_places",
     "markdown",
     "metrics_for",
     "numpydoc",

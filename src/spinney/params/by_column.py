@@ -125,20 +125,37 @@ def placed(
     >>> placed(Config(monotone_constraints={"b": 1}), ("a", "b"), 2).monotone_constraints
     (0, 1)
     """
+    told: dict[str, Any] = found_places(config, names, columns, categorical)
+    for name, otherwise in (("monotone_constraints", 0), ("feature_weights", 1.0)):
+        if name in told:
+            told[name] = tuple(told[name].get(column, otherwise) for column in range(columns))
+    return replace(config, **told) if told else config
+
+
+def found_places(
+    config: Config, names: Sequence[str] | None, columns: int, categorical: Iterable[int] = ()
+) -> dict[str, Any]:
+    """Check what is said about columns, as `placed` does, without a value for every column of what may be a huge table.
+
+    Returns
+    -------
+    dict
+        Directions and weights by position, and groups of positions, of those parameters that were given.
+    """
     where = _Columns(names, columns)
     told: dict[str, Any] = {}
     if config.monotone_constraints is not None:
-        found = where.values("monotone_constraints", config.monotone_constraints, 0)
+        found = where.values("monotone_constraints", config.monotone_constraints)
         for column in categorical:
-            if found[column]:
+            if found.get(column):
                 raise ParameterError(
                     f"monotone_constraints gives the direction {found[column]} to {where.said(column)}, which is "
                     "categorical; categories have no order, so leave it at 0"
                 )
         told["monotone_constraints"] = found
     if config.feature_weights is not None:
-        heavy = where.values("feature_weights", config.feature_weights, 1.0)
-        if not any(heavy):
+        heavy = where.values("feature_weights", config.feature_weights)
+        if len(heavy) == columns and not any(heavy.values()):
             raise ParameterError("feature_weights leaves no column to draw: give one of them a weight above 0")
         told["feature_weights"] = heavy
     if config.interaction_constraints is not None:
@@ -146,9 +163,7 @@ def placed(
             tuple(sorted({where.place("interaction_constraints", key) for key in group}))
             for group in config.interaction_constraints
         )
-    if not told:
-        return config
-    return replace(config, **told)
+    return told
 
 
 class _Columns:
@@ -179,10 +194,13 @@ class _Columns:
         )
         raise ParameterError(f"{parameter} speaks of the unknown column {short(key)}; {hint}")
 
-    def values(
-        self, parameter: str, value: tuple[N, ...] | tuple[tuple[Key, N], ...], otherwise: N
-    ) -> tuple[N, ...]:
-        """One value a column."""
+    def values(self, parameter: str, value: tuple[N, ...] | tuple[tuple[Key, N], ...]) -> dict[int, N]:
+        """Values by position."""
+        if not _pairs(value) and len(value) != self._columns:
+            raise ParameterError(
+                f"{parameter} has {len(value)} values, but there are {self._columns} columns: give one a column, or a "
+                "mapping of names or positions to values"
+            )
         found: dict[int, N] = {}
         for at, item in enumerate(value):
             if not isinstance(item, tuple):
@@ -192,12 +210,7 @@ class _Columns:
             if column in found:
                 raise ParameterError(f"{parameter} speaks of {self.said(column)} twice; give it one value")
             found[column] = item[1]
-        if not _pairs(value) and len(value) != self._columns:
-            raise ParameterError(
-                f"{parameter} has {len(value)} values, but there are {self._columns} columns: give one a column, or a "
-                "mapping of names or positions to values"
-            )
-        return tuple(found.get(column, otherwise) for column in range(self._columns))
+        return found
 
 
 def _pairs(value: Sequence[object]) -> bool:
