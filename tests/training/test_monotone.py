@@ -93,6 +93,21 @@ def test_splits_of_categories_keep_to_the_bounds_of_the_splits_above():
             assert_monotone(model, X[:20], column, sign, sweep(X, column))
 
 
+def test_two_categories_are_split_under_bounds_as_two_numbers_are():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.normal(size=500), rng.integers(0, 2, 500), rng.normal(size=500), rng.integers(0, 2, 500)])
+        X[rng.random(500) < 0.2, 1] = np.nan
+        y = X[:, 0] * np.where(X[:, 3] == 0, 2.0, -1.0) + np.nan_to_num(X[:, 1]) * X[:, 2] + rng.normal(size=500)
+        params = {"monotone_constraints": {0: 1, 2: -1}, "reg_alpha": 0.1 * (seed % 3), "max_delta_step": 0.5 * (seed % 2)}
+        numbers = sp.train(params, sp.Dataset(X, y), rounds=8)
+        categories = sp.train(params, sp.Dataset(X, y, categorical=[1, 3]), rounds=8)
+        assert numbers.importance("split")[3] > 0
+        np.testing.assert_array_equal(numbers.predict_raw(X), categories.predict_raw(X))
+        # Sides may be exchanged: categories are numbered by how often they are found.
+        np.testing.assert_array_equal(np.sort(numbers.forest.gain), np.sort(categories.forest.gain))
+
+
 def test_leaf_values_keep_within_their_bounds_where_steps_are_coarse():
     """One row towers over the others, so that the search sees little of them, but leaves are exact."""
     for seed in range(20):

@@ -267,9 +267,11 @@ def search_children(
         marks = mask
         mask_small = 2 * rank * columns
         mask_large = mask_small + columns
-        drawn_at = rank * columns
-        mark_columns(small, nodes, chosen, rulebook, drawn, drawn_at, mask, mask_small, columns)
-        mark_columns(max(large, 0), nodes, chosen, rulebook, drawn, drawn_at, mask, mask_large, columns)
+        for turn in range(2 if large >= 0 else 1):
+            mark_columns(
+                small if turn == 0 else large, nodes, chosen, rulebook, drawn, rank * columns, mask,
+                mask_small if turn == 0 else mask_large, columns,
+            )
     for u in range(first_unit, last_unit):
         unit = u * AXIS_UNIT_WIDTH
         begin = units[unit + AXIS_BEGIN]

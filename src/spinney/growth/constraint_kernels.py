@@ -174,34 +174,22 @@ def permit_columns(node, nodes, columns, groups, permitted):
 
 
 @inline
-def draw_some_columns(drawn, drawn_at, count, wanted, seed, purpose, weights, weighted, keys, keys_at):
-    """Keep `wanted` of the columns, by their weights if they have some; returns how many."""
-    if weighted != 0:
-        return choose_by_weight(drawn, drawn_at, count, wanted, seed, purpose, weights, keys, keys_at)
-    return choose(drawn, drawn_at, count, wanted, seed, purpose)
-
-
-@inline
 def mark_columns(node, nodes, chosen, rulebook, drawn, drawn_at, mask, mask_at, columns):
     """Mark the tree's columns that a node may be split by: drawn per level, then per node, exact in number; then permitted ones."""
-    used_columns, count, _, column_rules = chosen
+    used_columns, left, _, column_rules = chosen
     _, _, group_count, permitted, weights, weighted, keys = column_rules
     limits, _, _, seed = rulebook
-    keys_at = drawn_at * weighted
     for j in range(columns):
         mask[mask_at + j] = 0
-    for j in range(count):
+    for j in range(left):
         drawn[drawn_at + j] = used_columns[j]
-    left = count
-    if limits[LEVEL_COLUMNS] > 0:
-        purpose = PURPOSE_LEVEL + nodes[node * NODE_WIDTH + DEPTH]
-        left = draw_some_columns(
-            drawn, drawn_at, left, limits[LEVEL_COLUMNS], seed, purpose, weights, weighted, keys, keys_at
-        )
-    if limits[NODE_COLUMNS] > 0:
-        left = draw_some_columns(
-            drawn, drawn_at, left, limits[NODE_COLUMNS], seed, PURPOSE_NODE + node, weights, weighted, keys, keys_at
-        )
+    for stage in range(2):
+        wanted = limits[LEVEL_COLUMNS] if stage == 0 else limits[NODE_COLUMNS]
+        purpose = PURPOSE_LEVEL + nodes[node * NODE_WIDTH + DEPTH] if stage == 0 else PURPOSE_NODE + node
+        if wanted > 0 and weighted != 0:
+            left = choose_by_weight(drawn, drawn_at, left, wanted, seed, purpose, weights, keys, drawn_at)
+        elif wanted > 0:
+            left = choose(drawn, drawn_at, left, wanted, seed, purpose)
     for j in range(left):
         column = drawn[drawn_at + j]
         mask[mask_at + column] = 1 if group_count == 0 or permitted[column] != 0 else 0

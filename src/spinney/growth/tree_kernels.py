@@ -92,9 +92,10 @@ def next_node(size, stretches, entries, spare, by_column, features, table, colum
     """Queue the current node's children, choose the node to split next, and partition it if it is small (thread 0)."""
     nodes, gains, heap, _, shared, sets = table
     limits = rulebook[0]
-    close_child(shared[SMALL], shared[SEARCH_SMALL], 0, size, finds, table, rulebook)
-    if shared[LARGE] != shared[SMALL]:
-        close_child(shared[LARGE], shared[SEARCH_LARGE], 1, size, finds, table, rulebook)
+    for which in range(2 if shared[LARGE] != shared[SMALL] else 1):
+        child = shared[SMALL] if which == 0 else shared[LARGE]
+        searched = shared[SEARCH_SMALL] if which == 0 else shared[SEARCH_LARGE]
+        close_child(child, searched, which, size, finds, table, rulebook)
     if shared[WAITING] == 0 or shared[LEAVES] >= limits[MAX_LEAVES]:
         shared[CURRENT] = -1
         return
