@@ -112,6 +112,15 @@ def chosen(numbers, wanted, seed, purpose):
     return kept
 
 
+def chosen_by_weight(numbers, wanted, seed, purpose, weights):
+    """Draw by weight, keeping the order: the shortest waiting times win, of equal ones the first."""
+    numbers = list(numbers)
+    able = [i for i, number in enumerate(numbers) if weights[number] > 0]
+    unit = {i: (2 * (random_bits(seed, purpose, i) >> 32) + 1) / 2**33 for i in able}
+    waiting = {i: -math.log(unit[i]) / weights[numbers[i]] for i in able}
+    return [numbers[i] for i in sorted(sorted(able, key=waiting.get)[:wanted])]
+
+
 # Gradients: (g, h) of every row, of every output and row for softmax
 
 

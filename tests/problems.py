@@ -92,6 +92,26 @@ def parameters(rng, columns=1):
     return {name: value.item() if hasattr(value, "item") else value for name, value in drawn.items()}
 
 
+def column_parameters(rng, columns):
+    """Directions, groups and weights of columns, by position, and shares of them to draw."""
+    drawn = {}
+    if rng.random() < 0.7:
+        drawn["monotone_constraints"] = rng.integers(-1, 2, columns).tolist()
+    if rng.random() < 0.5:
+        groups = [
+            rng.choice(columns, rng.integers(1, columns + 1), replace=False)
+            for _ in range(rng.integers(1, 5))
+        ]
+        drawn["interaction_constraints"] = [group.tolist() for group in groups]
+    if rng.random() < 0.5:
+        weights = rng.choice([0.0, 0.5, 1.0, 7.0], columns)
+        weights[rng.integers(columns)] = 2.0
+        drawn["feature_weights"] = weights.tolist()
+    for name in ("colsample_bytree", "colsample_bylevel", "colsample_bynode"):
+        drawn[name] = float(rng.choice([1.0, 1.0, 0.9, 0.6]))
+    return drawn
+
+
 def gradients(rng, rows, weight=None):
     """(g, h) pairs as an objective leaves them: float32, weighted by weights that are at most 1."""
     w = np.ones(rows) if weight is None else weight

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oracles import COLUMNS, LEVEL, NODE, ROUNDING, chosen, random_bits
+from oracles import COLUMNS, LEVEL, NODE, ROUNDING, chosen, chosen_by_weight, random_bits
 from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
 from spinney.tree import Tree
 
@@ -90,6 +90,14 @@ class Rules:
         w = self.weight(g, h)
         return -(2.0 * s * w + d * w * w)
 
+    def clipped(self, g, h, bounds):
+        """Best weight within bounds."""
+        return min(max(self.weight(g, h), bounds[0]), bounds[1])
+
+    def saved(self, g, h, w):
+        """Twice the loss that a weight saves."""
+        return -(2.0 * (g * w + self.reg_alpha * abs(w)) + (h + self.reg_lambda) * w * w)
+
     def both(self, *sums):
         """Score of two children: their g and h."""
         left_g, left_h, right_g, right_h = map(float, sums)
@@ -109,6 +117,9 @@ class Node:
     h: int
     split: tuple | None = None  # (column, bin, missing left, gain)
     child: int = 0
+    bounds: tuple = (-math.inf, math.inf)  # of the weight, in real units
+    path: frozenset = frozenset()  # columns of the splits above
+    left: tuple = ()  # g and h of the left side of the split
 
 
 class Grower:
@@ -126,17 +137,25 @@ class Grower:
             self.rules.reg_alpha * steps.g,
             config.max_delta_step * steps.g / steps.h,
         )
-        columns = bins.shape[1]
-        self.columns = chosen(range(columns), max(1, round(config.colsample_bytree * columns)), seed, COLUMNS)
+        self.signs = config.monotone_constraints or (0,) * bins.shape[1]
+        self.columns = self.drawn(range(bins.shape[1]), config.colsample_bytree, COLUMNS)
 
-    def columns_of(self, number, depth):
-        count = len(self.columns)
-        by_level = max(1, round(self.config.colsample_bylevel * count))
-        by_node = max(1, round(self.config.colsample_bynode * by_level))
-        drawn = self.columns
-        if by_level < count:
-            drawn = chosen(drawn, by_level, self.seed, LEVEL + depth)
-        return chosen(drawn, by_node, self.seed, NODE + number) if by_node < by_level else drawn
+    def drawn(self, columns, share, purpose):
+        """Some of the columns: all of them for a share of 1, else by chance or weight."""
+        wanted = max(1, round(share * len(columns)))
+        weights = self.config.feature_weights
+        if share < 1 and weights:
+            return chosen_by_weight(columns, wanted, self.seed, purpose, [w / max(weights) for w in weights])
+        return chosen(columns, wanted, self.seed, purpose) if wanted < len(columns) else list(columns)
+
+    def columns_of(self, number, node):
+        drawn = self.drawn(self.columns, self.config.colsample_bylevel, LEVEL + node.depth)
+        drawn = self.drawn(drawn, self.config.colsample_bynode, NODE + number)
+        groups = self.config.interaction_constraints
+        if not groups or not node.path:
+            return drawn
+        together = node.path.union(*(group for group in groups if node.path <= set(group)))
+        return [column for column in drawn if column in together]
 
     def histogram(self, node, column):
         """[g, h, count] of every bin of a column, the missing one last."""
@@ -156,7 +175,10 @@ class Grower:
         least = max(
             config.min_child_weight / self.unit * self.steps.h, 0.0 if self.rules.reg_lambda else 1e-30
         )
-        for column in self.columns_of(number, node.depth):
+        own = self.coarse.score(float(node.g), float(node.h))
+        if any(self.signs):
+            own = self.bounded_own(node)
+        for column in self.columns_of(number, node):
             *cells, missing = self.histogram(node, column)
             for missing_left in (False, True) if missing[2] else (False,):
                 left = missing.copy() if missing_left else [0, 0, 0]
@@ -167,18 +189,50 @@ class Grower:
                     if min(left[2], right_count) < fewest or min(left[1], right_h) < least:
                         continue
                     score = self.coarse.both(left[0], left[1], node.g - left[0], right_h)
+                    if any(self.signs):
+                        weights = self.children_weights(node, left[0], left[1])
+                        if self.signs[column] * (weights[1] - weights[0]) < 0:
+                            continue
+                        score = self.coarse.saved(float(left[0]), float(left[1]), weights[0])
+                        score += self.coarse.saved(float(node.g - left[0]), float(right_h), weights[1])
+                        score -= own
                     if score > best_score:
                         default = missing_left if missing[2] else 2 * left[2] >= count
                         best, best_score = (column, cut, default), score
-        own = self.coarse.score(float(node.g), float(node.h))
-        if best is None or best_score - own <= NOISE * own:
+                        left_sums = tuple(left[:2])
+        more = best_score if any(self.signs) else best_score - own
+        if best is None or more <= NOISE * abs(own):
             return None
-        gain = 0.5 * (best_score - own) * self.steps.h / self.steps.g**2 - config.gamma / self.unit
+        gain = 0.5 * more * self.steps.h / self.steps.g**2 - config.gamma / self.unit
+        node.left = left_sums
         return (*best, gain) if gain > 0 else None
 
-    def node(self, number, rows, depth):
+    def coarse_bounds(self, node):
+        return [bound * (self.steps.g / self.steps.h) for bound in node.bounds]
+
+    def bounded_own(self, node):
+        """Score of the node's own weight."""
+        g, h = float(node.g), float(node.h)
+        return self.coarse.saved(g, h, self.coarse.clipped(g, h, self.coarse_bounds(node)))
+
+    def children_weights(self, node, left_g, left_h):
+        bounds = self.coarse_bounds(node)
+        left = self.coarse.clipped(float(left_g), float(left_h), bounds)
+        return left, self.coarse.clipped(float(node.g - left_g), float(node.h - left_h), bounds)
+
+    def children_bounds(self, node):
+        """Bounds of both children: the parent's, but one side stays below the middle of their weights."""
+        sign = self.signs[node.split[0]]
+        if sign == 0:
+            return node.bounds, node.bounds
+        weights = self.children_weights(node, *node.left)
+        middle = (weights[0] + weights[1]) / 2 / (self.steps.g / self.steps.h)
+        low, high = (node.bounds[0], middle), (middle, node.bounds[1])
+        return (low, high) if sign > 0 else (high, low)
+
+    def node(self, number, rows, depth, bounds=(-math.inf, math.inf), path=frozenset()):
         pairs = [self.small[int(row)] for row in rows]
-        node = Node(rows, depth, sum(g for g, _ in pairs), sum(h for _, h in pairs))
+        node = Node(rows, depth, sum(g for g, _ in pairs), sum(h for _, h in pairs), bounds=bounds, path=path)
         node.split = self.search(number, node)
         return node
 
@@ -197,9 +251,10 @@ class Grower:
             b = self.bins[nodes[n].rows, column]
             goes_left = np.where(b > len(self.cuts[column]), default_left, b <= cut)
             nodes[n].child = len(nodes)
-            for side in (goes_left, ~goes_left):
+            path, bounds = nodes[n].path | {column}, self.children_bounds(nodes[n])
+            for side, within in zip((goes_left, ~goes_left), bounds, strict=True):
                 waiting.append(len(nodes))
-                nodes.append(self.node(len(nodes), nodes[n].rows[side], nodes[n].depth + 1))
+                nodes.append(self.node(len(nodes), nodes[n].rows[side], nodes[n].depth + 1, within, path))
             leaves += 1
         return self.tree(nodes)
 
@@ -215,7 +270,7 @@ class Grower:
             tree["threshold"].append(cuts[cut] if node.child else 0.0)
             tree["left"].append(node.child)
             tree["default_left"].append(default_left)
-            tree["value"].append(self.config.learning_rate * self.rules.weight(g, h))
+            tree["value"].append(self.config.learning_rate * self.rules.clipped(g, h, node.bounds))
             tree["gain"].append(gain * self.unit)
             tree["cover"].append(h * self.unit)
             tree["count"].append(len(node.rows))

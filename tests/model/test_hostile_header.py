@@ -113,6 +113,31 @@ HEADER = {
         ("header", "params", "num_class", 0),
         "wrong parameter: num_class=0",
     ),
+    "params has a direction of 2": (
+        ("header", "params", "monotone_constraints", [2, 0, 0]),
+        "wrong parameter: monotone_",
+    ),
+    "params has too few directions": (
+        ("header", "params", "monotone_constraints", [1]),
+        "has 1 values, but there are 3",
+    ),
+    "params has a direction of nobody": (
+        ("header", "params", "monotone_constraints", [["evil", 1]]),
+        "unknown column 'evil'",
+    ),
+    "params has a group beyond the table": (
+        ("header", "params", "interaction_constraints", [[0, HUGE]]),
+        "speaks of column 1000000000000000000",
+    ),
+    "params has an empty group": (("header", "params", "interaction_constraints", [[]]), "empty group"),
+    "params has a negative weight": (
+        ("header", "params", "feature_weights", [1, -1, 1]),
+        "wrong parameter: feature_",
+    ),
+    "params has weights of zero": (
+        ("header", "params", "feature_weights", [[0, 0], [1, 0], [2, 0]]),
+        "leaves no column to draw",
+    ),
     "params has a long text": (("header", "params", "objective", "x" * 10_000), "wrong parameter"),
 }
 
@@ -182,4 +207,6 @@ def test_a_longer_whole_number_than_64_bits_need_is_refused_and_the_longest_is_n
 def test_a_huge_but_consistent_table_width_costs_no_memory(opened):
     opened.header["names"] = None
     opened.header["columns"] = 2**30 - 1
+    opened.header["params"]["monotone_constraints"] = [[2**30 - 2, 1]]
+    opened.header["params"]["feature_weights"] = [[5, 2.0]]
     assert Model.from_bytes(opened.pack()).n_features == 2**30 - 1

@@ -15,6 +15,8 @@ positive = st.floats(0, exclude_min=True, allow_infinity=False)
 not_negative = st.floats(0, allow_infinity=False)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 limit = st.integers(0, 2**30).filter(lambda number: number != 1)
+sign = st.sampled_from([-1, 0, 1, 1.0, np.int64(-1)])
+key = st.text(max_size=3) | st.integers(0, 20)
 
 NUMBERS = {
     "base_score": st.none() | finite,
@@ -54,6 +56,9 @@ NUMBERS = {
     "max_conflict_rate": st.floats(0, 1),
     "absent": st.sampled_from(["zero", "missing"]),
     "unseen": st.sampled_from(["missing", "error", "rarest"]),
+    "monotone_constraints": st.none() | st.lists(sign) | st.dictionaries(key, sign) | st.just("(1,-1)"),
+    "interaction_constraints": st.none() | st.lists(st.sets(key, min_size=1) | st.lists(key, min_size=1)),
+    "feature_weights": st.none() | st.lists(positive) | st.dictionaries(key, not_negative),
 }
 
 

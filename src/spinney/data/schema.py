@@ -49,6 +49,11 @@ class Schema:
             return None
         return np.array([0 if one is None else max(one.count, 1) for one in self.categories], np.int64)
 
+    @property
+    def categorical(self) -> tuple[int, ...]:
+        """Positions of the categorical columns."""
+        return tuple(at for at, one in enumerate(self.categories or ()) if one is not None)
+
     def to_json(self) -> dict[str, object]:
         """Give the schema as values that JSON can hold; "categories" is there only where a column has some."""
         told: dict[str, object] = {

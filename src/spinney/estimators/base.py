@@ -23,7 +23,7 @@ from spinney.estimators.holdout import held_out
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
 from spinney.model.model import Model
-from spinney.params import Config, parse, table
+from spinney.params import Config, found_places, parse, table
 from spinney.params.rows import Row
 from spinney.params.validate import checked
 from spinney.training.boosting import train
@@ -166,6 +166,7 @@ class GBMBase(BaseEstimator, ABC):
         warn_of_column_vector(y)
         target, told = self._learn_target(y, columns.rows)
         config = self._config(told)
+        found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         fraction = self._fraction(config, watched)
         sample = self._sample(columns, target, weight, margin)
         held = None

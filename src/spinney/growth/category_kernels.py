@@ -8,9 +8,10 @@ kept as bits, `words` of 64 for each node.
 import numpy as np
 
 from spinney.growth.layout import (
-    CAT_L2, CAT_SMOOTH, COUNT, MAX_STEP, MIN_CATEGORY, MIN_COUNT, MIN_GROUP, MIN_HESSIAN, MOST_TAKEN, NODE_WIDTH,
+    BOUNDED, CAT_L2, CAT_SMOOTH, COUNT, MAX_STEP, MIN_CATEGORY, MIN_COUNT, MIN_GROUP, MIN_HESSIAN, MOST_TAKEN, NODE_WIDTH,
     ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
 )  # fmt: skip
+from spinney.growth.constraint_kernels import own_score, search_bounds, split_gain
 from spinney.growth.packing import PLANES
 from spinney.growth.search_kernels import INVALID, node_score
 from spinney.jit.kernel import inline
@@ -58,7 +59,7 @@ def sort_by_key(order, order_at, keys, keys_at, count):
 
 @inline
 def side_score(g, h, c, node, nodes, penalty, rulebook):
-    """Score of a split whose left side has these sums, INVALID where a side is too small."""
+    """Score of a split whose left side has these sums (within bounds its gain), INVALID where a side is too small."""
     limits, rules, scales, _ = rulebook
     row = node * NODE_WIDTH
     right_g = nodes[row + SUM_G] - g
@@ -69,6 +70,12 @@ def side_score(g, h, c, node, nodes, penalty, rulebook):
         return INVALID
     alpha = rules[REG_ALPHA] * scales[SCALE_G]
     step = rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H]
+    if limits[BOUNDED] != 0:
+        lower, upper = search_bounds(node, nodes, scales)
+        own = own_score(node, nodes, rulebook)
+        return split_gain(
+            float(g), float(h), float(right_g), float(right_h), 0, own, penalty, alpha, step, lower, upper
+        )
     return node_score(float(g), float(h), penalty, alpha, step) + node_score(
         float(right_g), float(right_h), penalty, alpha, step
     )

@@ -4,21 +4,18 @@ import numpy as np
 
 from spinney.binning.features import NO_DEFAULT
 from spinney.growth.layout import (
-    AXIS_BEGIN, AXIS_CELLS, AXIS_COLUMNS, AXIS_END, AXIS_MEMBER, AXIS_UNIT_WIDTH, COUNT, DEPTH, FOUND_BIN,
+    AXIS_BEGIN, AXIS_CELLS, AXIS_COLUMNS, AXIS_END, AXIS_MEMBER, AXIS_UNIT_WIDTH, BOUNDED, COUNT, FOUND_BIN,
     FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, LEVEL_COLUMNS, MAX_STEP, MIN_COUNT,
     MIN_HESSIAN, NODE_COLUMNS, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
 )  # fmt: skip
 from spinney.growth.category_kernels import best_set, write_set
+from spinney.growth.constraint_kernels import mark_columns, own_score, score_cuts_bounded, search_bounds
 from spinney.growth.packing import BLOCK, PLANES
 from spinney.growth.histogram_kernels import clear_cells, collect_column, subtract, sum_rows
 from spinney.growth.search_kernels import (
     INVALID, code_sums, first_of, largest, prefix_around, prefix_sums, rest_of_each, score_cuts,
 )  # fmt: skip
 from spinney.jit.kernel import inline
-from spinney.sampling.random_kernels import choose
-
-PURPOSE_LEVEL = 1000
-PURPOSE_NODE = 1000000
 
 
 @inline
@@ -52,19 +49,29 @@ def build(rank, size, node, rows, by_rows, stretches, entries, bins, used, count
 
 
 @inline
-def score_side(cuts, add_g, add_h, add_c, node, nodes, rulebook, scratch):
-    """Score the left sides in `line`, joined by some more sums, as splits of a node."""
+def score_side(cuts, add_g, add_h, add_c, node, nodes, rulebook, scratch, signs, members, first, step):
+    """Score the left sides in `line`, joined by some more sums, as splits of a node by columns `first`, `first + step` ..."""
     limits, rules, scales, _ = rulebook
     line, gains, width, line_at, gains_at = scratch
     row = node * NODE_WIDTH
     reg_lambda = rules[REG_LAMBDA] * scales[SCALE_H]
-    score_cuts(
-        cuts, float(add_g), float(add_h), float(add_c), float(nodes[row + SUM_G]), float(nodes[row + SUM_H]),
-        float(nodes[row + COUNT]), float(limits[MIN_COUNT]),
-        max(rules[MIN_HESSIAN] * scales[SCALE_H], 1e-30 if reg_lambda == 0.0 else 0.0), reg_lambda,
-        rules[REG_ALPHA] * scales[SCALE_G], rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H],
-        line, line_at, width, gains, gains_at,
-    )
+    reg_alpha = rules[REG_ALPHA] * scales[SCALE_G]
+    max_step = rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H]
+    min_hessian = max(rules[MIN_HESSIAN] * scales[SCALE_H], 1e-30 if reg_lambda == 0.0 else 0.0)
+    if limits[BOUNDED] == 0:
+        score_cuts(
+            cuts, float(add_g), float(add_h), float(add_c), float(nodes[row + SUM_G]), float(nodes[row + SUM_H]),
+            float(nodes[row + COUNT]), float(limits[MIN_COUNT]), min_hessian, reg_lambda, reg_alpha, max_step,
+            line, line_at, width, gains, gains_at,
+        )
+    else:
+        lower, upper = search_bounds(node, nodes, scales)
+        score_cuts_bounded(
+            cuts, float(add_g), float(add_h), float(add_c), float(nodes[row + SUM_G]), float(nodes[row + SUM_H]),
+            float(nodes[row + COUNT]), float(limits[MIN_COUNT]), min_hessian, reg_lambda, reg_alpha, max_step,
+            lower, upper, own_score(node, nodes, rulebook), signs, members, first, step,
+            line, line_at, width, gains, gains_at,
+        )
 
 
 @inline
@@ -89,8 +96,9 @@ def is_better(score, column, found, gain, at):
 
 
 @inline
-def search_column(column, start, node, nodes, planes, total, features, rulebook, scratch, found, gain, at):
-    """Best cut of one column in one node; replaces the split number `at` of `found` and `gain` if it is better."""
+def search_column(first, start, node, nodes, planes, total, features, signs, members, rulebook, scratch, found, gain, at):
+    """Best cut of the column members[first] in one node; replaces the split number `at` of `found` if it is better."""
+    column = members[first]
     _, _, codes_of, bins_of, default_of, _, _ = features
     line, gains, width, line_at, gains_at = scratch
     row = node * NODE_WIDTH
@@ -127,7 +135,8 @@ def search_column(column, start, node, nodes, planes, total, features, rulebook,
     for direction in range(2 if missing_c > 0 else 1):
         cuts = bins if missing_c > 0 and direction == 0 else bins - 1
         score_side(
-            cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch
+            cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch,
+            signs, members, first, 0,
         )
         score = largest(gains, gains_at, cuts)
         if is_better(score, column, found, gain, at):
@@ -168,7 +177,9 @@ def is_alive(unit, axis, node, nodes, planes, total, rulebook):
 
 
 @inline
-def search_run(member, columns, start, node, nodes, planes, total, members, marks, marks_at, rulebook, scratch, found, gain, at):
+def search_run(
+    member, columns, start, node, nodes, planes, total, signs, members, marks, marks_at, rulebook, scratch, found, gain, at
+):
     """Best cut of a run of columns that have two bins and one code each: all of them scored in one go."""
     line, gains, width, line_at, gains_at = scratch
     row = node * NODE_WIDTH
@@ -177,7 +188,9 @@ def search_run(member, columns, start, node, nodes, planes, total, members, mark
     rest_of_each(
         planes, plane_at, total, start, columns, nodes[row + SUM_G], nodes[row + SUM_H], c, line, line_at, width
     )
-    score_side(columns, np.int64(0), np.int64(0), np.int64(0), node, nodes, rulebook, scratch)
+    score_side(
+        columns, np.int64(0), np.int64(0), np.int64(0), node, nodes, rulebook, scratch, signs, members, member, 1
+    )
     for k in range(columns):
         if marks[marks_at + members[member + k]] == 0:
             gains[gains_at + k] = INVALID
@@ -199,35 +212,17 @@ def search_run(member, columns, start, node, nodes, planes, total, members, mark
 
 
 @inline
-def draw_columns(node, nodes, used_columns, count, rulebook, drawn, drawn_at, mask, mask_at, columns):
-    """Mark the tree's columns that a node may be split by: drawn per level, then per node, exact in number."""
-    limits, _, _, seed = rulebook
-    level_count = limits[LEVEL_COLUMNS]
-    node_count = limits[NODE_COLUMNS]
-    for j in range(columns):
-        mask[mask_at + j] = 0
-    for j in range(count):
-        drawn[drawn_at + j] = used_columns[j]
-    left = count
-    if level_count > 0:
-        left = choose(drawn, drawn_at, left, level_count, seed, PURPOSE_LEVEL + nodes[node * NODE_WIDTH + DEPTH])
-    if node_count > 0:
-        left = choose(drawn, drawn_at, left, node_count, seed, PURPOSE_NODE + node)
-    for j in range(left):
-        mask[mask_at + drawn[drawn_at + j]] = 1
-
-
-@inline
 def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, features, rulebook, finds, at):
     """Search the columns of one unit."""
     found, gain, _, _, _, scratch, sets, words = finds
-    units, members, low, _, _, _, _, _ = axis
+    units, members, low, _, _, chosen, _, _ = axis
+    signs = chosen[3][0]
     first = units[unit + AXIS_MEMBER]
     columns = units[unit + AXIS_COLUMNS]
     column = members[first]
     if columns > 0:
         search_run(
-            first, columns, low[column], node, nodes, planes, total, members, marks, marks_at, rulebook, scratch,
+            first, columns, low[column], node, nodes, planes, total, signs, members, marks, marks_at, rulebook, scratch,
             found, gain, at,
         )
     elif marks[marks_at + column] != 0:
@@ -237,7 +232,7 @@ def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, feature
             )
         else:
             search_column(
-                column, low[column], node, nodes, planes, total, features, rulebook, scratch, found, gain, at
+                first, low[column], node, nodes, planes, total, features, signs, members, rulebook, scratch, found, gain, at
             )
 
 
@@ -252,7 +247,7 @@ def search_children(
     parent is left alone.
     """
     units, _, _, group_units, unit_shares, chosen, alive, unit_count = axis
-    used_columns, used_count, allowed = chosen
+    _, _, allowed, column_rules = chosen
     cells, cells_size, shares, planes, total = sums
     _, _, drawn, mask, columns, _, _, _ = finds
     small_at = nodes[small * NODE_WIDTH + SLOT] * PLANES * total
@@ -268,15 +263,15 @@ def search_children(
     marks = allowed
     mask_small = np.int64(0)
     mask_large = np.int64(0)
-    if rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0:
+    if rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0 or column_rules[2] > 0:
         marks = mask
         mask_small = 2 * rank * columns
         mask_large = mask_small + columns
-        drawn_at = rank * columns
-        draw_columns(small, nodes, used_columns, used_count, rulebook, drawn, drawn_at, mask, mask_small, columns)
-        draw_columns(
-            max(large, 0), nodes, used_columns, used_count, rulebook, drawn, drawn_at, mask, mask_large, columns
-        )
+        for turn in range(2 if large >= 0 else 1):
+            mark_columns(
+                small if turn == 0 else large, nodes, chosen, rulebook, drawn, rank * columns, mask,
+                mask_small if turn == 0 else mask_large, columns,
+            )
     for u in range(first_unit, last_unit):
         unit = u * AXIS_UNIT_WIDTH
         begin = units[unit + AXIS_BEGIN]

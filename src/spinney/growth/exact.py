@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.blocks import ColumnBlocks
 from spinney.growth import layout
+from spinney.growth.column_rules import ColumnRules
 from spinney.growth.exact_kernels import grow_exact
 from spinney.growth.grower import limits_of, rules_of, tree_arrays
 from spinney.growth.scan_kernels import LINE
@@ -45,13 +46,17 @@ class ExactGrower:
     ) -> None:
         self._blocks, self._team, self._unit = blocks, team, weight_unit
         columns = blocks.columns
-        self._column_count = max(1, round(config.colsample_bytree * columns))
+        self._columns = ColumnRules(config, columns)
+        self._column_count = self._columns.drawn(config.colsample_bytree, columns)
         self.bag = np.empty(blocks.rows, np.int32)
         self.control = np.zeros(layout.CONTROLS, np.int64)
         self._used, self._allowed = np.zeros(columns, np.int64), np.zeros(columns, np.uint8)
         self._shares, self._extent = np.zeros(team.size + 1, np.int64), np.zeros(layout.EXTENTS, np.int64)
         self._use(np.arange(columns))
-        limits, rules = limits_of(config, blocks.rows, self._column_count), rules_of(config, weight_unit)
+        limits, rules = (
+            limits_of(config, blocks.rows, self._columns, self._column_count),
+            rules_of(config, weight_unit),
+        )
         least = rules[layout.GAMMA : layout.GAMMA + 1].copy()
         rules[layout.GAMMA] = 0.0
         max_nodes = 2 * int(limits[layout.MAX_LEAVES])
@@ -69,7 +74,7 @@ class ExactGrower:
         control[layout.IN_BAG] = blocks.rows if in_bag is None else in_bag
         control[layout.ALL_ROWS] = in_bag is None
         if self._column_count < blocks.columns:
-            self._use(draw_columns(blocks.columns, self._column_count, seed))
+            self._use(draw_columns(blocks.columns, self._column_count, seed, self._columns.weights))
         self._team.run(self._job)
         return self._copy_tree(int(control[layout.NODES]))
 
@@ -114,9 +119,9 @@ class ExactGrower:
             return np.zeros(size, np.int64)
 
         return grow_exact.bind(
-            rows, columns, len(scores), threads, listed, max_nodes, stats.shape[1], candidates,
+            rows, columns, len(scores), threads, listed, max_nodes, stats.shape[1], candidates, *self._columns.sizes,
             blocks.entries, blocks.starts, blocks.rest, blocks.ranks, blocks.zero,
-            self._used, self._allowed, self._shares, self._extent,
+            self._used, self._allowed, self._shares, self._extent, *self._columns.arrays,
             self.bag, pairs, stats, self.control, limits, rules, least, scores,
             np.empty(listed, np.int64), np.empty(threads * rows, np.int64), np.empty(max_nodes * columns, np.int64),
             np.empty(max_nodes * columns, np.int64), np.empty(rows, np.int64), np.empty(rows, np.uint8),
@@ -125,6 +130,7 @@ class ExactGrower:
             self._nodes, np.empty(max_nodes), whole(max_nodes), whole(1),
             whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
-            whole(threads * columns), np.zeros(2 * threads * columns, np.uint8), whole(1),
+            whole(threads * columns), np.zeros(2 * threads * columns, np.uint8),
+            np.zeros(columns, np.uint8), self._columns.keys(threads), whole(1),
             *self._tree.values(),
         )  # fmt: skip

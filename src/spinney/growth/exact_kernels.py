@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from spinney.growth.children_kernels import draw_columns
+from spinney.growth.constraint_kernels import bound_children, mark_columns, permit_all, permit_columns
 from spinney.growth.layout import (
     ALL_ROWS, CHILD, CLASS, COLUMNS_USED, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTHWISE, EXACT_G, EXACT_H,
     EXACT_SCALE_G, EXACT_SCALE_H, IN_BAG, LARGE, LEAVES, LEVEL_COLUMNS, MAX_LEAVES, NODE_COLUMNS, NODE_WIDTH, NODES,
@@ -147,7 +147,7 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
     """Part the current node's entries in this thread's columns and search both children there."""
     nodes, _, _, _, shared, _ = table
     entries, spare, begins, ends, sides, amounts, blocks = lists
-    used_columns, used_count, allowed = chosen
+    used_columns, _, allowed, column_rules = chosen
     found, gain, drawn, mask, _, scratch, _, _ = finds
     gain[2 * rank] = -1.0
     gain[2 * rank + 1] = -1.0
@@ -161,12 +161,15 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
     marks = allowed
     marks_small = np.int64(0)
     marks_large = np.int64(0)
-    if rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0:
+    if rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0 or column_rules[2] > 0:
         marks = mask
         marks_small = 2 * rank * columns
         marks_large = marks_small + columns
-        draw_columns(small, nodes, used_columns, used_count, rulebook, drawn, rank * columns, mask, marks_small, columns)
-        draw_columns(large, nodes, used_columns, used_count, rulebook, drawn, rank * columns, mask, marks_large, columns)
+        for turn in range(2):
+            mark_columns(
+                small if turn == 0 else large, nodes, chosen, rulebook, drawn, rank * columns, mask,
+                marks_small if turn == 0 else marks_large, columns,
+            )
     child = nodes[node * NODE_WIDTH + CHILD]
     for k in range(first, last):
         column = used_columns[k]
@@ -183,13 +186,13 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
             wanted = search_small if turn == 0 else search_large
             if wanted != 0 and marks[(marks_small if turn == 0 else marks_large) + column] != 0:
                 search_sorted(
-                    column, one, nodes, entries, begins[one * columns + column], ends[one * columns + column], amounts,
+                    k, chosen, one, nodes, entries, begins[one * columns + column], ends[one * columns + column], amounts,
                     blocks, candidates, rulebook, scratch, places, found, gain, 2 * rank + turn,
                 )
 
 
 @inline
-def next_node(size, columns, lists, rows_of, table, rulebook, finds):
+def next_node(size, columns, lists, rows_of, table, column_rules, rulebook, finds):
     """Queue the current node's children, choose the node to split next and part its rows (thread 0)."""
     nodes, gains, heap, _, shared, _ = table
     entries, _, begins, ends, sides, _, blocks = lists
@@ -204,6 +207,10 @@ def next_node(size, columns, lists, rows_of, table, rulebook, finds):
     node = pop(heap, shared[WAITING], nodes, gains, limits[DEPTHWISE])
     shared[WAITING] -= 1
     open_node(node, table, rulebook)
+    signs, groups, group_count, permitted, _, _, _ = column_rules
+    bound_children(node, signs, nodes, rulebook)
+    if group_count > 0:
+        permit_columns(node, nodes, columns, groups, permitted)
     mark_rows(node, nodes, columns, entries, begins, ends, blocks, members, spare_members, stretches, sides)
 
 
@@ -224,19 +231,23 @@ def finish(least, rows_of, table, rulebook, tree):
 def grow_exact(
     rank: i64, size: i64, sync: out(i64["32"]),
     rows: i64, columns: i64, outputs: i64, threads: i64, listed: i64, max_nodes: i64, blocks: i64, candidates: i64,
+    group_count: i64, grouped: i64, weighted: i64,
     source: i64["listed"], starts: i64["columns + 1"], rest: i64["columns"], ranks: i64["columns"],
     zero: i64["columns"],
     used_columns: i64["columns"], allowed: u8["columns"], shares: i64["threads + 1"], extent: i64["4"],
+    signs: i64["columns"], group_starts: i64["group_count + 1"], group_members: i64["grouped"],
+    weights: f64["columns * weighted"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
     control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
     entries: out(i64["listed"]), spare: out(i64["threads * rows"]), begins: out(i64["max_nodes * columns"]),
     ends: out(i64["max_nodes * columns"]), amounts: out(i64["rows"]), sides: out(u8["rows"]),
     members: out(i32["rows"]), spare_members: out(i32["rows"]), stretches: out(i64["2 * max_nodes"]),
     lines: out(f64["3 * 512 * threads"]), line_gains: out(f64["512 * threads"]), positions: out(i64["512 * threads"]),
-    nodes: out(i64["16 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]), free: out(i64["1"]),
+    nodes: out(i64["19 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]), free: out(i64["1"]),
     shared: out(i64["16"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
     found: out(i64["16 * threads"]), found_gain: out(f64["2 * threads"]),
-    drawn: out(i64["threads * columns"]), mask: out(u8["2 * threads * columns"]), sets: out(i64["1"]),
+    drawn: out(i64["threads * columns"]), mask: out(u8["2 * threads * columns"]),
+    permitted: out(u8["columns"]), keys: out(f64["threads * columns * weighted"]), sets: out(i64["1"]),
     feature: out(i32["max_nodes"]), cut_bin: out(i32["max_nodes"]), left: out(i32["max_nodes"]),
     default_left: out(u8["max_nodes"]), value: out(f64["max_nodes"]), gain: out(f64["max_nodes"]),
     cover: out(f64["max_nodes"]), counts: out(i64["max_nodes"]),
@@ -244,7 +255,9 @@ def grow_exact(
     """Grow one tree on the bag's rows, write it to `feature` ... `counts`, and add it to the scores if the bag is all rows."""
     in_bag = control[IN_BAG]
     output = control[CLASS]
-    chosen = (used_columns, extent[COLUMNS_USED], allowed)
+    between = (group_starts, group_members, group_count)
+    column_rules = (signs, between, group_count, permitted, weights, weighted, keys)
+    chosen = (used_columns, extent[COLUMNS_USED], allowed, column_rules)
     lists = (entries, spare, begins, ends, sides, amounts, (rest, ranks, zero))
     rows_of = (members, spare_members, stretches)
     table = (nodes, gains, heap, free, shared, sets)
@@ -267,6 +280,7 @@ def grow_exact(
         stretches[0] = 0
         stretches[1] = in_bag
         start_tree(in_bag, table, rulebook, parts, size)
+        permit_all(columns, permitted)
     take_entries(
         shares[rank], shares[rank + 1], used_columns, columns, source, starts, control[ALL_ROWS], sides, entries,
         begins, ends,
@@ -280,7 +294,7 @@ def grow_exact(
         if not meet(sync, size):
             return
         if rank == 0:
-            next_node(size, columns, lists, rows_of, table, rulebook, finds)
+            next_node(size, columns, lists, rows_of, table, column_rules, rulebook, finds)
         if not meet(sync, size):
             return
     if rank == 0:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth import layout
 from spinney.growth.axis import Axis
+from spinney.growth.column_rules import ColumnRules
 from spinney.growth.packing import PLANES
 from spinney.growth.tree_kernels import grow_tree
 from spinney.growth.walk_kernels import BATCH, add_tree
@@ -72,11 +73,12 @@ class HistGrower:
         prune: bool = False,
     ) -> None:
         self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
-        self._column_count = max(1, round(config.colsample_bytree * matrix.columns))
+        self._columns = ColumnRules(config, matrix.columns)
+        self._column_count = self._columns.drawn(config.colsample_bytree, matrix.columns)
         self._axis = Axis(matrix.features, matrix.wide, team.size)
         self.bag = np.empty(matrix.rows, np.int32)
         self.control = np.zeros(layout.CONTROLS, np.int64)
-        self._limits = limits_of(config, matrix.rows, self._column_count)
+        self._limits = limits_of(config, matrix.rows, self._columns, self._column_count)
         kept = KEPT_HISTOGRAMS
         if len(matrix.stored.rows):
             kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
@@ -103,7 +105,7 @@ class HistGrower:
         control[layout.IN_BAG] = matrix.rows if in_bag is None else in_bag
         control[layout.ALL_ROWS] = in_bag is None
         if self._column_count < matrix.columns:
-            self._axis.use(draw_columns(matrix.columns, self._column_count, seed))
+            self._axis.use(draw_columns(matrix.columns, self._column_count, seed, self._columns.weights))
         self._team.run(self._job)
         if in_bag is not None:
             self._team.run(self._walk_own)
@@ -169,11 +171,11 @@ class HistGrower:
         return grow_tree.bind(
             matrix.rows, matrix.columns, matrix.groups, len(scores), threads, matrix.stride, total, axis.cells, width,
             int(matrix.wide), sparse, len(stored.rows), features.sparse_codes, sides, len(features.members),
-            len(features.units), self._words, max_nodes, slots, stats.shape[1],
+            len(features.units), self._words, max_nodes, slots, stats.shape[1], *self._columns.sizes,
             *matrix.split8(), stored.row_starts, stored.row_codes, stored.starts, stored.rows, stored.codes,
             features.group, features.low, features.codes, features.bins, features.default, features.group_codes,
             self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.costs, axis.columns,
-            axis.allowed, axis.low, axis.units, axis.shares, axis.extent,
+            axis.allowed, axis.low, axis.units, axis.shares, axis.extent, *self._columns.arrays,
             self.bag, pairs, stats, self.control, self._limits, self._rules, self._least, scores,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
             np.zeros(sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
@@ -184,6 +186,7 @@ class HistGrower:
             whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),
+            np.zeros(matrix.columns, np.uint8), self._columns.keys(threads),
             whole(2 * threads * self._words), self._sets,
             *self.tree.values(),
         )  # fmt: skip
@@ -203,7 +206,7 @@ def tree_arrays(max_nodes: int) -> dict[str, NDArray[Any]]:
     }
 
 
-def limits_of(config: Config, rows: int, column_count: int) -> NDArray[np.int64]:
+def limits_of(config: Config, rows: int, rules: ColumnRules, column_count: int) -> NDArray[np.int64]:
     """The whole numbers that kernels go by."""
     limits = np.zeros(layout.LIMITS, np.int64)
     min_count = max(1, min(config.min_child_samples, rows + 1))
@@ -216,8 +219,9 @@ def limits_of(config: Config, rows: int, column_count: int) -> NDArray[np.int64]
     limits[layout.MIN_COUNT] = min_count
     limits[layout.DEPTHWISE] = config.grow_policy == "depthwise"
     limits[layout.SLOTS] = 1
-    by_level = max(1, round(config.colsample_bylevel * column_count))
-    by_node = max(1, round(config.colsample_bynode * by_level))
+    by_level = rules.drawn(config.colsample_bylevel, column_count)
+    by_node = rules.drawn(config.colsample_bynode, by_level)
+    limits[layout.BOUNDED] = rules.bounded
     limits[layout.ONE_HOT] = config.max_cat_to_onehot
     limits[layout.MOST_TAKEN] = config.max_cat_threshold
     limits[layout.MIN_GROUP] = config.min_data_per_group

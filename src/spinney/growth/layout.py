@@ -20,6 +20,7 @@ ONE_HOT = 7  # most categories of which one is taken
 MOST_TAKEN = 8  # categories of a set
 MIN_GROUP = 9  # rows between two sets that are tried
 MIN_CATEGORY = 10  # rows of a category that is ordered
+BOUNDED = 11  # 1: weights keep to bounds, and the search compares gains instead of scores
 LIMITS = 12
 
 # extent (int64): how much of the data a tree uses
@@ -64,8 +65,11 @@ LEFT_COUNT = 11
 CHILD = 12
 EXACT_G = 13
 EXACT_H = 14
-CUT_ABOVE = 15  # rank of the value above the cut, -1 for none; only where every value is looked at
-NODE_WIDTH = 16
+LOWER = 15  # bounds of the weight: bits of float64, real units
+UPPER = 16
+PARENT = 17
+CUT_ABOVE = 18  # rank of the value above the cut, -1 for none; only where every value is looked at
+NODE_WIDTH = 19
 
 # shared (int64): what thread 0 tells the others
 CURRENT = 0

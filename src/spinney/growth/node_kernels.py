@@ -1,13 +1,14 @@
 """The node table: thread 0 opens a node, hands out histogram slots, takes what the threads found, writes the tree."""
 
 from spinney.growth.layout import (
-    CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
+    BOUNDED, CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
     EXACT_SCALE_G, EXACT_SCALE_H, FOUND_ABOVE, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
     FOUND_WIDTH, FREE, FROM_PARENT, GAMMA, LARGE, LEARNING_RATE, LEAVES, LEFT_COUNT, LEFT_G, LEFT_H,
-    MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, OF_SET, PARTED, REG_ALPHA, REG_LAMBDA,
+    MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, OF_SET, PARENT, PARTED, REG_ALPHA, REG_LAMBDA,
     SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SLOT, SLOTS, SMALL, SUM_G, SUM_H, UNIT, USED_NODES,
     WAITING,
 )  # fmt: skip
+from spinney.growth.constraint_kernels import clipped, own_score, unbind
 from spinney.growth.queue_kernels import push
 from spinney.growth.search_kernels import node_score, node_weight
 from spinney.jit.kernel import inline
@@ -42,6 +43,8 @@ def make_node(node, count, depth, g, h, nodes, gains):
     nodes[row + CHILD] = 0
     nodes[row + EXACT_G] = 0
     nodes[row + EXACT_H] = 0
+    nodes[row + PARENT] = -1
+    unbind(node, nodes)
     gains[node] = 0.0
 
 
@@ -108,6 +111,8 @@ def open_node(node, table, rulebook):
         left + 1, right_count, depth, nodes[row + SUM_G] - nodes[row + LEFT_G], nodes[row + SUM_H] - nodes[row + LEFT_H],
         nodes, gains,
     )
+    nodes[left * NODE_WIDTH + PARENT] = node
+    nodes[(left + 1) * NODE_WIDTH + PARENT] = node
     small = left if left_count <= right_count else left + 1
     large = 2 * left + 1 - small
     slot = nodes[row + SLOT]
@@ -151,8 +156,12 @@ def close_child(node, searched, which, size, finds, table, rulebook):
             float(nodes[row + SUM_G]), float(nodes[row + SUM_H]), rules[REG_LAMBDA] * scales[SCALE_H],
             rules[REG_ALPHA] * scales[SCALE_G], rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H],
         )
-        if gain[best] - own > NOISE * own:
-            real = 0.5 * (gain[best] - own) * scales[UNIT] - rules[GAMMA]
+        more = gain[best] - own
+        if limits[BOUNDED] != 0:
+            own = abs(own_score(node, nodes, rulebook))
+            more = gain[best]
+        if more > NOISE * own:
+            real = 0.5 * more * scales[UNIT] - rules[GAMMA]
     slot = nodes[row + SLOT]
     if real > 0.0:
         at = best * FOUND_WIDTH
@@ -192,7 +201,7 @@ def write_tree(table, rulebook, tree):
         g = float(nodes[row + EXACT_G]) / scales[EXACT_SCALE_G]
         h = float(nodes[row + EXACT_H]) / scales[EXACT_SCALE_H]
         penalty = rules[REG_LAMBDA] + (rules[CAT_L2] if nodes[row + OF_SET] != 0 else 0.0)
-        weight = node_weight(g, h, penalty, rules[REG_ALPHA], rules[MAX_STEP])
+        weight = clipped(node_weight(g, h, penalty, rules[REG_ALPHA], rules[MAX_STEP]), node, nodes)
         feature[node] = nodes[row + CUT_COLUMN] if child != 0 else -1
         cut_bin[node] = nodes[row + CUT_BIN] if child != 0 else 0
         left[node] = child

@@ -102,12 +102,14 @@ def push_cut(position, g, h, c, line, line_at, positions, positions_at, k):
 
 @inline
 def search_sorted(
-    column, node, nodes, entries, begin, end, amounts, blocks, candidates, rulebook, scratch, places, found, gain, at
+    place, chosen, node, nodes, entries, begin, end, amounts, blocks, candidates, rulebook, scratch, places, found, gain, at
 ):
-    """Best cut of one column in one node, whose entries are begin..end-1; replaces split `at` of `found` if it is better.
+    """Best cut of a used column in a node, whose entries are begin..end-1; replaces split `at` of `found` if it is better.
 
     With `candidates` 0 every distinct value is tried, else about so many, spaced by hessian.
     """
+    used_columns, _, _, column_rules = chosen
+    column = used_columns[place]
     rest_of, ranks_of, zero_of = blocks
     zero = zero_of[column]
     positions, positions_at = places
@@ -188,17 +190,18 @@ def search_sorted(
             part += 1
         for direction in range(2 if missing_c > 0 else 1):
             score_side(
-                k, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch
+                k, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch,
+                column_rules[0], used_columns, place, 0,
             )
             score = largest(gains, gains_at, k)
             if score > best:
-                place = first_of(gains, gains_at, score)
+                cut = first_of(gains, gains_at, score)
                 best = score
-                best_position = positions[positions_at + place]
+                best_position = positions[positions_at + cut]
                 best_direction = direction
-                left_g = np.int64(line[line_at + place]) + direction * missing_g
-                left_h = np.int64(line[line_at + LINE + place]) + direction * missing_h
-                left_c = np.int64(line[line_at + 2 * LINE + place]) + direction * missing_c
+                left_g = np.int64(line[line_at + cut]) + direction * missing_g
+                left_h = np.int64(line[line_at + LINE + cut]) + direction * missing_h
+                left_c = np.int64(line[line_at + 2 * LINE + cut]) + direction * missing_c
         k = np.int64(0)
     if best >= 0.0 and is_better(best, column, found, gain, at):
         if best_position == BEFORE_REST:

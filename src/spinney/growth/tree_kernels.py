@@ -9,6 +9,7 @@ columns are shared out among threads never changes the tree.
 import numpy as np
 
 from spinney.growth.children_kernels import build, search_children
+from spinney.growth.constraint_kernels import bound_children, permit_all, permit_columns
 from spinney.growth.layout import (
     ALL_ROWS, CHILD, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTHWISE, FROM_PARENT,
     GROUPS_USED, IN_BAG, LARGE, LEAVES, MAX_LEAVES, NODE_WIDTH, NODES, OF_SET, ONE_HOT, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
@@ -88,19 +89,24 @@ def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count,
 
 
 @inline
-def next_node(size, stretches, entries, spare, by_column, features, table, rulebook, finds):
+def next_node(size, stretches, entries, spare, by_column, features, table, column_rules, rulebook, finds):
     """Queue the current node's children, choose the node to split next, and partition it if it is small (thread 0)."""
     nodes, gains, heap, _, shared, sets = table
     limits = rulebook[0]
-    close_child(shared[SMALL], shared[SEARCH_SMALL], 0, size, finds, table, rulebook)
-    if shared[LARGE] != shared[SMALL]:
-        close_child(shared[LARGE], shared[SEARCH_LARGE], 1, size, finds, table, rulebook)
+    for which in range(2 if shared[LARGE] != shared[SMALL] else 1):
+        child = shared[SMALL] if which == 0 else shared[LARGE]
+        searched = shared[SEARCH_SMALL] if which == 0 else shared[SEARCH_LARGE]
+        close_child(child, searched, which, size, finds, table, rulebook)
     if shared[WAITING] == 0 or shared[LEAVES] >= limits[MAX_LEAVES]:
         shared[CURRENT] = -1
         return
     node = pop(heap, shared[WAITING], nodes, gains, limits[DEPTHWISE])
     shared[WAITING] -= 1
     open_node(node, table, rulebook)
+    signs, groups, group_count, permitted, _, _, _ = column_rules
+    bound_children(node, signs, nodes, rulebook)
+    if group_count > 0:
+        permit_columns(node, nodes, finds[4], groups, permitted)
     row = node * NODE_WIDTH
     column = nodes[row + CUT_COLUMN]
     if features[6][column] != 0 and features[3][column] > limits[ONE_HOT]:
@@ -119,7 +125,7 @@ def grow_tree(
     rank: i64, size: i64, sync: out(i64["32"]),
     rows: i64, columns: i64, groups: i64, outputs: i64, threads: i64, stride: i64, total: i64, cells_size: i64, width: i64,
     wide: i64, sparse: i64, stored: i64, sparse_codes: i64, side_size: i64, member_count: i64, unit_count: i64,
-    words: i64, max_nodes: i64, slots: i64, blocks: i64,
+    words: i64, max_nodes: i64, slots: i64, blocks: i64, group_count: i64, grouped: i64, weighted: i64,
     bins8: u8["rows * stride * (1 - wide)"], bins16: u16["rows * stride * wide"],
     columns8: u8["rows * groups * (1 - wide)"], columns16: u16["rows * groups * wide"],
     row_starts: i64["(rows + 1) * sparse"], row_codes: i32["stored"],
@@ -130,6 +136,8 @@ def grow_tree(
     costs: i64["groups + 1"],
     used_columns: i64["columns"], allowed: u8["columns"], axis_low: i64["columns"], units: i64["5 * unit_count"],
     unit_shares: i64["threads + 1"], extent: i64["4"],
+    signs: i64["columns"], group_starts: i64["group_count + 1"], group_members: i64["grouped"],
+    weights: f64["columns * weighted"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
     control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
     entries: out(i64["rows"]), spare: out(i64["rows"]), stretches: out(i64["2 * threads * max_nodes"]),
@@ -137,10 +145,11 @@ def grow_tree(
     cells: out(i64["threads * cells_size"]), shares: out(i32["threads * 3 * total"]),
     planes: out(i32["(slots + 2) * 3 * total"]), alive: out(u8["(slots + 2) * unit_count"]),
     lines: out(i32["threads * 3 * width"]), line_gains: out(f64["threads * width"]),
-    nodes: out(i64["16 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]),
+    nodes: out(i64["19 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]),
     free: out(i64["slots"]), shared: out(i64["16"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
     found: out(i64["16 * threads"]), found_gain: out(f64["2 * threads"]),
     drawn: out(i64["threads * columns"]), mask: out(u8["2 * threads * columns"]),
+    permitted: out(u8["columns"]), keys: out(f64["threads * columns * weighted"]),
     found_sets: out(i64["2 * threads * words"]), sets: out(i64["max_nodes * words"]),
     feature: out(i32["max_nodes"]), cut_bin: out(i32["max_nodes"]), left: out(i32["max_nodes"]),
     default_left: out(u8["max_nodes"]), value: out(f64["max_nodes"]), gain: out(f64["max_nodes"]),
@@ -156,7 +165,9 @@ def grow_tree(
     by_column = (columns8, columns16, wide, rows, sides, group_of, by_entry, line)
     stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])
     features = (group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical)
-    chosen = (used_columns, extent[COLUMNS_USED], allowed)
+    between = (group_starts, group_members, group_count)
+    column_rules = (signs, between, group_count, permitted, weights, weighted, keys)
+    chosen = (used_columns, extent[COLUMNS_USED], allowed, column_rules)
     axis = (units, members, axis_low, group_units, unit_shares, chosen, alive, unit_count)
     table = (nodes, gains, heap, free, shared, sets)
     sums = (cells, cells_size, shares, planes, total)
@@ -172,6 +183,7 @@ def grow_tree(
         return
     if rank == 0:
         start_tree(in_bag, table, rulebook, parts, size)
+        permit_all(columns, permitted)
     if not meet(sync, size):
         return
     while shared[CURRENT] >= 0:
@@ -181,7 +193,7 @@ def grow_tree(
         ):
             return
         if rank == 0:
-            next_node(size, stretches, entries, spare, by_column, features, table, rulebook, finds)
+            next_node(size, stretches, entries, spare, by_column, features, table, column_rules, rulebook, finds)
         if not meet(sync, size):
             return
     if least[0] > 0.0:

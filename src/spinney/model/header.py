@@ -10,7 +10,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
 from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
-from spinney.params import Config, parse, table
+from spinney.params import Config, found_places, parse, table
 
 FORMAT = 2  # the newest that can be read; a model without categories is written as format 1
 KEYS = frozenset(
@@ -91,15 +91,14 @@ def decode(text: str) -> Header:
         odd = min(found.keys() ^ keys)
         raise ModelFormatError(f"the model's header has too much or too little: {short_repr(odd)}")
     _word(found, "version")
+    schema = Schema.from_json({key: found[key] for key in ("names", "columns", "categories") if key in found})
     return Header(
         objective=_word(found, "objective"),
         outputs=_number(found, "outputs"),
-        schema=Schema.from_json(
-            {key: found[key] for key in ("names", "columns", "categories") if key in found}
-        ),
+        schema=schema,
         rounds=_number(found, "rounds"),
         best_round=None if found["best_round"] is None else _number(found, "best_round"),
-        params=_params(found["params"]),
+        params=_params(found["params"], schema),
     )
 
 
@@ -136,7 +135,7 @@ def _number(found: dict[str, object], key: str) -> int:
     return number
 
 
-def _params(given: object) -> Config:
+def _params(given: object, schema: Schema) -> Config:
     if not isinstance(given, dict):
         raise ModelFormatError(f"params must be a JSON object, not {short_repr(given)}")
     unknown = given.keys() - {row.name for row in table() if row.in_model}
@@ -145,6 +144,8 @@ def _params(given: object) -> Config:
             f"the model has a parameter that this spinney lacks: {short_repr(min(unknown))}"
         )
     try:
-        return parse(given)
+        params = parse(given)
+        found_places(params, schema.names, schema.columns, schema.categorical)
     except (ParameterError, ParameterTypeError) as error:
         raise ModelFormatError(f"the model has a wrong parameter: {error}") from error
+    return params

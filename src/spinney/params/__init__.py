@@ -6,9 +6,11 @@ names the parameter, the value found and what would be right.
 Must not know: data, trees, objectives' formulas, threads. It knows the names of objectives and metrics only.
 
 `config.py` is the table, `rows.py` what one row says, `choices.py` the names of objectives and metrics,
-`validate.py` the checks, `names.py` spellings and suggestions, `render.py` the documentation.
+`validate.py` the checks, `by_column.py` those of parameters about columns, `names.py` spellings and
+suggestions, `render.py` the documentation.
 """
 
+from spinney.params.by_column import found_places, placed
 from spinney.params.choices import metrics_for
 from spinney.params.config import Config, table
 from spinney.params.names import parse, resolve
@@ -20,10 +22,12 @@ __all__ = [
     "Row",
     "default_of",
     "doc",
+    "found_places",
     "markdown",
     "metrics_for",
     "numpydoc",
     "parse",
+    "placed",
     "resolve",
     "table",
 ]

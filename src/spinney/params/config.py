@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from functools import cache
 
+from spinney.params.by_column import Groups, Signs, Weights
 from spinney.params.choices import (
     ABSENT,
     BUNDLE_ORDERS,
@@ -161,6 +162,22 @@ class Config:
         high=_INT64,
         doc="Fewest rows between two splits that are tried along the order of the categories.",
     )
+    monotone_constraints: Signs | None = param(
+        None,
+        group="growing a tree",
+        low=-1,
+        high=1,
+        aliases=("monotone_constraint", "mc", "monotonic_cst"),
+        doc="Direction in which the raw score may move with each column, all else equal: 1 up, -1 down, 0 either. One "
+        "number a column, a mapping of column names or positions to numbers, or text like '(1,0,-1)'.",
+    )
+    interaction_constraints: Groups | None = param(
+        None,
+        group="growing a tree",
+        aliases=("interaction_constraint", "interaction_cst"),
+        doc="Groups of columns, by name or position, that may meet on the way from the root to a leaf. Groups may overlap; "
+        "a column in no group meets no other.",
+    )
     learning_rate: float = param(
         0.1,
         group="regularisation",
@@ -273,6 +290,13 @@ class Config:
         low_open=True,
         aliases=("feature_fraction_bynode", "sub_feature_bynode"),
         doc="Share of the level's columns drawn for each node.",
+    )
+    feature_weights: Weights | None = param(
+        None,
+        group="sampling",
+        low=0,
+        doc="Chances of the columns where some are drawn for a tree, level or node: one number a column, or a mapping of "
+        "column names or positions to numbers, 1 for the others. A column of weight 0 is never drawn.",
     )
     max_bin: int = param(
         255,
@@ -389,7 +413,11 @@ class Config:
         False
         """
         values = {row.name: getattr(self, row.name) for row in table() if row.in_model or not model_only}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {name: _as_lists(value) for name, value in values.items()}
+
+
+def _as_lists(value: object) -> object:
+    return [_as_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 @cache

@@ -5,6 +5,8 @@ from dataclasses import Field, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from spinney.params.by_column import Groups, Signs, Weights
+
 T = TypeVar("T")
 
 GROUPS = ("objective", "growing a tree", "regularisation", "sampling", "data", "evaluation", "running")
@@ -17,6 +19,9 @@ _KINDS: Mapping[object, str] = {
     int | None: "int or None",
     float | None: "float or None",
     tuple[str, ...]: "str or sequence of str",
+    Signs | None: "sequence of int, mapping or None",
+    Weights | None: "sequence of float, mapping or None",
+    Groups | None: "sequence of sequences or None",
 }
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -81,6 +86,8 @@ class Row:
             return ", ".join(self.choices)
         if self.kind == "bool":
             return "True, False"
+        if self.kind == "sequence of sequences or None":
+            return "names or positions of columns"
         bounds = []
         if self.low is not None:
             bounds.append(f"{'>' if self.low_open else '>='} {_number(self.low)}")

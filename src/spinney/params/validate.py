@@ -2,15 +2,21 @@
 
 import math
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params import by_column
 from spinney.params.choices import METRICS, metrics_for
 from spinney.params.rows import Row
 
+_BY_COLUMN: Mapping[str, Callable[[object, str], object]] = {
+    "sequence of int, mapping or None": by_column.signs,
+    "sequence of float, mapping or None": by_column.weights,
+    "sequence of sequences or None": by_column.groups,
+}
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
@@ -57,6 +63,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return _words(row, value, said)
     if value is None and row.kind.endswith("or None"):
         return None
+    if row.kind in _BY_COLUMN:
+        return _BY_COLUMN[row.kind](value, said)
     if row.kind.startswith("int"):
         return _whole(row, value, said)
     return _bounded(row, _number(row, value, said), said)

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from spinney.jit.intrinsics import bits_of
 from spinney.jit.kernel import inline
+from spinney.jit.math import log
 
 GOLDEN = -7046029254386353131
 MIX_1 = -4658895280553007687
@@ -42,4 +44,45 @@ def choose(numbers, at, count, wanted, seed, purpose):
             numbers[at + kept] = numbers[at + i]
             kept += 1
             needed -= 1
+    return kept
+
+
+@inline
+def choose_by_weight(numbers, at, count, wanted, seed, purpose, weights, keys, keys_at):
+    """As `choose`, one after another in proportion to the weight of each number; those of weight 0 are left out.
+
+    Every number gets a waiting time, exponential with its weight as rate, and the shortest ones win (Efraimidis and Spirakis).
+    """
+    able = 0
+    for i in range(count):
+        weight = weights[numbers[at + i]]
+        # Half a step up, so that no number is 0.
+        waiting = -log(unit(random_bits(seed, purpose, i)) + 1.1641532182693481e-10) / (weight if weight > 0.0 else 1.0)
+        keys[keys_at + i] = waiting if weight > 0.0 else float("inf")
+        able += 1 if weight > 0.0 else 0
+    needed = min(wanted, able)
+    # The longest time that wins, by bisection: bits of positive floats have the order of the floats.
+    low = np.int64(0)
+    high = bits_of(float("inf"))
+    while low < high:
+        middle = low + ((high - low) >> 1)
+        within = 0
+        for i in range(count):
+            within += 1 if bits_of(keys[keys_at + i]) <= middle else 0
+        if within >= needed:
+            high = middle
+        else:
+            low = middle + 1
+    shorter = 0
+    for i in range(count):
+        shorter += 1 if bits_of(keys[keys_at + i]) < low else 0
+    equal = needed - shorter
+    kept = 0
+    for i in range(count):
+        key = bits_of(keys[keys_at + i])
+        wins = key < low or (key == low and equal > 0 and weights[numbers[at + i]] > 0.0)
+        if wins:
+            equal -= 1 if key == low else 0
+            numbers[at + kept] = numbers[at + i]
+            kept += 1
     return kept

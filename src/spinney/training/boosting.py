@@ -17,7 +17,7 @@ from spinney.jit.team import Team, threads_for
 from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives.base import LARGEST_TARGET, Round
-from spinney.params import Config, metrics_for, parse, resolve
+from spinney.params import Config, metrics_for, parse, placed, resolve
 from spinney.sampling import GradientSampler, draw_rows
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
@@ -79,6 +79,7 @@ def train(
         raise ParameterTypeError(f"rounds must be a whole number, got {rounds!r}")
     if rounds < 0:
         raise ParameterError(f"rounds must be 0 or more, got {rounds}")
+    by_place = _by_place(config, dataset)
     watched = _check_valid(valid, dataset)
     if config.early_stopping_rounds is not None and not watched:
         raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
@@ -87,7 +88,7 @@ def train(
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(_threads(config, dataset)))
-        return _Boosting(config, dataset, watched, team).run(int(rounds), listeners)
+        return _Boosting(config, by_place, dataset, watched, team).run(int(rounds), listeners)
 
 
 @dataclass
@@ -103,7 +104,9 @@ class _Watched:
 class _Boosting:
     """One training."""
 
-    def __init__(self, config: Config, dataset: Dataset, valid: Mapping[str, Dataset], team: Team) -> None:
+    def __init__(
+        self, config: Config, by_place: Config, dataset: Dataset, valid: Mapping[str, Dataset], team: Team
+    ) -> None:
         self._config, self._dataset, self._team = config, dataset, team
         self._objective = objectives.get(config.objective)
         self._outputs = self._objective.outputs(config.num_class)
@@ -114,7 +117,7 @@ class _Boosting:
         scores = _starting_scores(dataset, self._base_score, "dataset")
         self._round = Round.over(scores, target, weight)
         self._gradients = self._objective.gradients(self._round, team.size)
-        self._learner = learners.get(config, dataset, unit, self._round, team)
+        self._learner = learners.get(by_place, dataset, unit, self._round, team)
         self._eligible = _eligible_rows(dataset, weight, config.subsample)
         self._in_bag: int | None = None
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
@@ -233,6 +236,12 @@ def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
                 f"{name} = {getattr(config, name)!r} differs from the Dataset's {own[name]!r}; give it to Dataset only"
             )
     return replace(config, **own)
+
+
+def _by_place(config: Config, dataset: Dataset) -> Config:
+    """The parameters with columns by position instead of by name."""
+    schema = dataset.schema
+    return placed(config, schema.names, schema.columns, schema.categorical)
 
 
 def _threads(config: Config, dataset: Dataset) -> int:

@@ -1,0 +1,124 @@
+"""How columns are drawn: exact numbers, and chances in proportion to their weights."""
+
+import numpy as np
+import pytest
+
+import oracles
+import spinney as sp
+from spinney.sampling import draw_columns
+
+X = np.random.default_rng(0).normal(size=(400, 12))
+Y = X.sum(axis=1)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("seed", range(20))
+def test_columns_are_drawn_as_by_the_oracle(seed):
+    weights = np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 1e-3], 30)
+    weights[3] = 0.5
+    for wanted in (1, 7, 30):
+        found = draw_columns(30, wanted, seed, weights).tolist()
+        assert found == oracles.chosen_by_weight(range(30), wanted, seed, oracles.COLUMNS, weights)
+        assert len(found) == min(wanted, np.count_nonzero(weights))
+
+
+def test_a_single_column_is_drawn_in_proportion_to_its_weight():
+    weights = np.array([1.0, 2.0, 0.0, 5.0])
+    hits = np.zeros(4)
+    for seed in range(4000):
+        hits[draw_columns(4, 1, seed, weights)] += 1
+    # The largest standard deviation is 31.
+    np.testing.assert_allclose(hits, 4000 * weights / weights.sum(), atol=130)
+
+
+def test_the_second_column_is_drawn_in_proportion_among_the_others():
+    weights = np.array([1.0, 2.0, 3.0])
+    left_out = np.zeros(3)
+    for seed in range(4000):
+        left_out += 1
+        left_out[draw_columns(3, 2, seed, weights)] -= 1
+    total = weights.sum()
+    expected = [
+        sum(
+            weights[one] / total * weights[two] / (total - weights[one])
+            for one in range(3)
+            for two in range(3)
+            if len({one, two, last}) == 3
+        )
+        for last in range(3)
+    ]
+    np.testing.assert_allclose(left_out / 4000, expected, atol=0.04)
+
+
+def test_equal_weights_draw_all_columns_alike():
+    hits = np.zeros(20)
+    for seed in range(2000):
+        hits[draw_columns(20, 5, seed, np.full(20, 0.1))] += 1
+    # 500 expected; the standard deviation is 19.
+    assert hits.min() > 420
+    assert hits.max() < 580
+
+
+@pytest.mark.parametrize("tiny", [5e-324, 1e-300, 1e300])
+def test_weights_of_any_size_keep_the_number_exact(tiny):
+    for seed in range(20):
+        model = sp.train(
+            {"colsample_bytree": 0.5, "feature_weights": [tiny] * 6 + [0.0] * 6, "random_state": seed},
+            sp.Dataset(X, Y),
+            rounds=2,
+        )
+        assert model.forest.feature.max() < 6
+
+
+def columns_of_trees(params, rounds=20):
+    model = sp.train({"min_child_samples": 1, "max_leaves": 0} | params, sp.Dataset(X, Y), rounds=rounds)
+    return [model.forest.tree(t) for t in range(model.forest.trees)]
+
+
+@pytest.mark.parametrize("weights", [None, [1.0] * 6 + [3.0] * 6])
+def test_shares_of_columns_multiply_and_are_exact_counts(weights):
+    given = {
+        "colsample_bytree": 0.5,
+        "colsample_bylevel": 0.5,
+        "colsample_bynode": 0.34,
+        "feature_weights": weights,
+    }
+    for tree in columns_of_trees(given):
+        by_depth = {}
+        for node, depth in tree.walk():
+            if tree.feature[node] >= 0:
+                by_depth.setdefault(depth, set()).add(int(tree.feature[node]))
+        # 6 columns a tree, 3 of them a level, 1 of these a node.
+        assert len(set().union(*by_depth.values())) == 6
+        assert all(len(columns) <= 3 for columns in by_depth.values())
+        assert max(map(len, by_depth.values())) == 3
+
+
+def test_a_column_of_weight_zero_is_never_drawn():
+    weights = {column: 0 for column in range(0, 12, 2)}
+    for share in ("colsample_bytree", "colsample_bylevel", "colsample_bynode"):
+        for part in (0.3, 0.97):
+            for tree in columns_of_trees({share: part, "feature_weights": weights}, rounds=4):
+                used = tree.feature[tree.feature >= 0]
+                assert len(used)
+                assert (used % 2 == 1).all()
+
+
+def test_fewer_columns_than_asked_for_are_drawn_where_too_few_have_a_weight():
+    weights = [0.0] * 10 + [1.0, 1.0]
+    for tree in columns_of_trees({"colsample_bytree": 0.5, "feature_weights": weights}, rounds=4):
+        assert set(tree.feature[tree.feature >= 0].tolist()) == {10, 11}
+
+
+def test_weights_do_not_matter_where_nothing_is_drawn():
+    data = sp.Dataset(X, Y)
+    weighted = sp.train({"feature_weights": [0.0] * 11 + [1.0]}, data, rounds=3)
+    assert weighted.forest.equal(sp.train({}, data, rounds=3).forest)
+
+
+def test_heavy_columns_are_used_more_often():
+    used = np.zeros(12)
+    for tree in columns_of_trees({"colsample_bynode": 0.1, "feature_weights": [1.0] * 6 + [9.0] * 6}):
+        used += np.bincount(tree.feature[tree.feature >= 0], minlength=12)
+    share = used[6:].sum() / used.sum()
+    assert share == pytest.approx(0.9, abs=0.03)
