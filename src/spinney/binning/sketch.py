@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.binning import sketch_bytes
 from spinney.binning.sketch_input import Batch, read_numbers
-from spinney.binning.summary import BLOCK, MOST_COUNT, SMALLEST_EPS, Summary, condense, insert
+from spinney.binning.sketch_store import Store
+from spinney.binning.summary import BLOCK, SMALLEST_EPS
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
 from spinney.params import parse
 
-PARTS_AT_ONCE = 256  # bounds the scratch memory of an update: 2 million values, 16 to 64 MB
-MOST_TOTAL = 2.0**1022  # sums of weights stay finite in whatever order they are taken
 TIE = 1e-13  # shares of the mass that differ by less are equal: they are running sums of many weights
 
 
@@ -30,14 +29,6 @@ class QuantileSketch:
     n_jobs : int, optional
         Threads to update with; the sketch does not depend on it.
 
-    Attributes
-    ----------
-    eps : float
-    count : int
-        Values seen that weigh something.
-    missing : int
-        NaN seen. They are otherwise ignored, as are values of weight 0.
-
     Notes
     -----
     *Promise.* F(z), the weight of the values below z, is estimated with an error of at most eps times the total weight, for
@@ -45,24 +36,27 @@ class QuantileSketch:
     less than 1e-9. Nothing is random. The sketch depends on the sequence of values alone, bit for bit: neither on how it was
     cut into batches nor on threads. Merging in another order gives another sketch that keeps the same promise.
 
-    *Algorithm.* Values are collected into blocks of 32 768. A full block is sorted and becomes a summary: ascending points
-    with masses. There is at most one summary of each level; where a second one comes, both are merged, and where the result has
-    more than m(l) = 3 (max(l, 1) + 2) / eps + 2 points, it is pruned and goes up one level, as a carry does. Pruning takes
-    neighbouring points together as long as at most d of a group's mass lies on either side of the point that stands for it.
+    *Algorithm.* Values are collected into blocks of 65 536. A full block is sorted and becomes a summary: ascending points
+    with masses. There is at most one summary of each level; where a second one comes, both are merged, and where the result
+    has more than m(l) = 3 (max(l, 1) + 2) / eps + 2 points, it is pruned and goes up one level, as a carry does. Pruning
+    takes neighbouring points together, as long as at most d of a group's mass lies on either side of the point that stands
+    for it.
 
-    *Proof.* (1) The sum of two summaries is wrong by at most the sum of their errors, as F is a sum over values. (2) Groups
+    *Proof.* (1) Two summaries together are wrong by at most the sum of their errors, as F is a sum over values. (2) Groups
     keep their mass, so pruning moves F only inside a group, and there by at most d. (3) A summary of level l and mass W is
     allowed the error e(l) W, where e(l) = eps (1/9 + 1/12 + ... + 1/(3 (l + 2))); d is what merged summaries leave of
-    e(l + 1) W, at least eps W / (3 (l + 3)). So (4) by induction over any tree of merges each summary keeps its allowance: only
-    its level counts, not how it came about. (5) A summary of level l >= 1 holds at least 2^(l-1) blocks, so among fewer than
-    2^62 values no level is above 47, and e(47) < eps. Errors of the summaries of a sketch add up to at most eps times the
-    total. (6) Each group but the last has more than d of mass up to its point, so that there are at most W / d + 1 groups, that
-    is m(l) of them: with n values, at most 16 (m(0) + ... + m(L)) bytes, L = 1 + log2(n / 32 768), and 16 for each value of the
-    block that is being filled. That is O((1/eps) log(n)^2), or, as L is at most 47, at most 150 / eps points for each doubling of n.
-    As long as points fit, nothing is pruned: few values, or few distinct ones, are answered exactly.
+    e(l + 1) W, at least eps W / (3 (l + 3)). (4) So, by induction over any tree of merges, each summary keeps its allowance:
+    only its level counts, not how it came about. (5) A summary of level l >= 1 holds at least 2^(l-1) blocks, so among fewer
+    than 2^62 values no level is above 47, and e(47) < eps: the errors of all summaries add up to at most eps times the total.
 
-    This is the merge and prune of Greenwald and Khanna (2004) and of XGBoost's weighted sketch, in the binary counter that makes
-    it mergeable in any order (Agarwal et al., "Mergeable summaries", 2012), with plain masses in place of rank intervals.
+    *Memory.* Each group but the last has more than d of mass up to and with its point, so there are at most W / d + 1
+    groups, which is within m(l). With n values and L = 1 + log2(n / 65 536) that makes at most 16 (m(0) + ... + m(L)) bytes,
+    and 16 for each value of the unfinished block: O((1/eps) log(n)^2), or, since L is at most 47, never more than 147/eps + 2
+    points for each doubling of n. As long as points fit nothing is pruned, so that few values, or few distinct ones, are
+    answered exactly.
+
+    It is the merge and prune of Greenwald and Khanna and of XGBoost's weighted sketch, with masses in place of rank
+    intervals, in the binary counter that makes it mergeable in any order (Agarwal et al., "Mergeable summaries", 2012).
 
     Examples
     --------
@@ -77,20 +71,43 @@ class QuantileSketch:
     _block = BLOCK
 
     def __init__(self, eps: float = 0.001, *, n_jobs: int | None = None) -> None:
-        if not isinstance(eps, numbers.Real) or isinstance(eps, bool):
+        if not isinstance(eps, int | float | np.integer | np.floating) or isinstance(eps, bool):
             raise ParameterTypeError(f"eps must be a number, got {type(eps).__name__}")
         if not SMALLEST_EPS <= eps <= 0.5:
             raise ParameterError(f"eps = {eps} must be from {SMALLEST_EPS} to 0.5")
-        self.eps = float(eps)
         self.n_jobs = parse({"n_jobs": n_jobs}).n_jobs
-        self.count = 0
-        self.missing = 0
-        self._range = (np.inf, -np.inf)
-        self._levels: dict[int, Summary] = {}
-        # The block that is being filled: room for some values, of which `_held` are there. No weights: all weigh 1.
-        self._held = 0
-        self._values = np.empty(0)
-        self._weights: NDArray[np.float64] | None = None
+        self._store = Store(float(eps), self._block)
+
+    @property
+    def eps(self) -> float:
+        """Largest error of a rank, as a share of the total weight."""
+        return self._store.eps
+
+    @property
+    def count(self) -> int:
+        """Values seen that weigh something."""
+        return self._store.count
+
+    @property
+    def missing(self) -> int:
+        """NaN seen."""
+        return self._store.missing
+
+    @property
+    def total(self) -> float:
+        """Weight of all values."""
+        return self._store.total
+
+    @property
+    def error(self) -> float:
+        """What ranks are wrong by at most, as a share of the total weight: 0 while all is exact, never above `eps`."""
+        total = self.total
+        return sum(summary.error / total for summary in self._store.summaries)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self._store.nbytes
 
     def update(self, values: ArrayLike, weights: ArrayLike | None = None) -> QuantileSketch:
         """Add values.
@@ -122,8 +139,8 @@ class QuantileSketch:
             threads = threads_for(self.n_jobs) if len(column) >= 2 * self._block else 1
             with Team(threads) as team:
                 batch = Batch(column, mass, team)
-                self._check_room(batch.count, batch.total)
-                self._take(batch, team)
+                self._store.check_room(batch.count, batch.total)
+                self._store.take(batch, team)
         return self
 
     def merge(self, other: QuantileSketch) -> QuantileSketch:
@@ -141,19 +158,8 @@ class QuantileSketch:
             raise DataError(
                 f"a sketch of eps = {other.eps} cannot be merged into one of eps = {self.eps}; make both alike"
             )
-        self._check_room(other.count, other.total)
-        # The other sketch may be this one.
-        summaries = [other._levels[level] for level in sorted(other._levels)]
-        values, weights = other._pending()
-        missing, (low, high), summed = other.missing, other._range, other.count - len(values)
-        if len(values):
-            with Team(1) as team:
-                self._take(Batch(values.copy(), weights if weights is None else weights.copy(), team), team)
-        for summary in summaries:
-            insert(self._levels, summary, self.eps)
-        self.count += summed
-        self.missing += missing
-        self._range = (min(self._range[0], low), max(self._range[1], high))
+        self._store.check_room(other.count, other.total)
+        self._store.merge(other._store)
         return self
 
     @overload
@@ -187,7 +193,7 @@ class QuantileSketch:
             raise ParameterError(f"q = {q!r} must be from 0 to 1")
         points, shares = self._shares()
         found = _inverse(points, shares, wanted.ravel()).reshape(wanted.shape)
-        found = np.where(wanted <= 0.0, self._range[0], np.where(wanted >= 1.0, self._range[1], found))
+        found = np.where(wanted <= 0.0, self._store.low, np.where(wanted >= 1.0, self._store.high, found))
         return found if wanted.ndim else float(found)
 
     @overload
@@ -264,36 +270,7 @@ class QuantileSketch:
         >>> points.tolist(), masses.tolist()
         ([1.0, 3.0], [1.0, 2.0])
         """
-        values, weights = self._pending()
-        summaries = [self._levels[level] for level in sorted(self._levels)]
-        points = np.concatenate([*(summary.points for summary in summaries), values])
-        masses = [summary.masses for summary in summaries]
-        mass = np.concatenate([*masses, np.ones(len(values)) if weights is None else weights])
-        order = np.argsort(points, kind="stable")
-        points = points[order]
-        new = np.concatenate([np.ones(min(len(points), 1), np.bool_), points[1:] != points[:-1]])
-        # Added one after another, on any machine.
-        return points[new] + 0.0, np.bincount(np.cumsum(new) - 1, mass[order])
-
-    @property
-    def total(self) -> float:
-        """Weight of all values."""
-        values, weights = self._pending()
-        held = float(len(values)) if weights is None or not len(values) else float(np.cumsum(weights)[-1])
-        return sum((self._levels[level].total for level in sorted(self._levels)), held)
-
-    @property
-    def error(self) -> float:
-        """What ranks are wrong by at most, as a share of the total weight: 0 while all is exact, never above `eps`."""
-        # Shares are added: a tiny total times a share would be rounded.
-        total = self.total
-        return sum(summary.error / total for summary in self._levels.values())
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        held = self._values.nbytes + (0 if self._weights is None else self._weights.nbytes)
-        return held + sum(summary.nbytes for summary in self._levels.values())
+        return self._store.points()
 
     def to_bytes(self) -> bytes:
         """Write the sketch; the same sketch gives the same bytes.
@@ -304,14 +281,7 @@ class QuantileSketch:
         >>> sp.QuantileSketch.from_bytes(sp.QuantileSketch(0.1).update([1, 2, 3]).to_bytes())
         QuantileSketch(eps=0.1, count=3, missing=0)
         """
-        values, weights = self._pending()
-        low, high = self._range
-        summaries = tuple(self._levels[level] for level in sorted(self._levels))
-        return sketch_bytes.write(
-            sketch_bytes.State(
-                self.eps, self._block, self.count, self.missing, low, high, values, weights, summaries
-            )
-        )
+        return sketch_bytes.write(self._store)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_jobs: int | None = None) -> QuantileSketch:
@@ -319,19 +289,13 @@ class QuantileSketch:
 
         Every field is checked: whatever the bytes, the answer is a sound sketch or a `SketchFormatError`.
         """
-        state = sketch_bytes.read(data, cls._block)
-        sketch = cls(state.eps, n_jobs=n_jobs)
-        sketch.count, sketch.missing, sketch._range = state.count, state.missing, (state.low, state.high)
-        sketch._values, sketch._weights, sketch._held = state.values, state.weights, len(state.values)
-        sketch._levels = {summary.level: summary for summary in state.summaries}
+        store = sketch_bytes.read(data, cls._block)
+        sketch = cls(store.eps, n_jobs=n_jobs)
+        sketch._store = store
         return sketch
 
     def __repr__(self) -> str:
         return f"QuantileSketch(eps={self.eps}, count={self.count}, missing={self.missing})"
-
-    def _pending(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Values of the block that is being filled, in the order they came, and their weights."""
-        return self._values[: self._held], None if self._weights is None else self._weights[: self._held]
 
     def _shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The points, and the share of the weight that is at or below each."""
@@ -340,48 +304,6 @@ class QuantileSketch:
         points, masses = self.points()
         below = np.cumsum(masses)
         return points, below / below[-1]
-
-    def _check_room(self, count: int, total: float) -> None:
-        if self.count + count >= MOST_COUNT:
-            raise DataError(f"{self.count} and {count} more are too many values: a sketch holds less than 2**62")
-        if not self.total + total <= MOST_TOTAL:
-            raise DataError("the weights add up to more than 2**1022; divide all weights by a large number")
-
-    def _take(self, batch: Batch, team: Team) -> None:
-        """Add what counts of a batch, block by block."""
-        for first in range(0, len(batch.kept), PARTS_AT_ONCE):
-            some = int(batch.kept[first : first + PARTS_AT_ONCE].sum())
-            parts = min(PARTS_AT_ONCE, len(batch.kept) - first)
-            weighted = batch.weighted or (self._weights is not None and self._held > 0)
-            room, end = self._room(self._held + some, weighted), self._held + some
-            values, weights = room[0][:end], room[1] if room[1] is None else room[1][:end]
-            batch.copy(first, parts, self._held, values, weights, team)
-            for summary in condense(values, weights, self._block, self.eps, team):
-                insert(self._levels, summary, self.eps)
-            self._values, self._weights = room
-            self._held = end
-            if end >= self._block:
-                rest = end - end % self._block
-                self._values = values[rest:].copy()
-                self._weights = weights if weights is None else weights[rest:].copy()
-                self._held = len(self._values)
-        self.count += batch.count
-        self.missing += batch.missing
-        self._range = (min(self._range[0], batch.low), max(self._range[1], batch.high))
-
-    def _room(self, needed: int, weighted: bool) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Arrays with room for so many values and weights, which begin with those of the unfinished block."""
-        values, weights = self._values, self._weights
-        if len(values) < needed:
-            # Twice as much as needed, so that values that come one by one are not copied each time.
-            values = np.empty(needed if needed >= self._block else min(2 * needed + 64, self._block))
-            values[: self._held] = self._values[: self._held]
-        if not weighted:
-            return values, None
-        if weights is None or len(weights) < len(values):
-            weights = np.empty(len(values))
-            weights[: self._held] = 1.0 if self._weights is None else self._weights[: self._held]
-        return values, weights
 
 
 def _inverse(

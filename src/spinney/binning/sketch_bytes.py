@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.summary import BUDGET, MOST_COUNT, MOST_LEVEL, SMALLEST_EPS, Summary, most_points
+from spinney.binning.sketch_store import Store
+from spinney.binning.summary import (
+    BUDGET,
+    MOST_COUNT,
+    MOST_LEVEL,
+    MOST_TOTAL,
+    SMALLEST_EPS,
+    Summary,
+    most_points,
+)
 from spinney.errors import DataTypeError, SketchFormatError
 
 MAGIC = b"spinneyQ"
@@ -24,43 +32,29 @@ VERSION = 1
 HEAD = struct.Struct("<8sIIdqqddIII")
 LEVEL = struct.Struct("<IId")
 CHECKSUM = 4
+MOST_SUM = 1.5 * MOST_TOTAL  # in whatever order it is taken
 ROUNDING = 1e-9  # an error and an allowance are sums in another order
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """All there is to a sketch."""
-
-    eps: float
-    block: int
-    count: int
-    missing: int
-    low: float
-    high: float
-    values: NDArray[np.float64]
-    weights: NDArray[np.float64] | None
-    summaries: tuple[Summary, ...]
-
-
-def write(state: State) -> bytes:
+def write(store: Store) -> bytes:
     """Give the bytes of a sketch."""
-    weights = state.weights
+    weights = store.weights
     if weights is not None and np.all(weights == 1.0):
         weights = None
-    summaries = state.summaries
+    summaries = store.summaries
     head = HEAD.pack(
-        MAGIC, VERSION, state.block, state.eps, state.count, state.missing, state.low, state.high,
-        len(state.values), int(weights is not None), len(summaries),
+        MAGIC, VERSION, store.block, store.eps, store.count, store.missing, store.low, store.high,
+        len(store.values), int(weights is not None), len(summaries),
     )  # fmt: skip
     table = b"".join(LEVEL.pack(part.level, len(part.points), part.error) for part in summaries)
-    arrays = [state.values] if weights is None else [state.values, weights]
+    arrays = [store.values] if weights is None else [store.values, weights]
     for summary in summaries:
         arrays += [summary.points, summary.masses]
     body = head + table + b"".join(array.astype("<f8").tobytes() for array in arrays)
     return body + zlib.crc32(body).to_bytes(CHECKSUM, "little")
 
 
-def read(data: bytes, block: int) -> State:
+def read(data: bytes, block: int) -> Store:
     """Read a sketch whose blocks are of the given size, trusting nothing."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise DataTypeError(f"data must be bytes, got {type(data).__name__}")
@@ -83,18 +77,24 @@ def read(data: bytes, block: int) -> State:
     _check(len(data) >= table_end + CHECKSUM, f"the sketch is cut off: its size is {len(data)} bytes")
     table = [LEVEL.unpack_from(data, HEAD.size + i * LEVEL.size) for i in range(levels)]
     sizes = [held] * (1 + weighted) + [size for _, size, _ in table for _ in range(2)]
-    _check(len(data) == table_end + 8 * sum(sizes) + CHECKSUM, f"the sketch does not fill its {len(data)} bytes")
+    _check(
+        len(data) == table_end + 8 * sum(sizes) + CHECKSUM, f"the sketch does not fill its {len(data)} bytes"
+    )
     arrays = _arrays(data, table_end, sizes)
     values, weights = arrays[0], arrays[1] if weighted else None
     arrays = arrays[1 + weighted :]
     _check(bool(np.isfinite(values).all()), "the sketch holds a value that is not finite")
     _check(weights is None or _is_mass(weights), "the sketch holds a weight that is not above zero")
-    summaries = tuple(
-        _summary(level, error, arrays[2 * i], arrays[2 * i + 1], eps) for i, (level, _, error) in enumerate(table)
-    )
-    state = State(eps, block, count, missing, low, high, values, weights, summaries)
-    _check_whole(state)
-    return state
+    summaries = [
+        _summary(level, error, arrays[2 * i], arrays[2 * i + 1], eps)
+        for i, (level, _, error) in enumerate(table)
+    ]
+    store = Store(eps, block)
+    store.count, store.missing, store.low, store.high = count, missing, low, high
+    store.fill(values, weights)
+    store.levels = {summary.level: summary for summary in summaries}
+    _check_whole(store, [summary.level for summary in summaries])
+    return store
 
 
 def _arrays(data: bytes, at: int, sizes: list[int]) -> list[NDArray[np.float64]]:
@@ -122,34 +122,32 @@ def _summary(
     return summary
 
 
-def _check_whole(state: State) -> None:
+def _check_whole(store: Store, levels: list[int]) -> None:
     """Check what is true of all parts together."""
-    levels = [summary.level for summary in state.summaries]
     _check(levels == sorted(set(levels)), f"the sketch has summaries of levels {levels}; they must ascend")
-    least = sum(state.block << max(level - 1, 0) for level in levels)
-    held = len(state.values)
+    least = sum(store.block << max(level - 1, 0) for level in levels)
+    held = len(store.values)
     _check(
-        state.count - held >= least if levels else state.count == held,
-        f"the sketch has {state.count} values, which its summaries cannot be of",
+        store.count - held >= least if levels else store.count == held,
+        f"the sketch has {store.count} values, which its summaries cannot be of",
     )
-    # Masses are checked to be finite one by one; so must be their sum.
-    with np.errstate(over="ignore"):
-        total = sum(summary.total for summary in state.summaries)
-        total += 0.0 if state.weights is None else float(np.sum(state.weights))
-    _check(bool(np.isfinite(total)) and total <= 2.0**1023, "the sketch's weights add up to infinity")
-    if not state.count:
-        _check(state.low == np.inf and state.high == -np.inf, "the sketch is empty but has a range")
+    _check(store.total <= MOST_SUM, "the sketch's weights add up to too much")
+    if not store.count:
+        _check(store.low == np.inf and store.high == -np.inf, "the sketch is empty but has a range")
         return
-    parts = [summary.points for summary in state.summaries] + [state.values] * (held > 0)
+    parts = [summary.points for summary in store.summaries] + [store.values] * (held > 0)
     low, high = min(float(part.min()) for part in parts), max(float(part.max()) for part in parts)
-    _check(-np.inf < state.low <= low and high <= state.high < np.inf, "the sketch's range does not hold its values")
+    _check(
+        -np.inf < store.low <= low and high <= store.high < np.inf,
+        "the sketch's range does not hold its values",
+    )
     if not any(levels):
-        _check(state.low == low and state.high == high, "the sketch's range is not that of its values")
+        _check(store.low == low and store.high == high, "the sketch's range is not that of its values")
 
 
 def _is_mass(masses: NDArray[np.float64]) -> bool:
     with np.errstate(over="ignore"):
-        return bool((masses > 0.0).all() and np.isfinite(np.sum(masses)))
+        return bool((masses > 0.0).all() and np.sum(masses) <= MOST_SUM)
 
 
 def _check(sound: bool, message: str) -> None:

@@ -58,7 +58,9 @@ class Batch:
         missing, wrong = np.empty(parts, np.int64), np.empty(parts, np.int64)
         sums, lows, highs = np.empty(parts), np.empty(parts), np.empty(parts)
         team.run(
-            survey_values.bind(*self._head, parts, *self._arrays, self.kept, missing, wrong, sums, lows, highs)
+            survey_values.bind(
+                *self._head, parts, *self._arrays, self.kept, missing, wrong, sums, lows, highs
+            )
         )
         if wrong.any():
             raise _refusal(values, weights)

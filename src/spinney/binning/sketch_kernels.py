@@ -115,7 +115,7 @@ def take_values(
             x = float(values32[i]) if single != 0 else values64[i]
             w = weights[i] if weighted != 0 else 1.0
             if x == x and w > 0.0:
-                taken[to] = x
+                taken[to] = x + 0.0  # not -0.0
                 if keep != 0:
                     taken_weights[to] = w
                 to += 1
