@@ -64,3 +64,57 @@ def check_quantiles(sketch, exact, wanted):
     for q, value in zip(wanted, sketch.quantile(wanted), strict=True):
         assert exact.share(value) <= q + sketch.eps + SLACK
         assert exact.share(value, "right") >= q - sketch.eps - SLACK
+
+
+def naive_points(values, weights, eps, block):
+    """Points, masses and error that a sketch of these values has, step by step as its docstring says."""
+    levels, at = {}, 0
+    allowed = [0.0]
+    for level in range(1, 48):
+        allowed.append(allowed[-1] + 1.0 / (3 * (level + 2)))
+    while at + block <= len(values):
+        mass = added({}, zip(values[at : at + block], weights[at : at + block], strict=True))
+        level, known = 0, 0.0
+        while True:
+            if len(mass) > int(3 * (max(level, 1) + 2) / eps) + 2:
+                mass, error = pruned(mass, eps * allowed[level + 1], known)
+                level, known = level + 1, known + error
+            if level not in levels:
+                break
+            old, old_error = levels.pop(level)
+            mass, known = added(dict(old), mass.items()), old_error + known
+        levels[level] = (mass, known)
+        at += block
+    whole = {}
+    for level in sorted(levels):
+        added(whole, levels[level][0].items())
+    added(whole, zip(values[at:], weights[at:], strict=True))
+    points = sorted(whole)
+    return points, [whole[point] for point in points], sum(error for _, error in levels.values())
+
+
+def added(mass, pairs):
+    """Weights added up by value."""
+    for value, weight in pairs:
+        mass[value + 0.0] = mass.get(value + 0.0, 0.0) + weight
+    return mass
+
+
+def pruned(mass, share, known):
+    """Groups of neighbouring values, with at most `delta` of mass on either side of the one that stands for each."""
+    total = 0.0
+    for value in sorted(mass):
+        total += mass[value]
+    delta = share * total - known
+    waiting = [(value, mass[value]) for value in sorted(mass)]
+    found, worst = {}, 0.0
+    while waiting:
+        before = after = 0.0
+        while len(waiting) > 1 and before + waiting[0][1] <= delta:
+            before += waiting.pop(0)[1]
+        value, own = waiting.pop(0)
+        while waiting and after + waiting[0][1] <= delta:
+            after += waiting.pop(0)[1]
+        found[value] = before + own + after
+        worst = max(worst, before, after)
+    return found, worst

@@ -149,7 +149,7 @@ def test_wrong_arguments_are_named():
     with pytest.raises(ParameterTypeError, match="eps"):
         sp.QuantileSketch("small")
     for q in (-0.1, 1.1, np.nan, [0.5, 2.0]):
-        with pytest.raises(ParameterError, match="q = .* must be from 0 to 1"):
+        with pytest.raises(ParameterError, match=r"q = .* must be from 0 to 1"):
             sketch.quantile(q)
     with pytest.raises(ParameterTypeError, match="q must be a number"):
         sketch.quantile("half")
@@ -161,9 +161,9 @@ def test_wrong_arguments_are_named():
         sketch.cuts(2.5)
     with pytest.raises(DataTypeError, match="text"):
         sketch.update(["a"])
-    with pytest.raises(DataTypeError, match="other must be a spinney.QuantileSketch, got list"):
+    with pytest.raises(DataTypeError, match=r"other must be a spinney\.QuantileSketch, got list"):
         sketch.merge([1.0])
-    with pytest.raises(DataError, match="eps = 0.1 cannot be merged into one of eps = 0.001"):
+    with pytest.raises(DataError, match=r"eps = 0\.1 cannot be merged into one of eps = 0\.001"):
         sketch.merge(sp.QuantileSketch(0.1))
 
 

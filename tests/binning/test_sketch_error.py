@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spinney as sp
-from sketch_oracle import Exact, SmallBlocks, check_quantiles, check_ranks
+from sketch_oracle import Exact, SmallBlocks, check_quantiles, check_ranks, naive_points
 from spinney.binning.summary import most_bytes
 
 VALUES = {
@@ -104,6 +104,21 @@ def test_any_list_in_two_parts_keeps_the_promise(pairs, middle):
     values, weights = np.array([*pairs, (0.5, 1.0)]).T.copy()
     sketch = SmallBlocks(0.5).update(values[middle:], weights[middle:])
     check(SmallBlocks(0.5).update(values[:middle], weights[:middle]).merge(sketch), values, weights)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("eps", [0.5, 0.11])
+@pytest.mark.parametrize("kind", ["none", "uniform", "growing", "one heavy"])
+def test_points_are_those_of_the_oracle(kind, eps):
+    values, weights, _ = made(("ties" if kind == "uniform" else "normal", kind, 500, 1))
+    sketch = SmallBlocks(eps).update(values, weights)
+    weights = np.ones(500) if weights is None else weights
+    points, masses, error = naive_points(values.tolist(), weights.tolist(), eps, 8)
+    found = sketch.points()
+    assert found[0].tolist() == points
+    assert found[1].tolist() == masses
+    assert sketch.error * sketch.total == pytest.approx(error, rel=1e-12)
+    assert error > 0.0 or (kind == "uniform" and eps < 0.2)
 
 
 def test_many_levels_are_reached_and_their_promise_kept():

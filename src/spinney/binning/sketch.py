@@ -139,7 +139,7 @@ class QuantileSketch:
             threads = threads_for(self.n_jobs) if len(column) >= 2 * self._block else 1
             with Team(threads) as team:
                 batch = Batch(column, mass, team)
-                self._store.check_room(batch.count, batch.total)
+                self._store.check_room(batch.count, batch.missing, batch.total)
                 self._store.take(batch, team)
         return self
 
@@ -158,7 +158,7 @@ class QuantileSketch:
             raise DataError(
                 f"a sketch of eps = {other.eps} cannot be merged into one of eps = {self.eps}; make both alike"
             )
-        self._store.check_room(other.count, other.total)
+        self._store.check_room(other.count, other.missing, other.total)
         self._store.merge(other._store)
         return self
 

@@ -86,12 +86,11 @@ class Store:
         """Set the block that is being filled."""
         self._values, self._weights, self._held = values, weights, len(values)
 
-    def check_room(self, count: int, total: float) -> None:
+    def check_room(self, count: int, missing: int, total: float) -> None:
         """Refuse more values or weight than a sketch can hold."""
-        if self.count + count >= MOST_COUNT:
-            raise DataError(
-                f"{self.count} values and {count} more are too many: a sketch holds fewer than 2**62"
-            )
+        for old, new in ((self.count, count), (self.missing, missing)):
+            if old + new >= MOST_COUNT:
+                raise DataError(f"{old} values and {new} more are too many: a sketch holds fewer than 2**62")
         if not self.total + total <= MOST_TOTAL:
             raise DataError("the weights add up to more than 2**1022; divide all weights by a large number")
 
