@@ -13,6 +13,10 @@ class SmallBlocks(QuantileSketch):
     _block = 8
 
 
+class MediumBlocks(QuantileSketch):
+    _block = 1024
+
+
 class Exact:
     """All values, with weights as fractions."""
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spinney as sp
-from sketch_oracle import Exact, SmallBlocks, check_quantiles
+from sketch_oracle import Exact, MediumBlocks, SmallBlocks, check_quantiles
 from spinney.binning.summary import BLOCK, BUDGET, MOST_COUNT, MOST_LEVEL
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 
@@ -170,7 +170,7 @@ def test_wrong_arguments_are_named():
 def test_cuts_part_the_weight_about_evenly():
     rng = np.random.default_rng(2)
     values, weights = rng.lognormal(size=20_000), rng.random(20_000)
-    sketch, exact = SmallBlocks(0.01).update(values, weights), Exact(values, weights)
+    sketch, exact = MediumBlocks(0.01).update(values, weights), Exact(values, weights)
     for k in (2, 7, 20):
         found = [exact.share(cut, "right") for cut in sketch.cuts(k)]
         assert found == pytest.approx(np.arange(1, k) / k, abs=0.01 + 1e-3)

@@ -13,7 +13,11 @@ from spinney.binning.sketch_bytes import HEAD, LEVEL
 from spinney.errors import DataTypeError, SketchFormatError
 
 DAMAGED = 4000
-ODD = [b"\0" * 8, b"\xff" * 8, *(struct.pack("<d", x) for x in (np.nan, np.inf, -np.inf, -1.0, 1e308, 5e-324))]
+ODD = [
+    b"\0" * 8,
+    b"\xff" * 8,
+    *(struct.pack("<d", x) for x in (np.nan, np.inf, -np.inf, -1.0, 1e308, 5e-324)),
+]
 FIELDS = ("magic", "version", "block", "eps", "count", "missing", "low", "high", "held", "weighted", "levels")
 
 

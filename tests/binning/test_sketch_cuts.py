@@ -5,7 +5,7 @@ import pytest
 
 import oracles
 import spinney as sp
-from sketch_oracle import SmallBlocks
+from sketch_oracle import MediumBlocks, SmallBlocks
 from spinney.binning.cuts import cuts_from_sketches, find_cuts
 from spinney.binning.matrix import bin_table
 from spinney.data import read_table
@@ -55,12 +55,14 @@ def test_bins_of_a_smooth_column_weigh_about_the_same(weighted):
     eps, max_bin, rows = 0.002, 50, 30_000
     X, weight = columns(rows)
     X, weight = X[:, [0, 2]], weight if weighted else None
-    sketches = sketches_of(X, weight, eps, kind=SmallBlocks)
+    sketches = sketches_of(X, weight, eps, 700, kind=MediumBlocks)
     found = cuts_from_sketches(sketches, max_bin)
     for column in range(2):
         assert sketches[column].error > 0.0
         known = ~np.isnan(X[:, column])
-        bins = oracles.bins_of(X[known, column], found.values[found.starts[column] : found.starts[column + 1]])
+        bins = oracles.bins_of(
+            X[known, column], found.values[found.starts[column] : found.starts[column + 1]]
+        )
         masses = np.bincount(bins, None if weight is None else weight[known])
         assert len(masses) == max_bin
         # The rank of either end is wrong by eps at most, and a bin ends after a whole point.
@@ -71,7 +73,7 @@ def test_bins_of_a_smooth_column_weigh_about_the_same(weighted):
 def test_a_heavy_value_has_a_bin_of_its_own():
     rng = np.random.default_rng(2)
     values = rng.permutation(np.concatenate([np.full(5000, 0.25), rng.normal(size=20_000)]))
-    found = cuts_from_sketches([SmallBlocks(0.005).update(values)], 40)
+    found = cuts_from_sketches([MediumBlocks(0.005).update(values)], 40)
     bins = oracles.bins_of(values, found.values)
     alone = bins == oracles.bins_of(np.array([0.25]), found.values)[0]
     assert alone.sum() <= 5000 + 0.01 * 25_000

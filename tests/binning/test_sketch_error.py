@@ -31,7 +31,10 @@ WEIGHTS = {
     "one heavy": lambda rng, n: np.where(rng.random(n) < 3 / n, 1e9, 1.0),
 }
 rows = st.tuples(
-    st.sampled_from(sorted(VALUES)), st.sampled_from(sorted(WEIGHTS)), st.integers(1, 900), st.integers(0, 2**32)
+    st.sampled_from(sorted(VALUES)),
+    st.sampled_from(sorted(WEIGHTS)),
+    st.integers(1, 900),
+    st.integers(0, 2**32),
 )
 errors = st.sampled_from([0.5, 0.3, 0.1, 0.03])
 

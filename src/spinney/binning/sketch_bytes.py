@@ -70,7 +70,10 @@ def read(data: bytes, block: int) -> Store:
     )
     _check(its_block == block, f"the sketch has blocks of {its_block} values, not of {block}")
     _check(SMALLEST_EPS <= eps <= 0.5, f"the sketch has eps = {eps}")
-    _check(0 <= min(count, missing) <= max(count, missing) < MOST_COUNT, f"the sketch has {count} values and {missing} NaN")
+    _check(
+        0 <= min(count, missing) <= max(count, missing) < MOST_COUNT,
+        f"the sketch has {count} values and {missing} NaN",
+    )
     _check(held < block and held <= count, f"the sketch has {held} values in a block of {block}")
     _check(weighted <= 1 and levels <= MOST_LEVEL + 1, f"the sketch has {levels} summaries")
     table_end = HEAD.size + levels * LEVEL.size
