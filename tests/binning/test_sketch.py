@@ -253,3 +253,18 @@ def test_a_sketch_that_was_merged_with_itself_too_often_is_full():
     assert sketch.quantile(0.5) == pytest.approx(BLOCK / 2, abs=BLOCK / 4)
     with pytest.raises(DataError, match="too many"):
         sketch.merge(sketch)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_that_differ_in_their_last_bits_only_are_told_apart(weighted):
+    rng = np.random.default_rng(8)
+    count = 2 * BLOCK
+    near = 1.0 + rng.integers(0, 30_000, count) * 2.0**-52
+    few = np.where(rng.random(count) < 0.002, near, rng.normal(size=count))
+    # Values that only a full sort puts in order, some for which a few steps do, and some that are in order.
+    for values in (near, -near, few, np.sort(near)):
+        weights = rng.integers(1, 4, count) * 1.0 if weighted else np.ones(count)
+        points, masses = sp.QuantileSketch(1e-6).update(values, weights).points()
+        distinct, place = np.unique(values, return_inverse=True)
+        assert np.array_equal(points, distinct)
+        assert np.array_equal(masses, np.bincount(place, weights))

@@ -14,6 +14,8 @@ TINY = 2.0**-900
 UP = 2.0**900
 UP_MORE = 2.0**174  # UP * UP_MORE times the smallest float64 is 1
 EXACT = 2.0**52
+HIGH = 3  # digits from here on, 31 bits, tell most values of a block apart
+STEPS = 4
 
 
 @inline
@@ -121,6 +123,30 @@ def take_values(
                 to += 1
 
 
+@inline
+def finish_sort(keys, at, count, order, order_at, weighted):
+    """Sort keys that are in order but for their lowest digits, by insertion. False where it takes too many steps."""
+    steps = 0
+    for i in range(1, count):
+        key = keys[at + i]
+        if key >= keys[at + i - 1]:
+            continue
+        place = order[order_at + i] if weighted != 0 else 0
+        j = i
+        while j > 0 and keys[at + j - 1] > key:
+            keys[at + j] = keys[at + j - 1]
+            if weighted != 0:
+                order[order_at + j] = order[order_at + j - 1]
+            j -= 1
+        keys[at + j] = key
+        if weighted != 0:
+            order[order_at + j] = place
+        steps += i - j
+        if steps > STEPS * count:
+            return False
+    return True
+
+
 @kernel
 def condense_blocks(
     rank: i64, size: i64, sync: out(i64["32"]), threads: i64, blocks: i64, block: i64, room: i64, weighted: i64, limit: i64,
@@ -136,7 +162,11 @@ def condense_blocks(
         from_ = b * block
         for i in range(block):
             keys[at + i] = key_of(values[from_ + i])
-        sort_keys(keys, at, block, spare, at, order, 2 * at, weighted, heads, rank * DIGITS * BUCKETS)
+        sort_keys(keys, at, block, spare, at, order, 2 * at, weighted, heads, rank * DIGITS * BUCKETS, HIGH)
+        if not finish_sort(keys, at, block, order, 2 * at, weighted):
+            for i in range(block):
+                keys[at + i] = key_of(values[from_ + i])
+            sort_keys(keys, at, block, spare, at, order, 2 * at, weighted, heads, rank * DIGITS * BUCKETS, 0)
         if weighted != 0:
             for i in range(block):
                 spare[at + i] = bits_of(weights[from_ + order[2 * at + i]])
