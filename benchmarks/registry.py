@@ -15,6 +15,7 @@ from benchmarks.cases import (
     prediction,
     sampling,
     scaling,
+    sketches,
     sparsity,
     training,
 )
@@ -56,6 +57,7 @@ LIST = (
     Case("density", "training time on a sparse matrix by density", sparsity.run_density, NOBODY),
     Case("bundles", "bundles of one-hot blocks", sparsity.run_bundles, NOBODY),
     Case("identical-sparse", "model files of one-hot flights", sparsity.run_identical, NOBODY),
+    Case("sketch", "quantile sketches of 10 000 000 values", sketches.run, NOBODY),
     Case("accuracy", "held-out loss on real tables, five splits each", accuracy.run, LIGHTGBM),
 )
 CASES = {case.name: case for case in LIST}

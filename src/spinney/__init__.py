@@ -12,6 +12,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from spinney.binning.dataset import Dataset
+    from spinney.binning.sketch import QuantileSketch
     from spinney.estimators.gbm import GBMClassifier, GBMRegressor
     from spinney.model.model import Model, load
     from spinney.training.boosting import train
@@ -24,6 +25,7 @@ _HOME = {
     "History": "spinney.training.callbacks",
     "Model": "spinney.model.model",
     "ProgressBar": "spinney.training.callbacks",
+    "QuantileSketch": "spinney.binning.sketch",
     "RoundInfo": "spinney.training.callbacks",
     "load": "spinney.model.model",
     "train": "spinney.training.boosting",
@@ -36,6 +38,7 @@ __all__ = [
     "History",
     "Model",
     "ProgressBar",
+    "QuantileSketch",
     "RoundInfo",
     "__version__",
     "load",

@@ -29,6 +29,10 @@ class ModelFormatError(SpinneyError, ValueError):
     """A model file is damaged, of an unknown version, or not a model file."""
 
 
+class SketchFormatError(SpinneyError, ValueError):
+    """The bytes of a sketch are damaged, of an unknown version, or not those of a sketch."""
+
+
 class KernelArgumentError(SpinneyError, TypeError):
     """A kernel was called with an array of the wrong dtype, shape or layout."""
 

@@ -56,8 +56,8 @@ def gather_keys(
 
 
 @inline
-def sort_keys(keys, at, count, spare, spare_at, order, order_at, weighted, heads, heads_at):
-    """Sort keys[at:at+count] by radix; `order` (two lines of count) then tells where each key was."""
+def sort_keys(keys, at, count, spare, spare_at, order, order_at, weighted, heads, heads_at, lowest):
+    """Sort keys[at:at+count] by their digits from `lowest` on; `order` (two lines of count) then tells where each key was."""
     if weighted != 0:
         for i in range(count):
             order[order_at + i] = i
@@ -66,14 +66,14 @@ def sort_keys(keys, at, count, spare, spare_at, order, order_at, weighted, heads
         falls += 1 if keys[at + i] < keys[at + i - 1] else 0
     if falls == 0:
         return
-    for b in range(DIGITS * BUCKETS):
+    for b in range(lowest * BUCKETS, DIGITS * BUCKETS):
         heads[heads_at + b] = 0
     for i in range(count):
         key = keys[at + i]
-        for d in range(DIGITS):
+        for d in range(lowest, DIGITS):
             heads[heads_at + d * BUCKETS + digit_of(key, d)] += 1
     swapped = 0
-    for d in range(DIGITS):
+    for d in range(lowest, DIGITS):
         head = heads_at + d * BUCKETS
         first = keys[at] if swapped == 0 else spare[spare_at]
         if heads[head + digit_of(first, d)] == count:
@@ -193,7 +193,7 @@ def cut_columns(
         if count > 0:
             sort_keys(
                 keys, at, count, spare, rank * total, order, 2 * rank * total, weighted, heads,
-                rank * DIGITS * BUCKETS,
+                rank * DIGITS * BUCKETS, 0,
             )
             if weighted != 0:
                 # Weights in sorted order, through the line that sorting no longer needs.

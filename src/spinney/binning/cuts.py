@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from spinney.binning.cut_kernels import cut_columns, gather_keys
 from spinney.binning.entry_kernels import cut_stored
+from spinney.binning.sketch import QuantileSketch
+from spinney.binning.sketch_kernels import cut_points
 from spinney.data import Panel, Table
 from spinney.data.spans import EMPTY32, EMPTY64, kernel_blocks, spans
 from spinney.data.sparse import SparseValues
@@ -91,6 +94,29 @@ def find_cuts(
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
             parts += _cut_some(some, picks, sampled_weight, most, scratch, team)
+    return _joined(parts, max_bin, categories)
+
+
+def cuts_from_sketches(
+    sketches: Sequence[QuantileSketch], max_bin: int, categories: NDArray[np.int64] | None = None
+) -> Cuts:
+    """Quantile cuts of columns that came in batches, one sketch a column; a column is cut as `find_cuts` cuts its values.
+
+    As long as the sketches are exact, cuts of columns without weights are the same as from the whole table.
+
+    Examples
+    --------
+    >>> cuts_from_sketches([QuantileSketch().update([1, 2]).update([2, 4])], 255).values.tolist()
+    [1.5, 3.0]
+    """
+    parts = []
+    for sketch in sketches:
+        points, masses = sketch.points()
+        most = min(max_bin, LARGEST_BINS, len(points) + 1)
+        cuts, made = np.empty(most), np.empty(1, np.int64)
+        keys = np.empty(len(points), np.int64)
+        cut_points(len(points), most, points, whole_masses(masses), keys, cuts, made)
+        parts.append(cuts[: int(made[0])].copy())
     return _joined(parts, max_bin, categories)
 
 

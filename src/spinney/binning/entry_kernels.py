@@ -56,7 +56,7 @@ def cut_stored(
                     count += 1
         distinct = 0
         if count > 0:
-            sort_keys(keys, at, count, spare, at, order, 2 * at, weighted, heads, rank * DIGITS * BUCKETS)
+            sort_keys(keys, at, count, spare, at, order, 2 * at, weighted, heads, rank * DIGITS * BUCKETS, 0)
             if weighted != 0:
                 for i in range(count):
                     spare[at + i] = bits_of(mass[at + order[2 * at + i]])
