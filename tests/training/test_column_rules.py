@@ -114,7 +114,7 @@ def test_any_number_of_threads_gives_the_same_bytes_under_all_rules(monkeypatch)
     X = np.where(rng.random((rows, 8)) < 0.05, np.nan, rng.normal(size=(rows, 8)))
     X[:, 6] = rng.integers(0, 20, rows)
     X[:, 7] = rng.random(rows) < 0.05
-    y = np.nan_to_num(X[:, 0] * X[:, 1]) + np.nan_to_num(X[:, 2] + 3 * X[:, 5]) + X[:, 6] % 3 + rng.normal(size=rows)
+    y = np.nan_to_num(X[:, 0] * X[:, 1] + X[:, 2] + 3 * X[:, 5]) + X[:, 6] % 3 - 3 * X[:, 7] + rng.normal(size=rows)
     data = sp.Dataset(X, y, categorical=[6])
     params = {
         "monotone_constraints": [1, -1, 1, 0, 0, 1, 0, -1],
