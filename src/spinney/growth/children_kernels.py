@@ -9,7 +9,9 @@ from spinney.growth.layout import (
     MIN_HESSIAN, NODE_COLUMNS, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
 )  # fmt: skip
 from spinney.growth.category_kernels import best_set, write_set
-from spinney.growth.constraint_kernels import mark_columns, own_score, score_cuts_bounded, search_bounds
+from spinney.growth.constraint_kernels import (
+    children_weights, mark_columns, own_score, score_cuts_bounded, search_bounds,
+)  # fmt: skip
 from spinney.growth.packing import BLOCK, PLANES
 from spinney.growth.histogram_kernels import clear_cells, collect_column, subtract, sum_rows
 from spinney.growth.search_kernels import (
@@ -49,8 +51,8 @@ def build(rank, size, node, rows, by_rows, stretches, entries, bins, used, count
 
 
 @inline
-def score_side(cuts, add_g, add_h, add_c, node, nodes, rulebook, scratch, signs, members, first, step):
-    """Score the left sides in `line`, joined by some more sums, as splits of a node by columns `first`, `first + step` ..."""
+def score_side(cuts, add_g, add_h, add_c, node, nodes, rulebook, scratch, sign):
+    """Score the left sides in `line`, joined by some more sums, as splits of a node by a column of some direction."""
     limits, rules, scales, _ = rulebook
     line, gains, width, line_at, gains_at = scratch
     row = node * NODE_WIDTH
@@ -69,7 +71,7 @@ def score_side(cuts, add_g, add_h, add_c, node, nodes, rulebook, scratch, signs,
         score_cuts_bounded(
             cuts, float(add_g), float(add_h), float(add_c), float(nodes[row + SUM_G]), float(nodes[row + SUM_H]),
             float(nodes[row + COUNT]), float(limits[MIN_COUNT]), min_hessian, reg_lambda, reg_alpha, max_step,
-            lower, upper, own_score(node, nodes, rulebook), signs, members, first, step,
+            lower, upper, own_score(node, nodes, rulebook), sign,
             line, line_at, width, gains, gains_at,
         )
 
@@ -96,9 +98,8 @@ def is_better(score, column, found, gain, at):
 
 
 @inline
-def search_column(first, start, node, nodes, planes, total, features, signs, members, rulebook, scratch, found, gain, at):
-    """Best cut of the column members[first] in one node; replaces the split number `at` of `found` if it is better."""
-    column = members[first]
+def search_column(column, start, node, nodes, planes, total, features, sign, rulebook, scratch, found, gain, at):
+    """Best cut of one column in one node; replaces the split number `at` of `found` and `gain` if it is better."""
     _, _, codes_of, bins_of, default_of, _, _ = features
     line, gains, width, line_at, gains_at = scratch
     row = node * NODE_WIDTH
@@ -136,7 +137,7 @@ def search_column(first, start, node, nodes, planes, total, features, signs, mem
         cuts = bins if missing_c > 0 and direction == 0 else bins - 1
         score_side(
             cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch,
-            signs, members, first, 0,
+            sign,
         )
         score = largest(gains, gains_at, cuts)
         if is_better(score, column, found, gain, at):
@@ -188,12 +189,15 @@ def search_run(
     rest_of_each(
         planes, plane_at, total, start, columns, nodes[row + SUM_G], nodes[row + SUM_H], c, line, line_at, width
     )
-    score_side(
-        columns, np.int64(0), np.int64(0), np.int64(0), node, nodes, rulebook, scratch, signs, members, member, 1
-    )
+    score_side(columns, np.int64(0), np.int64(0), np.int64(0), node, nodes, rulebook, scratch, np.int64(0))
     for k in range(columns):
-        if marks[marks_at + members[member + k]] == 0:
+        column = members[member + k]
+        if marks[marks_at + column] == 0:
             gains[gains_at + k] = INVALID
+        elif rulebook[0][BOUNDED] != 0 and signs[column] != 0:
+            left, right = children_weights(line[line_at + k], line[line_at + width + k], node, nodes, rulebook)
+            if float(signs[column]) * (right - left) < 0.0:
+                gains[gains_at + k] = INVALID
     score = largest(gains, gains_at, columns)
     if score < 0.0 or score < gain[at]:
         return
@@ -232,7 +236,7 @@ def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, feature
             )
         else:
             search_column(
-                first, low[column], node, nodes, planes, total, features, signs, members, rulebook, scratch, found, gain, at
+                column, low[column], node, nodes, planes, total, features, signs[column], rulebook, scratch, found, gain, at
             )
 
 

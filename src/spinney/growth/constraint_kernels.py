@@ -85,28 +85,50 @@ def split_gain(left_g, left_h, right_g, right_h, sign, own, reg_lambda, reg_alph
 @inline
 def score_cuts_bounded(
     cuts, add_g, add_h, add_c, g, h, c, min_count, min_hessian, reg_lambda, reg_alpha, max_step, lower, upper, own,
-    signs, members, first, step, line, line_at, width, gains, gains_at,
+    sign, line, line_at, width, gains, gains_at,
 ):
-    """As `score_cuts`, but within bounds: the gain of each cut and not its score, INVALID where there is none.
-
-    Cut b is one of the column members[first + b · step], whose direction is in `signs`.
-    """
+    """As `score_cuts`, but within bounds and for a column of some direction: gains and not scores, INVALID where there is none."""
+    low = max(lower, -max_step) if max_step > 0.0 else lower
+    high = min(upper, max_step) if max_step > 0.0 else upper
+    # Free of branches, so that it vectorises; what it computes is `split_gain`.
     for b in range(cuts):
         left_g = float(line[line_at + b]) + add_g
         left_h = float(line[line_at + width + b]) + add_h
         left_c = float(line[line_at + 2 * width + b]) + add_c
-        gains[gains_at + b] = INVALID
-        if left_c >= min_count and c - left_c >= min_count and left_h >= min_hessian and h - left_h >= min_hessian:
-            gains[gains_at + b] = split_gain(
-                left_g, left_h, g - left_g, h - left_h, signs[members[first + b * step]], own,
-                reg_lambda, reg_alpha, max_step, lower, upper,
-            )
+        right_g = g - left_g
+        fits = (
+            (left_c >= min_count) & (c - left_c >= min_count) & (left_h >= min_hessian) & (h - left_h >= min_hessian)
+        )
+        left_d = left_h + reg_lambda if fits else 1.0
+        right_d = h - left_h + reg_lambda if fits else 1.0
+        left = min(max(-(max(left_g - reg_alpha, 0.0) + min(left_g + reg_alpha, 0.0)) / left_d, low), high)
+        right = min(max(-(max(right_g - reg_alpha, 0.0) + min(right_g + reg_alpha, 0.0)) / right_d, low), high)
+        left_loss = 2.0 * (left_g * left + reg_alpha * abs(left)) + left_d * left * left
+        right_loss = 2.0 * (right_g * right + reg_alpha * abs(right)) + right_d * right * right
+        gain = -left_loss - right_loss - own
+        fits = fits & (gain > 0.0) & (float(sign) * (right - left) >= 0.0)
+        gains[gains_at + b] = gain if fits else INVALID
+
+
+@inline
+def children_weights(left_g, left_h, node, nodes, rulebook):
+    """Weights of a node's children, of which the left one has these sums, in units of the search."""
+    _, rules, scales, _ = rulebook
+    row = node * NODE_WIDTH
+    lower, upper = search_bounds(node, nodes, scales)
+    penalty = rules[REG_LAMBDA] * scales[SCALE_H]
+    alpha = rules[REG_ALPHA] * scales[SCALE_G]
+    step = rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H]
+    right_g = float(nodes[row + SUM_G] - left_g)
+    right_h = float(nodes[row + SUM_H] - left_h)
+    left = weight_within(float(left_g), float(left_h), penalty, alpha, step, lower, upper)
+    return left, weight_within(right_g, right_h, penalty, alpha, step, lower, upper)
 
 
 @inline
 def bound_children(node, signs, nodes, rulebook):
     """Give the children of a node that was opened their bounds (thread 0)."""
-    limits, rules, scales, _ = rulebook
+    limits, _, scales, _ = rulebook
     row = node * NODE_WIDTH
     left = nodes[row + CHILD] * NODE_WIDTH
     right = left + NODE_WIDTH
@@ -116,16 +138,7 @@ def bound_children(node, signs, nodes, rulebook):
     sign = signs[nodes[row + CUT_COLUMN]] if limits[BOUNDED] != 0 else 0
     if sign == 0:
         return
-    lower, upper = search_bounds(node, nodes, scales)
-    penalty = rules[REG_LAMBDA] * scales[SCALE_H]
-    alpha = rules[REG_ALPHA] * scales[SCALE_G]
-    step = rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H]
-    g = float(nodes[row + LEFT_G])
-    h = float(nodes[row + LEFT_H])
-    left_weight = weight_within(g, h, penalty, alpha, step, lower, upper)
-    right_weight = weight_within(
-        float(nodes[row + SUM_G]) - g, float(nodes[row + SUM_H]) - h, penalty, alpha, step, lower, upper
-    )
+    left_weight, right_weight = children_weights(nodes[row + LEFT_G], nodes[row + LEFT_H], node, nodes, rulebook)
     middle = bits_of(clipped((0.5 * left_weight + 0.5 * right_weight) / (scales[SCALE_G] / scales[SCALE_H]), node, nodes))
     nodes[(left if sign > 0 else right) + UPPER] = middle
     nodes[(right if sign > 0 else left) + LOWER] = middle
