@@ -268,3 +268,13 @@ def test_values_that_differ_in_their_last_bits_only_are_told_apart(weighted):
         distinct, place = np.unique(values, return_inverse=True)
         assert np.array_equal(points, distinct)
         assert np.array_equal(masses, np.bincount(place, weights))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 41.0)])
+def test_a_small_block_of_near_values_is_sorted(weights):
+    values = 1.0 + np.random.default_rng(9).permutation(40) * 2.0**-52
+    order = np.argsort(values)
+    points, masses = SmallBlocks(0.01).update(values, weights).points()
+    assert points.tolist() == values[order].tolist()
+    assert masses.tolist() == ([1.0] * 40 if weights is None else weights[order].tolist())

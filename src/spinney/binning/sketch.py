@@ -102,7 +102,7 @@ class QuantileSketch:
     def error(self) -> float:
         """What ranks are wrong by at most, as a share of the total weight: 0 while all is exact, never above `eps`."""
         total = self.total
-        return sum(summary.error / total for summary in self._store.summaries)
+        return sum((summary.error / total for summary in self._store.summaries), 0.0)
 
     @property
     def nbytes(self) -> int:

@@ -14,7 +14,9 @@ TINY = 2.0**-900
 UP = 2.0**900
 UP_MORE = 2.0**174  # UP * UP_MORE times the smallest float64 is 1
 EXACT = 2.0**52
-HIGH = 3  # digits from here on, 31 bits, tell most values of a block apart
+# Digits from here on, 31 bits, tell most values of a block apart, so the others are sorted by insertion: 12 ns a value
+# instead of 17 on one thread. Where that takes more than STEPS for each value, all digits are sorted by.
+HIGH = 3
 STEPS = 4
 
 
