@@ -5,6 +5,9 @@ next. Gains of ours have the factor ½ of the derivation, XGBoost's have not: it
 differ by less than float32 can tell, which XGBoost computes them in, either may be chosen; such a node is a tie, and what is
 below it is not compared. We take the lower column, then the lower cut; XGBoost the lower column, then, in a column without
 missing values, the higher cut.
+
+Where a column has a single value, either side may be the left one: XGBoost may send the missing rows there, we the others.
+Such a split is mirrored; its children are compared crosswise.
 """
 
 import json
@@ -36,11 +39,17 @@ POSITIVE: Params = {"scale_pos_weight": 3.0}  # for two classes only
 
 @dataclass
 class Compared:
-    """How many trees, nodes and ties have been seen, and the differences that are no ties."""
+    """How many trees, nodes and ties have been seen, and the differences that are no ties.
+
+    Trees are the same where every node is, mirrored or not. Nodes below a tie are not seen, so `nodes` may fall short of
+    `theirs`, the nodes that XGBoost's trees have.
+    """
 
     trees: int = 0
     same: int = 0
     nodes: int = 0
+    theirs: int = 0
+    mirrored: int = 0
     ties: int = 0
     wrong: list[str] = field(default_factory=list)
 
@@ -49,6 +58,8 @@ class Compared:
             self.trees + other.trees,
             self.same + other.same,
             self.nodes + other.nodes,
+            self.theirs + other.theirs,
+            self.mirrored + other.mirrored,
             self.ties + other.ties,
             self.wrong + other.wrong,
         )
@@ -107,6 +118,8 @@ def compare(
         pairs = gradients(np.asarray(margin, np.float64), y, weight, params, objective)
         before = found.ties, len(found.wrong)
         same_below(found, model.forest.tree(0), trees[k], dense, pairs, params)
+        size = trees[k]["tree_param"]
+        found.theirs += int(size["num_nodes"]) - int(size["num_deleted"])
         found.trees += 1
         found.same += before == (found.ties, len(found.wrong))
     return found
@@ -178,15 +191,19 @@ def same_below(found: Compared, tree: Any, other: Any, X: Array, pairs: Array, p
             column = X[rows, other["split_indices"][theirs]]
             cut = np.float32(other["split_conditions"][theirs])
             sides.append(np.where(np.isnan(column), other["default_left"][theirs] == 1, column < cut))
-        if split != (True, True) or (sides[0] != sides[1]).any():
+        mirrored = split == (True, True) and bool((sides[0] != sides[1]).all())
+        if not mirrored and (split != (True, True) or (sides[0] != sides[1]).any()):
             _judge_difference(found, mine, rows, sides, pairs, params)
             continue
+        found.mirrored += mirrored
         if tree.feature[mine] != other["split_indices"][theirs]:
             found.ties += 1  # two columns part the rows alike
-        left = sides[0]
+        left, children = sides[0], [other["left_children"][theirs], other["right_children"][theirs]]
+        if mirrored:
+            children.reverse()
         waiting += [
-            (tree.left[mine], other["left_children"][theirs], rows[left]),
-            (tree.left[mine] + 1, other["right_children"][theirs], rows[~left]),
+            (tree.left[mine], children[0], rows[left]),
+            (tree.left[mine] + 1, children[1], rows[~left]),
         ]
 
 

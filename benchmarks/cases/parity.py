@@ -66,6 +66,8 @@ def _row(bench: Bench, case: str, name: str, X: Any, y: Any, absent: str) -> Row
             "trees": total.trees,
             "the same": total.same,
             "nodes": total.nodes,
+            "of": total.theirs,
+            "mirrored": total.mirrored,
             "ties": total.ties,
             "other differences": len(total.wrong),
         },
