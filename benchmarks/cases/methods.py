@@ -105,8 +105,18 @@ def against_xgboost(bench: Bench, settings: Settings, label: str) -> dict[str, E
     return {f"{peer.name} {label}": Entrant(peer, settings) for peer in peers}
 
 
+def lacks_xgboost(bench: Bench, case: str) -> bool:
+    """Say so where there is nobody to race against."""
+    if any(peer.name == "xgboost" for peer in bench.peers):
+        return False
+    bench.say(f"{case} is skipped: it needs xgboost")
+    return True
+
+
 def run_exact(bench: Bench, case: str) -> list[Row]:
     """Sorted columns, every distinct value a candidate."""
+    if lacks_xgboost(bench, case):
+        return []
     entrants = against_xgboost(bench, sized(bench, EXACT, 100), "exact")
     found = race(bench, 100_000, entrants)
     return [found.row(case, "train", "spinney exact", "xgboost exact", AtLeast(1.2), JUDGE)]
@@ -114,6 +124,8 @@ def run_exact(bench: Bench, case: str) -> list[Row]:
 
 def run_approx(bench: Bench, case: str) -> list[Row]:
     """Candidates chosen by hessian for every tree."""
+    if lacks_xgboost(bench, case):
+        return []
     entrants = against_xgboost(bench, sized(bench, APPROX, 20), "approx")
     found = race(bench, 500_000, entrants)
     return [found.row(case, "train", "spinney approx", "xgboost approx", AtLeast(1.5), JUDGE)]
@@ -132,6 +144,8 @@ def run_hist_exact(bench: Bench, case: str) -> list[Row]:
 
 def run_depthwise(bench: Bench, case: str) -> list[Row]:
     """Histograms, level by level."""
+    if lacks_xgboost(bench, case):
+        return []
     depths = (6, 8)
     entrants: dict[str, Entrant] = {}
     for depth in depths:
