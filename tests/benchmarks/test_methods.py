@@ -127,3 +127,14 @@ def test_other_trees_are_no_ties(change, monkeypatch):
     found = parity.compare(X, y, {}, "log_loss", 2)
     assert found.wrong
     assert found.same < found.trees
+
+
+@pytest.mark.parametrize(("apart", "rounded", "wrong"), [(1e-7, 0, 0), (5e-6, 1, 0), (5e-5, 0, 1)])
+def test_a_leaf_is_rounded_only_as_far_as_float32_gradients_reach(apart, rounded, wrong):
+    # 102 rows of probability .99875: their gradients can be wrong by 102 * 2**-23 in all, over 1.13.
+    margin, y = np.full(102, 6.680825), np.ones(102)
+    params = {"learning_rate": 1.0}
+    pairs = parity.gradients(margin, y, None, params, "log_loss")
+    found = parity.Compared()
+    parity._judge_leaf(found, 1, np.arange(102), (0.11335239, 0.11335239 + apart), pairs, params)
+    assert (found.rounded, len(found.wrong)) == (rounded, wrong)

@@ -31,6 +31,7 @@ def made_up():
         "nodes": 5000,
         "of": 5010,
         "mirrored": 3,
+        "rounded leaves": 2,
         "ties": 1,
         "other differences": 0,
     }
@@ -79,7 +80,7 @@ def test_the_page_of_methods_holds_the_figures(tmp_path):
     assert "Measured on a machine, 2 threads" in text
     assert '| `approx`, `proposal="local"` | 2.00 | 2.00 | 2 | 0.8000 |' in text
     assert "| the same, depth 8 | 2.00 | 6.00 | 3.00x | 0.8000 | 0.7900 |" in text
-    assert "| agaricus | 80 | 79 | 5,010 | 5,000 | 3 | 1 | 0 |" in text
+    assert "| agaricus | 80 | 79 | 5,010 | 5,000 | 3 | 2 | 1 | 0 |" in text
     assert (
         "`exact` is ahead by more than twice the standard error on 1, `hist` on 1;\non 1 neither is" in text
     )
