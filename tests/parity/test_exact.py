@@ -1,46 +1,40 @@
-"""Trees of tree_method exact are XGBoost's: see `xgboost_exact` for what counts as a tie."""
+"""Trees of tree_method exact are XGBoost's: see `benchmarks.parity` for what counts as a tie."""
 
 import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from xgboost_exact import compare
+from benchmarks.parity import POSITIVE, SETTINGS, compare
 
 ROUNDS = 10
-CASES = {
-    "plain": {},
-    "lambda": {"reg_lambda": 7.0},
-    "no lambda": {"reg_lambda": 0.0, "min_child_weight": 2.0},
-    "alpha": {"reg_alpha": 0.5},
-    "gamma": {"gamma": 0.6},
-    "small steps": {"max_delta_step": 0.3},
-    "shallow": {"max_depth": 2, "learning_rate": 1.0},
-}
 
 
 def check(found):
+    assert found.wrong == []
     assert found.trees == ROUNDS
     assert found.nodes > 3 * ROUNDS
     assert found.ties <= 0.02 * found.nodes
     assert found.same >= 0.6 * found.trees
 
 
-@pytest.mark.parametrize("case", [*CASES, "positive weight", "base score"])
+@pytest.mark.parametrize("case", [*SETTINGS, "positive weight", "base score"])
 def test_breast_cancer(case):
     X, y = load_breast_cancer(return_X_y=True)
-    params = {"scale_pos_weight": 3.0} if case == "positive weight" else CASES.get(case, {})
+    params = POSITIVE if case == "positive weight" else SETTINGS.get(case, {})
     base_score = 0.2 if case == "base score" else None
     check(compare(X.astype(np.float32), y, params, "log_loss", ROUNDS, base_score=base_score))
 
 
-@pytest.mark.parametrize("case", [*CASES, "base score"])
+@pytest.mark.parametrize("case", [*SETTINGS, "base score"])
 def test_diabetes(case):
     X, y = load_diabetes(return_X_y=True)
     y = np.float32(y / 50).astype(float)
     base_score = 1.5 if case == "base score" else 2.0
     check(
-        compare(X.astype(np.float32), y, CASES.get(case, {}), "squared_error", ROUNDS, base_score=base_score)
+        compare(
+            X.astype(np.float32), y, SETTINGS.get(case, {}), "squared_error", ROUNDS, base_score=base_score
+        )
     )
 
 
@@ -77,6 +71,7 @@ def test_two_hundred_trees_of_random_tables():
         X, y, params, objective, weight = random_table(seed)
         base_score = 0.5 if objective == "log_loss" else 0.0
         found = compare(X, y, params, objective, ROUNDS, weight=weight, base_score=base_score)
+        assert found.wrong == []
         same += found.same
         trees += found.trees
     assert trees == 300
