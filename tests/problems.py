@@ -98,7 +98,10 @@ def column_parameters(rng, columns):
     if rng.random() < 0.7:
         drawn["monotone_constraints"] = rng.integers(-1, 2, columns).tolist()
     if rng.random() < 0.5:
-        groups = [rng.choice(columns, rng.integers(1, columns + 1), replace=False) for _ in range(rng.integers(1, 5))]
+        groups = [
+            rng.choice(columns, rng.integers(1, columns + 1), replace=False)
+            for _ in range(rng.integers(1, 5))
+        ]
         drawn["interaction_constraints"] = [group.tolist() for group in groups]
     if rng.random() < 0.5:
         weights = rng.choice([0.0, 0.5, 1.0, 7.0], columns)

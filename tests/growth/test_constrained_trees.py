@@ -61,7 +61,11 @@ def test_directions_of_zero_give_the_bytes_of_no_directions():
         zeros = {"monotone_constraints": [0] * dataset.schema.columns}
         one, _ = problems.fast_tree(dataset, pairs, params, **given)
         other, _ = problems.fast_tree(dataset, pairs, params | zeros, **given)
-        assert all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in vars(one) if name != "sets")
+        assert all(
+            getattr(one, name).tobytes() == getattr(other, name).tobytes()
+            for name in vars(one)
+            if name != "sets"
+        )
 
 
 def test_bounds_that_hold_nothing_back_give_the_tree_without_them():

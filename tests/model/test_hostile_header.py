@@ -113,8 +113,14 @@ HEADER = {
         ("header", "params", "num_class", 0),
         "wrong parameter: num_class=0",
     ),
-    "params has a direction of 2": (("header", "params", "monotone_constraints", [2, 0, 0]), "wrong parameter: monotone_"),
-    "params has too few directions": (("header", "params", "monotone_constraints", [1]), "has 1 values, but there are 3"),
+    "params has a direction of 2": (
+        ("header", "params", "monotone_constraints", [2, 0, 0]),
+        "wrong parameter: monotone_",
+    ),
+    "params has too few directions": (
+        ("header", "params", "monotone_constraints", [1]),
+        "has 1 values, but there are 3",
+    ),
     "params has a direction of nobody": (
         ("header", "params", "monotone_constraints", [["evil", 1]]),
         "unknown column 'evil'",
@@ -124,7 +130,10 @@ HEADER = {
         "speaks of column 1000000000000000000",
     ),
     "params has an empty group": (("header", "params", "interaction_constraints", [[]]), "empty group"),
-    "params has a negative weight": (("header", "params", "feature_weights", [1, -1, 1]), "wrong parameter: feature_"),
+    "params has a negative weight": (
+        ("header", "params", "feature_weights", [1, -1, 1]),
+        "wrong parameter: feature_",
+    ),
     "params has weights of zero": (
         ("header", "params", "feature_weights", [[0, 0], [1, 0], [2, 0]]),
         "leaves no column to draw",

@@ -28,7 +28,12 @@ def curves():
 CASES = {
     "diabetes": (lambda: datasets.load_diabetes(return_X_y=True), {2: 1, 3: 1, 8: 1, 6: -1}, False, 3),
     "curves": (curves, {0: 1, 1: 1, 2: 1, 3: -1}, False, 1),
-    "breast_cancer": (lambda: datasets.load_breast_cancer(return_X_y=True), dict.fromkeys(SIZES, -1), True, 4),
+    "breast_cancer": (
+        lambda: datasets.load_breast_cancer(return_X_y=True),
+        dict.fromkeys(SIZES, -1),
+        True,
+        4,
+    ),
 }
 
 

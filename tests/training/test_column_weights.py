@@ -77,7 +77,12 @@ def columns_of_trees(params, rounds=20):
 
 @pytest.mark.parametrize("weights", [None, [1.0] * 6 + [3.0] * 6])
 def test_shares_of_columns_multiply_and_are_exact_counts(weights):
-    given = {"colsample_bytree": 0.5, "colsample_bylevel": 0.5, "colsample_bynode": 0.34, "feature_weights": weights}
+    given = {
+        "colsample_bytree": 0.5,
+        "colsample_bylevel": 0.5,
+        "colsample_bynode": 0.34,
+        "feature_weights": weights,
+    }
     for tree in columns_of_trees(given):
         by_depth = {}
         for node, depth in tree.walk():
@@ -90,7 +95,7 @@ def test_shares_of_columns_multiply_and_are_exact_counts(weights):
 
 
 def test_a_column_of_weight_zero_is_never_drawn():
-    weights = {column: 0 for column in range(0, 12, 2)}
+    weights = dict.fromkeys(range(0, 12, 2), 0)
     for share in ("colsample_bytree", "colsample_bylevel", "colsample_bynode"):
         for part in (0.3, 0.97):
             for tree in columns_of_trees({share: part, "feature_weights": weights}, rounds=4):

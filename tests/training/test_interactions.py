@@ -32,7 +32,9 @@ def may_meet(path, groups):
 
 
 @pytest.mark.parametrize("policy", ["lossguide", "depthwise"])
-@pytest.mark.parametrize("objective", [{}, {"objective": "softmax", "num_class": 3}], ids=["numbers", "classes"])
+@pytest.mark.parametrize(
+    "objective", [{}, {"objective": "softmax", "num_class": 3}], ids=["numbers", "classes"]
+)
 def test_every_path_keeps_within_one_group(policy, objective):
     met = set()
     for seed in range(60):
@@ -42,7 +44,11 @@ def test_every_path_keeps_within_one_group(policy, objective):
         y = np.append([0.0, 1.0, 2.0], rng.integers(0, 3, 197))
         rules = problems.column_parameters(rng, columns)
         groups = [rng.choice(columns, rng.integers(1, columns + 1), replace=False).tolist() for _ in range(3)]
-        params = rules | objective | {"interaction_constraints": groups, "min_child_samples": 1, "grow_policy": policy}
+        params = (
+            rules
+            | objective
+            | {"interaction_constraints": groups, "min_child_samples": 1, "grow_policy": policy}
+        )
         found = paths_of(sp.train(params, sp.Dataset(X, y), rounds=3))
         assert all(may_meet(path, groups) for path in found)
         met |= {len(path) for path in found}
@@ -72,7 +78,13 @@ def test_one_group_of_all_columns_is_no_constraint():
 def test_groups_by_name_and_position_are_the_same():
     X, y = product_table()
     data = sp.Dataset(pd.DataFrame(X, columns=list("abcd")), y)
-    spellings = [[["a", "b"], ["c", "d"]], [[1, "a"], {3, 2}], "[[0, 1], [2, 3]]", "[0,1],[2,3]", [np.array([0, 1]), (2, 3, 3)]]
+    spellings = [
+        [["a", "b"], ["c", "d"]],
+        [[1, "a"], {3, 2}],
+        "[[0, 1], [2, 3]]",
+        "[0,1],[2,3]",
+        [np.array([0, 1]), (2, 3, 3)],
+    ]
     forests = [sp.train({"interaction_constraints": groups}, data, rounds=4).forest for groups in spellings]
     assert all(forest.equal(forests[0]) for forest in forests)
 
@@ -98,7 +110,9 @@ def xgboost_paths(X, y, groups, rounds):
 
 
 @pytest.mark.parametrize(
-    "groups", [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2], [2, 3]], [[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]]], ids=str
+    "groups",
+    [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2], [2, 3]], [[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]]],
+    ids=str,
 )
 def test_the_same_columns_meet_as_in_xgboost(groups):
     rng = np.random.default_rng(7)

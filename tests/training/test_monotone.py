@@ -7,7 +7,11 @@ import pytest
 import problems
 import spinney as sp
 
-OBJECTIVES = ({"objective": "squared_error"}, {"objective": "log_loss"}, {"objective": "softmax", "num_class": 3})
+OBJECTIVES = (
+    {"objective": "squared_error"},
+    {"objective": "log_loss"},
+    {"objective": "softmax", "num_class": 3},
+)
 
 
 def target_of(rng, X, objective):
@@ -96,10 +100,20 @@ def test_splits_of_categories_keep_to_the_bounds_of_the_splits_above():
 def test_two_categories_are_split_under_bounds_as_two_numbers_are():
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        X = np.column_stack([rng.normal(size=500), rng.integers(0, 2, 500), rng.normal(size=500), rng.integers(0, 2, 500)])
+        X = np.column_stack(
+            [rng.normal(size=500), rng.integers(0, 2, 500), rng.normal(size=500), rng.integers(0, 2, 500)]
+        )
         X[rng.random(500) < 0.2, 1] = np.nan
-        y = X[:, 0] * np.where(X[:, 3] == 0, 2.0, -1.0) + np.nan_to_num(X[:, 1]) * X[:, 2] + rng.normal(size=500)
-        params = {"monotone_constraints": {0: 1, 2: -1}, "reg_alpha": 0.1 * (seed % 3), "max_delta_step": 0.5 * (seed % 2)}
+        y = (
+            X[:, 0] * np.where(X[:, 3] == 0, 2.0, -1.0)
+            + np.nan_to_num(X[:, 1]) * X[:, 2]
+            + rng.normal(size=500)
+        )
+        params = {
+            "monotone_constraints": {0: 1, 2: -1},
+            "reg_alpha": 0.1 * (seed % 3),
+            "max_delta_step": 0.5 * (seed % 2),
+        }
         numbers = sp.train(params, sp.Dataset(X, y), rounds=8)
         categories = sp.train(params, sp.Dataset(X, y, categorical=[1, 3]), rounds=8)
         assert numbers.importance("split")[3] > 0
@@ -115,7 +129,12 @@ def test_leaf_values_keep_within_their_bounds_where_steps_are_coarse():
         X = rng.integers(0, 30, (400, 2)).astype(float)
         y = X[:, 0] + rng.normal(size=400)
         y[0] = 1e7
-        params = {"monotone_constraints": [1, -1], "min_child_samples": 1, "reg_lambda": 0.0, "learning_rate": 1.0}
+        params = {
+            "monotone_constraints": [1, -1],
+            "min_child_samples": 1,
+            "reg_lambda": 0.0,
+            "learning_rate": 1.0,
+        }
         model = sp.train(params, sp.Dataset(X, y), rounds=4)
         for column, sign in ((0, 1), (1, -1)):
             assert_monotone(model, X[:20], column, sign, sweep(X, column))
@@ -151,7 +170,15 @@ def test_every_spelling_of_directions_gives_the_same_trees():
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
     data = sp.Dataset(X, X["a"] - X["b"] + rng.normal(size=200))
-    spellings = [[1, 0, -1], (1, 0, -1), np.array([1.0, 0.0, -1.0]), "(1,0,-1)", "1, 0, -1", {"a": 1, "c": -1}, {0: 1, "c": -1}]
+    spellings = [
+        [1, 0, -1],
+        (1, 0, -1),
+        np.array([1.0, 0.0, -1.0]),
+        "(1,0,-1)",
+        "1, 0, -1",
+        {"a": 1, "c": -1},
+        {0: 1, "c": -1},
+    ]
     names = ["monotone_constraints", "mc", "monotonic_cst", "monotone_constraint"]
     models = [
         sp.train({names[k % 4]: spelling}, data, rounds=5).forest for k, spelling in enumerate(spellings)

@@ -149,7 +149,10 @@ class HistGrower:
         matrix, axis, threads = self._matrix, self._axis, self._team.size
         features, stored, total = matrix.features, matrix.stored, axis.total
         width, slots = axis.width, int(self._limits[layout.SLOTS])
-        rules, weights = self._columns, np.zeros(0) if self._columns.weights is None else self._columns.weights
+        rules, weights = (
+            self._columns,
+            np.zeros(0) if self._columns.weights is None else self._columns.weights,
+        )
         sparse = int(len(stored.row_starts) > 0)
         sides = 1 + max(int(features.group_codes.max(initial=0)), int(features.codes.max()))
 

@@ -55,9 +55,7 @@ def weights(value: object, said: str) -> Weights | None:
     """
     found = _values(value, said, _weight, "a number of 0 or more")
     if found and not _pairs(found) and not any(found):
-        raise ParameterError(
-            f"{said} leaves no column to draw: give at least one of them a weight above 0"
-        )
+        raise ParameterError(f"{said} leaves no column to draw: give at least one of them a weight above 0")
     return found or None
 
 
@@ -156,7 +154,9 @@ def found_places(
     if config.feature_weights is not None:
         heavy = where.values("feature_weights", config.feature_weights)
         if len(heavy) == columns and not any(heavy.values()):
-            raise ParameterError("feature_weights leaves no column to draw: give one of them a weight above 0")
+            raise ParameterError(
+                "feature_weights leaves no column to draw: give one of them a weight above 0"
+            )
         told["feature_weights"] = heavy
     if config.interaction_constraints is not None:
         told["interaction_constraints"] = tuple(
@@ -194,14 +194,14 @@ class _Columns:
         )
         raise ParameterError(f"{parameter} speaks of the unknown column {short(key)}; {hint}")
 
-    def values(self, parameter: str, value: tuple[N, ...] | tuple[tuple[Key, N], ...]) -> dict[int, N]:
+    def values(self, parameter: str, value: Signs | Weights) -> dict[int, Any]:
         """Values by position."""
         if not _pairs(value) and len(value) != self._columns:
             raise ParameterError(
                 f"{parameter} has {len(value)} values, but there are {self._columns} columns: give one a column, or a "
                 "mapping of names or positions to values"
             )
-        found: dict[int, N] = {}
+        found: dict[int, Any] = {}
         for at, item in enumerate(value):
             if not isinstance(item, tuple):
                 found[at] = item
