@@ -15,6 +15,8 @@ from spinney.tree import concatenate
 
 def test_histograms_by_subtraction_and_from_rows_give_the_same_tree(monkeypatch):
     problem = [problems.random_problem(seed) for seed in range(60)]
+    for seed, (X, _, _, params, _) in enumerate(problem[30:]):
+        params |= problems.column_parameters(np.random.default_rng(seed), X.shape[1])
     kept = [problems.fast_tree(data, pairs, params, **given)[0] for _, data, pairs, params, given in problem]
     monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", 0)
     built = [problems.fast_tree(data, pairs, params, **given)[0] for _, data, pairs, params, given in problem]
@@ -55,7 +57,20 @@ def test_any_room_for_histograms_gives_the_same_large_tree(monkeypatch, kept, po
 @pytest.mark.parametrize("wide", [False, True], ids=["bytes", "wide"])
 @pytest.mark.parametrize(
     "params",
-    [{"max_leaves": 25}, {"grow_policy": "depthwise", "max_depth": 4, "colsample_bynode": 0.6}],
+    [
+        {"max_leaves": 25},
+        {"grow_policy": "depthwise", "max_depth": 4, "colsample_bynode": 0.6},
+        {
+            "monotone_constraints": [1, 0, -1, 0, 1],
+            "interaction_constraints": [[0, 1, 2], [2, 3, 4]],
+            "max_leaves": 25,
+        },
+        {
+            "monotone_constraints": [1, 1, 0, 0, 0],
+            "feature_weights": [1, 2, 3, 0, 1],
+            "colsample_bynode": 0.6,
+        },
+    ],
     ids=str,
 )
 def test_threads_and_delays_before_their_meetings_do_not_change_a_tree(wide, params):

@@ -30,7 +30,10 @@ WRONG = {
     "too many directions": ({"monotone_constraints": "(1,0,0,0,0)"}, "has 5 values, but there are 4 columns"),
     "an unknown column": ({"monotone_constraints": {"hight": 1}}, "unknown column 'hight'; the columns are"),
     "a column twice": ({"monotone_constraints": {"age": 1, 0: 1}}, "speaks of column 'age' twice"),
-    "a position beyond": ({"monotone_constraints": {4: 1}}, "column 4, but there are 4 columns: .* from 0 to 3"),
+    "a position beyond": (
+        {"monotone_constraints": {4: 1}},
+        "column 4, but there are 4 columns: .* from 0 to 3",
+    ),
     "a negative position": ({"monotone_constraints": {-1: 1}}, "positions count from 0"),
     "a direction of 2": ({"monotone_constraints": [2, 0, 0, 0]}, "a value must be -1, 0 or 1"),
     "half a direction": ({"monotone_constraints": {"age": 0.5}}, "a value must be -1, 0 or 1"),
@@ -48,7 +51,10 @@ WRONG = {
     "a weight of NaN": ({"feature_weights": [1, 1, 1, float("nan")]}, "must be a number of 0 or more"),
     "an infinite weight": ({"feature_weights": [1, 1, 1, float("inf")]}, "must be a number of 0 or more"),
     "weights of zero": ({"feature_weights": [0, 0, 0, 0]}, "leaves no column to draw"),
-    "weights of zero by name": ({"feature_weights": dict.fromkeys(FRAME.columns, 0)}, "leaves no column to draw"),
+    "weights of zero by name": (
+        {"feature_weights": dict.fromkeys(FRAME.columns, 0)},
+        "leaves no column to draw",
+    ),
 }
 
 STRANGE = {
@@ -114,7 +120,12 @@ def test_any_number_of_threads_gives_the_same_bytes_under_all_rules(monkeypatch)
     X = np.where(rng.random((rows, 8)) < 0.05, np.nan, rng.normal(size=(rows, 8)))
     X[:, 6] = rng.integers(0, 20, rows)
     X[:, 7] = rng.random(rows) < 0.05
-    y = np.nan_to_num(X[:, 0] * X[:, 1] + X[:, 2] + 3 * X[:, 5]) + X[:, 6] % 3 - 3 * X[:, 7] + rng.normal(size=rows)
+    y = (
+        np.nan_to_num(X[:, 0] * X[:, 1] + X[:, 2] + 3 * X[:, 5])
+        + X[:, 6] % 3
+        - 3 * X[:, 7]
+        + rng.normal(size=rows)
+    )
     data = sp.Dataset(X, y, categorical=[6])
     params = {
         "monotone_constraints": [1, -1, 1, 0, 0, 1, 0, -1],
@@ -147,7 +158,9 @@ def test_estimators_take_them_as_they_are_and_train_the_same_model(kind):
 
 
 def test_an_estimator_takes_an_array_of_weights_and_tells_a_wrong_column():
-    fitted = sp.GBMRegressor(n_estimators=2, colsample_bytree=0.5, feature_weights=np.array([0, 1, 1, 0])).fit(FRAME, Y)
+    fitted = sp.GBMRegressor(
+        n_estimators=2, colsample_bytree=0.5, feature_weights=np.array([0, 1, 1, 0])
+    ).fit(FRAME, Y)
     assert not fitted.feature_importances_[[0, 3]].any()
     with pytest.raises(ParameterError, match="unknown column 'size'"):
         sp.GBMRegressor(monotone_constraints={"size": 1}).fit(FRAME, Y)

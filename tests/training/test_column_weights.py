@@ -95,7 +95,7 @@ def test_shares_of_columns_multiply_and_are_exact_counts(weights):
 
 
 def test_a_column_of_weight_zero_is_never_drawn():
-    weights = {column: 0 for column in range(0, 12, 2)}
+    weights = dict.fromkeys(range(0, 12, 2), 0)
     for share in ("colsample_bytree", "colsample_bylevel", "colsample_bynode"):
         for part in (0.3, 0.97):
             for tree in columns_of_trees({share: part, "feature_weights": weights}, rounds=4):

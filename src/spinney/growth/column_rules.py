@@ -38,7 +38,9 @@ class ColumnRules:
     def __init__(self, config: Config, columns: int) -> None:
         config = placed(config, None, columns)
         groups = config.interaction_constraints or ()
-        self.signs = np.array(config.monotone_constraints or (0,) * columns, np.int64)
+        self.signs = np.zeros(columns, np.int64)
+        if config.monotone_constraints is not None:
+            self.signs[:] = config.monotone_constraints
         self.bounded = bool(self.signs.any())
         self.groups = len(groups)
         self.group_starts = np.array([0, *accumulate(map(len, groups))], np.int64)

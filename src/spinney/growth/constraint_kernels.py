@@ -9,8 +9,8 @@ h · SCALE_H, so their weights are real ones times SCALE_G / SCALE_H.
 """
 
 from spinney.growth.layout import (
-    BOUNDED, CHILD, CUT_COLUMN, DEPTH, LEFT_G, LEFT_H, LEVEL_COLUMNS, LOWER, MAX_STEP, NODE_COLUMNS, NODE_WIDTH, PARENT, REG_ALPHA,
-    REG_LAMBDA, SCALE_G, SCALE_H, SUM_G, SUM_H, UPPER,
+    BOUNDED, CHILD, CUT_COLUMN, DEPTH, LEFT_G, LEFT_H, LEVEL_COLUMNS, LOWER, MAX_STEP, NODE_COLUMNS, NODE_WIDTH, PARENT,
+    REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SUM_G, SUM_H, UPPER,
 )  # fmt: skip
 from spinney.growth.search_kernels import INVALID, node_weight
 from spinney.jit.intrinsics import bits_of, from_bits
@@ -87,7 +87,7 @@ def score_cuts_bounded(
     cuts, add_g, add_h, add_c, g, h, c, min_count, min_hessian, reg_lambda, reg_alpha, max_step, lower, upper, own,
     sign, line, line_at, width, gains, gains_at,
 ):
-    """As `score_cuts`, but within bounds and for a column of some direction: gains and not scores, INVALID where there is none."""
+    """As `score_cuts`, but within bounds and for a column of some direction: gains instead of scores, INVALID where none."""
     low = max(lower, -max_step) if max_step > 0.0 else lower
     high = min(upper, max_step) if max_step > 0.0 else upper
     # Free of branches, so that it vectorises; what it computes is `split_gain`.
@@ -188,7 +188,7 @@ def permit_columns(node, nodes, columns, groups, permitted):
 
 @inline
 def mark_columns(node, nodes, chosen, rulebook, drawn, drawn_at, mask, mask_at, columns):
-    """Mark the tree's columns that a node may be split by: drawn per level, then per node, exact in number; then permitted ones."""
+    """Mark the columns of the tree that may split a node: drawn per level, then per node, exact in number; then permitted."""
     used_columns, left, _, column_rules = chosen
     _, _, group_count, permitted, weights, weighted, keys = column_rules
     limits, _, _, seed = rulebook

@@ -194,14 +194,14 @@ class _Columns:
         )
         raise ParameterError(f"{parameter} speaks of the unknown column {short(key)}; {hint}")
 
-    def values(self, parameter: str, value: tuple[N, ...] | tuple[tuple[Key, N], ...]) -> dict[int, N]:
+    def values(self, parameter: str, value: Signs | Weights) -> dict[int, Any]:
         """Values by position."""
         if not _pairs(value) and len(value) != self._columns:
             raise ParameterError(
                 f"{parameter} has {len(value)} values, but there are {self._columns} columns: give one a column, or a "
                 "mapping of names or positions to values"
             )
-        found: dict[int, N] = {}
+        found: dict[int, Any] = {}
         for at, item in enumerate(value):
             if not isinstance(item, tuple):
                 found[at] = item

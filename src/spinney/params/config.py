@@ -3,7 +3,6 @@
 from dataclasses import dataclass, fields
 from functools import cache
 
-from spinney.params.by_column import Groups, Signs, Weights
 from spinney.params.choices import (
     ABSENT,
     BUNDLE_ORDERS,
@@ -15,7 +14,7 @@ from spinney.params.choices import (
     TREE_METHODS,
     UNSEEN,
 )
-from spinney.params.rows import Row, param, row_of
+from spinney.params.rows import Row, param, row_of, share
 from spinney.params.validate import checked, reconciled
 
 _INT32 = 2**31 - 1
@@ -132,12 +131,7 @@ class Config:
         1e-3,
         group="growing a tree",
         low=0,
-        aliases=(
-            "min_sum_hessian_in_leaf",
-            "min_sum_hessian_per_leaf",
-            "min_sum_hessian",
-            "min_hessian",
-        ),
+        aliases=("min_sum_hessian_in_leaf", "min_sum_hessian_per_leaf", "min_sum_hessian", "min_hessian"),
         doc="Smallest sum of hessians in a leaf.",
     )
     max_cat_to_onehot: int = param(
@@ -162,7 +156,7 @@ class Config:
         high=_INT64,
         doc="Fewest rows between two splits that are tried along the order of the categories.",
     )
-    monotone_constraints: Signs | None = param(
+    monotone_constraints: tuple[int, ...] | tuple[tuple[str | int, int], ...] | None = param(
         None,
         group="growing a tree",
         low=-1,
@@ -171,7 +165,7 @@ class Config:
         doc="Direction in which the raw score may move with each column, all else equal: 1 up, -1 down, 0 either. One "
         "number a column, a mapping of column names or positions to numbers, or text like '(1,0,-1)'.",
     )
-    interaction_constraints: Groups | None = param(
+    interaction_constraints: tuple[tuple[str | int, ...], ...] | None = param(
         None,
         group="growing a tree",
         aliases=("interaction_constraint", "interaction_cst"),
@@ -227,12 +221,9 @@ class Config:
         aliases=("max_tree_output", "max_leaf_output"),
         doc="Largest absolute leaf value before the learning rate is applied. 0 means no limit.",
     )
-    subsample: float = param(
+    subsample: float = share(
         1.0,
         group="sampling",
-        low=0,
-        high=1,
-        low_open=True,
         aliases=("bagging_fraction", "sub_row", "bagging"),
         doc="Share of the rows drawn for each round.",
     )
@@ -252,46 +243,32 @@ class Config:
         high=1,
         doc="Share of the rows, those with the largest gradients, that goss keeps.",
     )
-    other_rate: float = param(
+    other_rate: float = share(
         0.1,
         group="sampling",
-        low=0,
-        high=1,
-        low_open=True,
         doc="Share of the rows that goss draws among the others.",
     )
     goss_warm_up: bool = param(
-        True,
-        group="sampling",
-        doc="Whether the first 1 / learning_rate rounds of goss use all rows.",
+        True, group="sampling", doc="Whether the first 1 / learning_rate rounds of goss use all rows."
     )
-    colsample_bytree: float = param(
+    colsample_bytree: float = share(
         1.0,
         group="sampling",
-        low=0,
-        high=1,
-        low_open=True,
         aliases=("feature_fraction", "sub_feature", "max_features"),
         doc="Share of the columns drawn for each tree.",
     )
-    colsample_bylevel: float = param(
+    colsample_bylevel: float = share(
         1.0,
         group="sampling",
-        low=0,
-        high=1,
-        low_open=True,
         doc="Share of the tree's columns drawn for each level.",
     )
-    colsample_bynode: float = param(
+    colsample_bynode: float = share(
         1.0,
         group="sampling",
-        low=0,
-        high=1,
-        low_open=True,
         aliases=("feature_fraction_bynode", "sub_feature_bynode"),
         doc="Share of the level's columns drawn for each node.",
     )
-    feature_weights: Weights | None = param(
+    feature_weights: tuple[float, ...] | tuple[tuple[str | int, float], ...] | None = param(
         None,
         group="sampling",
         low=0,
@@ -299,12 +276,7 @@ class Config:
         "column names or positions to numbers, 1 for the others. A column of weight 0 is never drawn.",
     )
     max_bin: int = param(
-        255,
-        group="data",
-        low=2,
-        high=65536,
-        aliases=("max_bins",),
-        doc="Most bins of one column.",
+        255, group="data", low=2, high=65536, aliases=("max_bins",), doc="Most bins of one column."
     )
     bundle: bool = param(
         True,

@@ -128,6 +128,11 @@ def param(
     return field(default=default, metadata={"row": row})
 
 
+def share(default: float, *, group: str, doc: str, aliases: tuple[str, ...] = ()) -> float:
+    """Make a field for a share of something: above 0, and 1 at most."""
+    return param(default, group=group, doc=doc, aliases=aliases, low=0, high=1, low_open=True)
+
+
 def row_of(parameter: Field[Any]) -> Row:
     """Return the row of a field made by `param`, with its name and type filled in."""
     row: Row = parameter.metadata["row"]
