@@ -102,14 +102,12 @@ def push_cut(position, g, h, c, line, line_at, positions, positions_at, k):
 
 @inline
 def search_sorted(
-    place, chosen, node, nodes, entries, begin, end, amounts, blocks, candidates, rulebook, scratch, places, found, gain, at
+    column, sign, node, nodes, entries, begin, end, amounts, blocks, candidates, rulebook, scratch, places, found, gain, at
 ):
-    """Best cut of a used column in a node, whose entries are begin..end-1; replaces split `at` of `found` if it is better.
+    """Best cut of a column in a node, whose entries are begin..end-1; replaces split `at` of `found` if it is better.
 
     With `candidates` 0 every distinct value is tried, else about so many, spaced by hessian.
     """
-    used_columns, _, _, column_rules = chosen
-    column = used_columns[place]
     rest_of, ranks_of, zero_of = blocks
     zero = zero_of[column]
     positions, positions_at = places
@@ -191,7 +189,7 @@ def search_sorted(
         for direction in range(2 if missing_c > 0 else 1):
             score_side(
                 k, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch,
-                column_rules[0], used_columns, place, 0,
+                sign,
             )
             score = largest(gains, gains_at, k)
             if score > best:

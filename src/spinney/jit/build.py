@@ -88,7 +88,7 @@ def build_levels(folder: Path, levels: Sequence[str], progress: Progress | None 
     _numba_version()
     linker, digest = find_linker(), sources.digest()
     cores = available_cores()
-    parts = min(-(-cores // len(levels)), kernel_count(levels[:1]))
+    parts = min(cores, kernel_count(levels[:1]))
     folder.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="spinney-", dir=folder) as scratch,
@@ -96,18 +96,14 @@ def build_levels(folder: Path, levels: Sequence[str], progress: Progress | None 
     ):
         compilers = _Compilers(Path(scratch), progress or (lambda level, name: None))
         try:
-            jobs = {
-                (level, part): pool.submit(compilers.run, level, part, parts)
-                for level in levels
-                for part in range(parts)
-            }
+            jobs = [pool.submit(compilers.run, part, parts, levels) for part in range(parts)]
+            made = [job.result() for job in jobs]
+            if sources.digest() != digest:
+                raise KernelBuildError(
+                    "the sources of the kernels changed while they were compiled; try again"
+                )
             for level in levels:
-                objects = [jobs[level, part].result() for part in range(parts)]
-                if sources.digest() != digest:
-                    raise KernelBuildError(
-                        "the sources of the kernels changed while they were compiled; try again"
-                    )
-                _link(linker, level, objects, folder, digest)
+                _link(linker, level, [Path(f"{one}-{level}.o") for one in made], folder, digest)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             compilers.stop()
@@ -163,22 +159,22 @@ def _sha256(path: Path) -> str:
 
 
 class _Compilers:
-    """Processes that compile: Numba must be started anew to see another CPU."""
+    """Processes that compile: Numba is never loaded into the user's own."""
 
     def __init__(self, scratch: Path, report: Progress) -> None:
         self._scratch, self._report = scratch, report
         self._running: list[subprocess.Popen[str]] = []
 
-    def run(self, level: str, part: int, parts: int) -> Path:
-        """Compile a share of the kernels into an object file."""
-        target = self._scratch / f"{level}-{part}.o"
-        command = [sys.executable, "-m", "spinney.jit.worker", level, str(part), str(parts), str(target)]
+    def run(self, part: int, parts: int, levels: Sequence[str]) -> Path:
+        """Compile a share of the kernels into an object file for each level; returns how their names begin."""
+        target = self._scratch / f"part-{part}"
+        command = [sys.executable, "-m", "spinney.jit.worker", str(part), str(parts), str(target), *levels]
         errors = target.with_suffix(".err")
         with (
             errors.open("wb") as complaints,
             subprocess.Popen(
                 command,
-                env=_environment(level),
+                env=_environment(),
                 # In an empty folder, no file of the user's can be taken for a module or for Numba's settings.
                 cwd=self._scratch,
                 stdin=subprocess.DEVNULL,
@@ -190,10 +186,11 @@ class _Compilers:
             self._running.append(process)
             assert process.stdout is not None
             for line in process.stdout:
-                self._report(level, line.strip())
+                level, name = line.split()
+                self._report(level, name)
         if process.returncode != 0:
             told = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
-            raise KernelBuildError(f"compiling the kernels for {level} failed:\n{told}")
+            raise KernelBuildError(f"compiling the kernels for {', '.join(levels)} failed:\n{told}")
         return target
 
     def stop(self) -> None:
@@ -202,7 +199,7 @@ class _Compilers:
             process.kill()
 
 
-def _environment(level: str) -> dict[str, str]:
+def _environment() -> dict[str, str]:
     """This process's environment without the settings that would change the code or stop the compiler."""
     kept = {
         name: value
@@ -212,12 +209,7 @@ def _environment(level: str) -> dict[str, str]:
     }
     # This package first, then what this process can import: a build runs from inside pip's own environment.
     search = [sources.PACKAGE.parent, *(Path(entry).absolute() for entry in sys.path if entry)]
-    kept |= {
-        "PYTHONPATH": os.pathsep.join(map(str, search)),
-        "NUMBA_CPU_NAME": level,
-        "NUMBA_CPU_FEATURES": "",
-    }
-    return kept
+    return kept | {"PYTHONPATH": os.pathsep.join(map(str, search))}
 
 
 def _link(linker: list[str], level: str, objects: list[Path], folder: Path, digest: str) -> None:

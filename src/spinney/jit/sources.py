@@ -34,6 +34,17 @@ def all_kernels() -> list[Kernel]:
     return sorted(mine, key=lambda entry: entry.name)
 
 
+def shares(parts: int) -> list[list[Kernel]]:
+    """All kernels in so many parts that take about as long to compile; the number of arguments tells how long one takes."""
+    found: list[list[Kernel]] = [[] for _ in range(parts)]
+    cost = [0] * parts
+    for kernel in sorted(all_kernels(), key=lambda entry: -len(entry.arguments)):
+        part = cost.index(min(cost))
+        found[part].append(kernel)
+        cost[part] += len(kernel.arguments) ** 2
+    return found
+
+
 def digest() -> str:
     """Digest of the sources that machine code depends on."""
     total = hashlib.sha256()

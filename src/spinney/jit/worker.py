@@ -1,4 +1,4 @@
-"""`python -m spinney.jit.worker LEVEL PART PARTS TARGET`: compile a share of the kernels into an object file."""
+"""`python -m spinney.jit.worker PART PARTS TARGET LEVEL...`: compile a share of the kernels into object files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
-    """Compile every PARTS-th kernel for a CPU level, telling each one's name on standard output."""
+    """Compile one of PARTS shares of the kernels for some CPU levels into TARGET-LEVEL.o, telling each on standard output."""
     from spinney.jit import compiler, sources
 
-    level, part, parts, target = arguments[0], int(arguments[1]), int(arguments[2]), Path(arguments[3])
+    part, parts, target, levels = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3:]
 
-    def tell(name: str) -> None:
-        sys.stdout.write(name + "\n")
+    def tell(level: str, name: str) -> None:
+        sys.stdout.write(f"{level} {name}\n")
         sys.stdout.flush()
 
-    share = sources.all_kernels()[part::parts]
-    target.write_bytes(compiler.object_code(share, level, tell))
+    share = sources.shares(parts)[part]
+    for level, code in zip(levels, compiler.object_codes(share, levels, tell), strict=True):
+        Path(f"{target}-{level}.o").write_bytes(code)
 
 
 if __name__ == "__main__":
