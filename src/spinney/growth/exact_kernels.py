@@ -187,7 +187,8 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
             if wanted != 0 and marks[(marks_small if turn == 0 else marks_large) + column] != 0:
                 search_sorted(
                     column, column_rules[0][column], one, nodes, entries, begins[one * columns + column],
-                    ends[one * columns + column], amounts, blocks, candidates, rulebook, scratch, places, found, gain, 2 * rank + turn,
+                    ends[one * columns + column], amounts, blocks, candidates, rulebook, scratch, places, found, gain,
+                    2 * rank + turn,
                 )
 
 
