@@ -27,6 +27,10 @@ def small_problem(seed):
         "learning_rate": 1.0,
         "random_state": seed,
     }
+    if seed % 2:
+        # With a direction, a split that parts missing values alone is tried where hist has an empty bin for it.
+        X = np.nan_to_num(X)
+        params |= problems.column_parameters(rng, columns)
     return X, y, params
 
 
@@ -104,6 +108,21 @@ def test_the_best_cut_is_found_wherever_it_is(rows, missing):
         tree = model.forest.tree(0)
         best = best_gain(x, y)
         np.testing.assert_allclose(tree.gain[0], best, rtol=1e-6)
+        assert tree.count[1:].tolist() == [
+            int(np.where(np.isnan(x), tree.default_left[0] == side, (x <= tree.threshold[0]) == side).sum())
+            for side in (True, False)
+        ]
+
+
+def test_missing_values_may_be_all_that_a_split_parts():
+    x = np.where(np.arange(4 * LINE) % 3 == 0, np.nan, np.arange(4.0 * LINE))
+    y = np.where(np.isnan(x), 5.0, -1.0)
+    params = {"tree_method": "exact", "objective": "squared_error", "max_leaves": 2}
+    model = sp.train(params, sp.Dataset(x[:, None], y), 1)
+    tree = model.forest.tree(0)
+    assert tree.default_left[0] == 0
+    assert tree.count[1:].tolist() == [int((~np.isnan(x)).sum()), int(np.isnan(x).sum())]
+    assert model.predict_leaf(x[:, None])[:, 0].tolist() == np.where(np.isnan(x), 2, 1).tolist()
 
 
 def best_gain(x, y):

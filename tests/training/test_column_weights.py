@@ -75,9 +75,11 @@ def columns_of_trees(params, rounds=20):
     return [model.forest.tree(t) for t in range(model.forest.trees)]
 
 
+@pytest.mark.parametrize("method", ["hist", "approx", "exact"])
 @pytest.mark.parametrize("weights", [None, [1.0] * 6 + [3.0] * 6])
-def test_shares_of_columns_multiply_and_are_exact_counts(weights):
+def test_shares_of_columns_multiply_and_are_exact_counts(weights, method):
     given = {
+        "tree_method": method,
         "colsample_bytree": 0.5,
         "colsample_bylevel": 0.5,
         "colsample_bynode": 0.34,

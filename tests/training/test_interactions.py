@@ -55,6 +55,25 @@ def test_every_path_keeps_within_one_group(policy, objective):
     assert max(met) >= 4
 
 
+@pytest.mark.parametrize(
+    "method",
+    [{"tree_method": "exact"}, {"tree_method": "approx"}, {"tree_method": "approx", "proposal": "local"}],
+    ids=["exact", "approx", "local"],
+)
+def test_every_path_keeps_within_one_group_however_splits_are_searched(method):
+    met = set()
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        columns = int(rng.integers(2, 9))
+        X = problems.table(rng, 200, columns)
+        groups = [rng.choice(columns, rng.integers(1, columns + 1), replace=False).tolist() for _ in range(3)]
+        params = method | {"interaction_constraints": groups, "min_child_samples": 1}
+        found = paths_of(sp.train(params, sp.Dataset(X, rng.normal(size=200)), rounds=3))
+        assert all(may_meet(path, groups) for path in found)
+        met |= {len(path) for path in found}
+    assert max(met) >= 4
+
+
 def product_table(rows=2000):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, 4))

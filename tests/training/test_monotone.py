@@ -25,7 +25,15 @@ def target_of(rng, X, objective):
     return found
 
 
-def random_training(seed):
+METHODS = {
+    "hist": {},
+    "exact": {"tree_method": "exact"},
+    "approx": {"tree_method": "approx"},
+    "local": {"tree_method": "approx", "proposal": "local"},
+}
+
+
+def random_training(seed, method=None):
     """A model with directions on some columns, its table and the directions."""
     rng = np.random.default_rng(seed)
     rows, columns = int(rng.integers(20, 300)), int(rng.integers(1, 6))
@@ -35,6 +43,7 @@ def random_training(seed):
     signs[rng.integers(columns)] = rng.choice([-1, 1])
     params = problems.parameters(rng, columns) | objective | {"monotone_constraints": signs.tolist()}
     params["subsample"] = float(rng.choice([1.0, 0.7]))
+    params |= METHODS[method or "hist"]
     if rng.random() < 0.3:
         params["interaction_constraints"] = [rng.choice(columns, 1 + columns // 2, replace=False).tolist()]
     weight = problems.weights(rng, rows, rng.choice(["none", "plain", "zeros"]))
@@ -68,6 +77,18 @@ def test_raw_scores_never_move_against_the_direction_of_a_column(fifty):
         some = X[rng.choice(len(X), min(len(X), 12), replace=False)]
         for column in np.flatnonzero(signs):
             assert_monotone(model, some, column, signs[column], sweep(X, column))
+
+
+@pytest.mark.parametrize("method", ["exact", "approx", "local"])
+def test_no_way_to_search_splits_moves_against_a_direction(method):
+    splits = 0
+    for seed in range(60):
+        model, X, signs, rng = random_training(seed, method)
+        some = X[rng.choice(len(X), min(len(X), 12), replace=False)]
+        for column in np.flatnonzero(signs):
+            assert_monotone(model, some, column, signs[column], sweep(X, column))
+        splits += int((model.forest.feature >= 0).sum())
+    assert splits > 300
 
 
 def test_a_column_whose_data_speak_against_its_direction_is_of_no_use():

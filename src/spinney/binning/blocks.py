@@ -95,8 +95,8 @@ def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> Co
     >>> import numpy as np
     >>> from spinney.data import read_table
     >>> blocks = sort_columns(read_table(np.array([[5.0], [np.nan], [2.0], [5.0]])), 1)
-    >>> blocks.values.tolist(), (blocks.entries >> 32).tolist(), sorted(blocks.entries[1:] & 0xFFFF)
-    ([2.0, 5.0], [0, 1, 1], [0, 3])
+    >>> blocks.values.tolist(), (blocks.entries >> 32).tolist(), sorted((blocks.entries & 0xFFFF).tolist())
+    ([2.0, 5.0], [0, 1, 1], [0, 2, 3])
     """
     if table.sparse is None:
         work: Iterator[tuple[Any, ...]] = ((panel, j) for panel in table.panels for j in range(panel.columns))

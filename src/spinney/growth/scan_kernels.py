@@ -145,7 +145,8 @@ def search_sorted(
     g = np.int64(0)
     h = np.int64(0)
     c = np.int64(0)
-    last = np.int64(-1)
+    # No cut before the first value: nothing would be on its left, or missing values alone.
+    last = entries[begin] >> 32 if begin < present else np.int64(-1)
     i = begin
     stop = middle
     k = np.int64(0)
