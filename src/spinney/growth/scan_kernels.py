@@ -101,6 +101,53 @@ def push_cut(position, g, h, c, line, line_at, positions, positions_at, k):
 
 
 @inline
+def unlisted_sums(column, node, nodes, entries, begin, end, amounts, blocks):
+    """Sums of the rows that stand in the middle or are missing, and where the entries above the middle and missing ones begin.
+
+    Gives (middle, present, rest g, h, count, missing g, h, count): entries begin..middle-1 are below the rest, middle..present-1
+    above it. Where the rows that are not listed are missing, there is no rest and `middle` is the end.
+    """
+    rest_of, ranks_of, _ = blocks
+    row = node * NODE_WIDTH
+    unlisted = nodes[row + COUNT] - (end - begin)
+    middle = end
+    present = end
+    if rest_of[column] < ranks_of[column]:
+        middle = first_above(entries, begin, end, rest_of[column])
+        present = first_above(entries, middle, end, ranks_of[column] - 1)
+    missing_g, missing_h = sum_entries(entries, present, end, amounts)
+    rest_g = np.int64(0)
+    rest_h = np.int64(0)
+    if unlisted > 0:
+        listed_g, listed_h = sum_entries(entries, begin, present, amounts)
+        rest_g = nodes[row + SUM_G] - listed_g - missing_g
+        rest_h = nodes[row + SUM_H] - listed_h - missing_h
+        if rest_of[column] == ranks_of[column]:
+            return middle, present, np.int64(0), np.int64(0), np.int64(0), rest_g, rest_h, unlisted
+    return middle, present, rest_g, rest_h, unlisted, missing_g, missing_h, end - present
+
+
+@inline
+def note_cut(column, position, middle, rest_c, missing_c, blocks, entries, score, direction, left, count, found, gain, at):
+    """Write down the best cut of a column: the ranks on both sides of it."""
+    rest_of, ranks_of, _ = blocks
+    left_g, left_h, left_c = left
+    if position == BEFORE_REST:
+        below = entries[middle - 1] >> 32
+        above = rest_of[column]
+    elif position == AFTER_ALL:
+        below = ranks_of[column] - 1
+        above = np.int64(-1)
+    else:
+        below = rest_of[column] if position == middle and rest_c > 0 else entries[position - 1] >> 32
+        above = entries[position] >> 32
+    if missing_c == 0:
+        direction = 1 if 2 * left_c >= count else 0
+    note_split(column, below, score, direction, left_g, left_h, left_c, found, gain, at)
+    found[at * FOUND_WIDTH + FOUND_ABOVE] = above
+
+
+@inline
 def search_sorted(
     column, sign, node, nodes, entries, begin, end, amounts, blocks, candidates, rulebook, scratch, places, found, gain, at
 ):
@@ -108,39 +155,17 @@ def search_sorted(
 
     With `candidates` 0 every distinct value is tried, else about so many, spaced by hessian.
     """
-    rest_of, ranks_of, zero_of = blocks
-    zero = zero_of[column]
+    zero = blocks[2][column]
     positions, positions_at = places
     line, gains, _, line_at, gains_at = scratch
     row = node * NODE_WIDTH
-    unlisted = nodes[row + COUNT] - (end - begin)
-    ranks = ranks_of[column]
-    rest = rest_of[column]
-    if unlisted == 0 and (begin == end or entries[begin] >> 32 == entries[end - 1] >> 32):
+    listed = end - begin
+    if listed == nodes[row + COUNT] and (listed == 0 or entries[begin] >> 32 == entries[end - 1] >> 32):
         return
-    middle = end
-    present = end
-    if rest < ranks:
-        middle = first_above(entries, begin, end, rest)
-        present = first_above(entries, middle, end, ranks - 1)
-    missing_g, missing_h = sum_entries(entries, present, end, amounts)
-    missing_c = end - present
-    rest_g = np.int64(0)
-    rest_h = np.int64(0)
-    rest_c = np.int64(0)
-    if unlisted > 0:
-        listed_g, listed_h = sum_entries(entries, begin, present, amounts)
-        rest_g = nodes[row + SUM_G] - listed_g - missing_g
-        rest_h = nodes[row + SUM_H] - listed_h - missing_h
-        rest_c = unlisted
-        if rest == ranks:
-            missing_g = rest_g
-            missing_h = rest_h
-            missing_c = rest_c
-            rest_c = np.int64(0)
-    step = np.int64(0)
-    if candidates > 0:
-        step = max((nodes[row + SUM_H] - missing_h) // candidates, 1)
+    middle, present, rest_g, rest_h, rest_c, missing_g, missing_h, missing_c = unlisted_sums(
+        column, node, nodes, entries, begin, end, amounts, blocks
+    )
+    step = max((nodes[row + SUM_H] - missing_h) // candidates, 1) if candidates > 0 else np.int64(0)
     due = step
     g = np.int64(0)
     h = np.int64(0)
@@ -152,11 +177,9 @@ def search_sorted(
     k = np.int64(0)
     part = 0
     best = INVALID
-    best_position = np.int64(0)
+    position = np.int64(0)
     best_direction = 0
-    left_g = np.int64(0)
-    left_h = np.int64(0)
-    left_c = np.int64(0)
+    left = (g, h, c)
     while part < 2 or k > 0:
         while part < 2 and 2 * k < LINE:
             count = min(stop - i, LINE - 1 - k)
@@ -172,47 +195,38 @@ def search_sorted(
             i += count
             if i < stop:
                 continue
-            if part == 0:
-                if rest_c > 0:
-                    if c > 0:
-                        push_cut(BEFORE_REST, g, h, c, line, line_at, positions, positions_at, k)
-                        k += 1
-                    g += rest_g
-                    h += rest_h
-                    c += rest_c
-                    last = np.int64(-1)
-                    due = np.int64(0)
-                stop = present
-            elif missing_c > 0:
+            if part == 0 and rest_c > 0:
+                if c > 0:
+                    push_cut(BEFORE_REST, g, h, c, line, line_at, positions, positions_at, k)
+                    k += 1
+                g += rest_g
+                h += rest_h
+                c += rest_c
+                last = np.int64(-1)
+                due = np.int64(0)
+            elif part == 1 and missing_c > 0:
                 push_cut(AFTER_ALL, g, h, c, line, line_at, positions, positions_at, k)
                 k += 1
+            stop = present
             part += 1
         for direction in range(2 if missing_c > 0 else 1):
             score_side(
-                k, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch,
-                sign,
+                k, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch, sign
             )
             score = largest(gains, gains_at, k)
             if score > best:
                 cut = first_of(gains, gains_at, score)
                 best = score
-                best_position = positions[positions_at + cut]
+                position = positions[positions_at + cut]
                 best_direction = direction
-                left_g = np.int64(line[line_at + cut]) + direction * missing_g
-                left_h = np.int64(line[line_at + LINE + cut]) + direction * missing_h
-                left_c = np.int64(line[line_at + 2 * LINE + cut]) + direction * missing_c
+                left = (
+                    np.int64(line[line_at + cut]) + direction * missing_g,
+                    np.int64(line[line_at + LINE + cut]) + direction * missing_h,
+                    np.int64(line[line_at + 2 * LINE + cut]) + direction * missing_c,
+                )
         k = np.int64(0)
     if best >= 0.0 and is_better(best, column, found, gain, at):
-        if best_position == BEFORE_REST:
-            below = entries[middle - 1] >> 32
-            above = rest
-        elif best_position == AFTER_ALL:
-            below = ranks - 1
-            above = np.int64(-1)
-        else:
-            below = rest if best_position == middle and rest_c > 0 else entries[best_position - 1] >> 32
-            above = entries[best_position] >> 32
-        if missing_c == 0:
-            best_direction = 1 if 2 * left_c >= nodes[row + COUNT] else 0
-        note_split(column, below, best, best_direction, left_g, left_h, left_c, found, gain, at)
-        found[at * FOUND_WIDTH + FOUND_ABOVE] = above
+        note_cut(
+            column, position, middle, rest_c, missing_c, blocks, entries, best, best_direction, left, nodes[row + COUNT],
+            found, gain, at,
+        )
