@@ -58,10 +58,11 @@ Equal settings, a new data set for every repeat, only training timed. The ratio 
 
 {sparse}
 
-Each tree of XGBoost's `exact` was grown again from the scores that it started from. A tie is a node where two splits gain the
-same as far as XGBoost's float32 can tell, or where two columns part the rows alike. Below a tie of the first kind nothing is
-compared. A mirrored node parts the rows alike with left and right exchanged, as may be where a column has a single value. The
-value of a rounded leaf differs by no more than XGBoost's float32 gradients can be wrong. Trees with such nodes count as the same.
+Each tree of XGBoost's `exact` was grown again from the scores that it started from, with its `gamma` twice ours. A tie is a
+node where two splits gain the same as far as XGBoost's float32 can tell, or where two columns part the rows alike. Below a
+tie of the first kind nothing is compared. A mirrored node parts the rows alike with left and right exchanged, as may be where
+a column has a single value. The value of a rounded leaf differs by no more than XGBoost's float32 gradients can be wrong.
+Trees with such nodes count as the same.
 
 {parity}
 

@@ -278,3 +278,21 @@ def test_a_small_block_of_near_values_is_sorted(weights):
     points, masses = SmallBlocks(0.01).update(values, weights).points()
     assert points.tolist() == values[order].tolist()
     assert masses.tolist() == ([1.0] * 40 if weights is None else weights[order].tolist())
+
+
+def test_a_copy_goes_its_own_way():
+    sketch = sp.QuantileSketch(0.1).update([1.0, 2.0])
+    for other in (copy.copy(sketch), copy.deepcopy(sketch), pickle.loads(pickle.dumps(sketch))):
+        other.update([3.0, 4.0])
+        assert (sketch.count, sketch.quantile(1.0)) == (2, 2.0)
+        assert (other.count, other.quantile(1.0)) == (4, 4.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["5", True, None, 10**400, np.datetime64("2020-01-01"), [[1.0], [1.0, 2.0]]]
+)
+def test_places_and_shares_must_be_numbers(wrong):
+    sketch = sp.QuantileSketch().update([1.0])
+    for ask in (sketch.rank, sketch.quantile):
+        with pytest.raises(TypeError, match="must be a number or an array of numbers"):
+            ask(wrong)

@@ -194,3 +194,27 @@ def test_fewer_candidates_by_sketch_eps():
         tree = sp.train(params, data, 1).forest.tree(0)
         cuts = len(np.unique(tree.threshold[tree.feature >= 0]))
         assert (cuts < 10) if proposal == "global" else (cuts > 10)
+
+
+@pytest.mark.parametrize("proposal", ["global", "local"])
+def test_what_absent_means_does_not_matter_to_a_dense_table(proposal):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 4)).round(2)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[::9, 0] = 0.0
+    y = np.nan_to_num(X[:, 0] + X[:, 1] * X[:, 2]) + rng.normal(size=1_000)
+    params = {"tree_method": "approx", "proposal": proposal}
+    expected = sp.train(params, sp.Dataset(X, y, max_bin=16), 3).forest
+    at = np.nonzero(~np.isnan(X))
+    stored = scipy.sparse.csr_array((X[at], at), shape=X.shape)
+    for table in (X, stored):
+        assert sp.train(params, sp.Dataset(table, y, max_bin=16, absent="missing"), 3).forest.equal(expected)
+
+
+def test_a_table_that_has_become_infinite_is_refused():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    data = sp.Dataset(X, X[:, 0].copy())
+    X[3, 1] = np.inf
+    for method in ("exact", "approx"):
+        with pytest.raises(ValueError, match="infinite value"):
+            sp.train({"tree_method": method}, data, 1)

@@ -29,7 +29,10 @@ def make(folder: Path = FOLDER) -> Path:
     params = {"objective": "softmax", "num_class": 3, "max_leaves": 8, "min_child_samples": 5}
     params |= {"cat_smooth": 1.0, "min_data_per_group": 5}
     params |= {"tree_method": "approx", "sketch_eps": 0.05, "gamma": 0.01, "monotone_constraints": {"age": 1}}
-    params |= {"interaction_constraints": [["age", "x y"], ["größe", "木", "x y"]], "feature_weights": {"木": 0.5}}
+    params |= {
+        "interaction_constraints": [["age", "x y"], ["größe", "木", "x y"]],
+        "feature_weights": {"木": 0.5},
+    }
     names = ["age", "größe", "木", "x y"]
     data = sp.Dataset(X[:250], y[:250], weight=weight[:250], names=names, categorical=[3])
     valid = {"rest": sp.Dataset(X[250:], y[250:], reference=data)}

@@ -47,9 +47,12 @@ WRONG = {
     "a member beyond": ({"interaction_constraints": [[0, 9]]}, "column 9, but there are 4 columns"),
     "groups of words": ({"interaction_constraints": "pairwise"}, "must be a list of groups"),
     "too few weights": ({"feature_weights": [1.0]}, "has 1 values, but there are 4 columns"),
-    "a negative weight": ({"feature_weights": {"age": -1}}, "must be a number of 0 or more"),
-    "a weight of NaN": ({"feature_weights": [1, 1, 1, float("nan")]}, "must be a number of 0 or more"),
-    "an infinite weight": ({"feature_weights": [1, 1, 1, float("inf")]}, "must be a number of 0 or more"),
+    "a negative weight": ({"feature_weights": {"age": -1}}, "must be a finite number of 0 or more"),
+    "a weight of NaN": ({"feature_weights": [1, 1, 1, float("nan")]}, "must be a finite number of 0 or more"),
+    "an infinite weight": (
+        {"feature_weights": [1, 1, 1, float("inf")]},
+        "must be a finite number of 0 or more",
+    ),
     "weights of zero": ({"feature_weights": [0, 0, 0, 0]}, "leaves no column to draw"),
     "weights of zero by name": (
         {"feature_weights": dict.fromkeys(FRAME.columns, 0)},

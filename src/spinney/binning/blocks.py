@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
+from spinney.errors import DataError
 
 ROW_BITS = 32
 
@@ -39,7 +40,7 @@ class ColumnBlocks:
     rest : int64[columns]
         Rank of the rows that are not listed: that of 0 in a sparse table, else that of missing values.
     zero : int64[columns]
-        Rank of 0, which candidates keep apart; -1 where it is no value of the column, or where absent entries are missing.
+        Rank of 0, which candidates keep apart; -1 where it is no value of the column.
     """
 
     rows: int
@@ -113,10 +114,10 @@ def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> Co
         found = [sort(*one) for one in work]
     if table.sparse is not None:
         table.sparse.forget()
-    return _join(table.rows, found, absent_missing)
+    return _join(table.rows, found)
 
 
-def _join(rows: int, found: list[Listed], absent_missing: bool) -> ColumnBlocks:
+def _join(rows: int, found: list[Listed]) -> ColumnBlocks:
     def starts(sizes: list[int]) -> NDArray[np.int64]:
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
@@ -127,7 +128,7 @@ def _join(rows: int, found: list[Listed], absent_missing: bool) -> ColumnBlocks:
         np.concatenate([values for _, values, _ in found]),
         starts([len(values) for _, values, _ in found]),
         np.array([rest for _, _, rest in found], np.int64),
-        np.array([-1 if absent_missing else _rank_of_zero(values) for _, values, _ in found], np.int64),
+        np.array([_rank_of_zero(values) for _, values, _ in found], np.int64),
     )
 
 
@@ -168,6 +169,10 @@ def _sort_stored(sparse: SparseValues, column: int, rows: int, absent_missing: b
 
 def _ranked(values: NDArray[Any], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Entries of present values, sorted, and the distinct values."""
+    if np.isinf(values).any():
+        raise DataError(
+            "X holds an infinite value, which it did not when the Dataset was made; make the Dataset again"
+        )
     order = np.argsort(values)  # the order of equal values shows nowhere
     ordered = values[order]
     new = np.ones(len(ordered), bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import numbers
 from typing import overload
 
@@ -162,6 +163,10 @@ class QuantileSketch:
         self._store.merge(other._store)
         return self
 
+    def __copy__(self) -> QuantileSketch:
+        """Return a sketch of its own: points are never shared."""
+        return copy.deepcopy(self)
+
     @overload
     def quantile(self, q: float) -> float: ...
     @overload
@@ -318,6 +323,9 @@ def _inverse(
 
 def _floats(values: ArrayLike, what: str) -> NDArray[np.float64]:
     try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
+        found = np.asarray(values)
+    except ValueError as error:
         raise ParameterTypeError(f"{what} must be a number or an array of numbers: {error}") from error
+    if found.dtype.kind not in "iuf" and found.size:
+        raise ParameterTypeError(f"{what} must be a number or an array of numbers, got {found.dtype}")
+    return found.astype(np.float64)

@@ -53,7 +53,7 @@ def weights(value: object, said: str) -> Weights | None:
     >>> weights({"age": 2}, "")
     (('age', 2.0),)
     """
-    found = _values(value, said, _weight, "a number of 0 or more")
+    found = _values(value, said, _weight, "a finite number of 0 or more")
     if found and not _pairs(found) and not any(found):
         raise ParameterError(f"{said} leaves no column to draw: give at least one of them a weight above 0")
     return found or None

@@ -78,7 +78,7 @@ class Config:
         group="growing a tree",
         choices=TREE_METHODS,
         doc="How splits are searched: hist looks at histograms of columns that were binned once, approx chooses new bins by "
-        "hessian for every tree, exact tries every distinct value. auto is hist.",
+        "hessian for every tree, exact tries every distinct value. auto is hist. approx needs max_bin of 3 or more.",
     )
     proposal: str = param(
         "global",
@@ -185,7 +185,8 @@ class Config:
         group="regularisation",
         low=0,
         aliases=("min_split_loss", "min_gain_to_split", "min_split_gain"),
-        doc="A split is made only if it lowers the loss by more than this.",
+        doc="A split is made only if it lowers the loss by more than this. Gains of XGBoost and LightGBM are twice as large: "
+        "give half of what was their number.",
     )
     reg_lambda: float = param(
         1.0,

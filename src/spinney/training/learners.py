@@ -81,7 +81,7 @@ class _Approx:
         self._cuts = find_cuts(
             table, dataset.weight, FINE_BINS, team, self._missing, dataset.schema.category_counts
         )
-        zero = np.full(dataset.columns, -1) if self._missing else self._cuts.bins_of_zero()
+        zero = np.where(columns_with_zero(table, self._missing), self._cuts.bins_of_zero(), -1)
         self._grower = ApproxGrower(
             bin_table(table, self._cuts, team, None, self._missing), self._cuts, zero, candidates_of(config), config,
             weight_unit, state.scores, state.pairs, state.stats, team,
@@ -102,8 +102,10 @@ class _Sorted:
     ) -> None:
         method = config.tree_method
         if dataset.schema.categories is not None:
+            local = "" if method == "exact" else " with proposal='local'"
+            other = "'hist'" if method == "exact" else "'hist', or proposal='global'"
             raise ParameterError(
-                f"tree_method={method!r} cannot split categorical columns; use tree_method='hist', or give numbers"
+                f"tree_method={method!r}{local} cannot split categorical columns; use tree_method={other}, or give numbers"
             )
         self._absent = config.absent
         table = dataset.table()
@@ -133,6 +135,25 @@ class _Sorted:
             scores[output] = walker.raw_scores(scores[output, :, None], table, 1, threads)[:, 0]
 
         return add
+
+
+def columns_with_zero(table: Table, absent_missing: bool) -> NDArray[np.bool_]:
+    """Which columns of a table have the value 0, stored or not.
+
+    Examples
+    --------
+    >>> from spinney.data import read_table
+    >>> columns_with_zero(read_table(np.array([[0.0, 1.0], [2.0, 3.0]])), False).tolist()
+    [True, False]
+    """
+    if table.sparse is None:
+        found = [(panel.values[:, j] == 0).any() for panel in table.panels for j in range(panel.columns)]
+        return np.array(found, bool)
+    starts, _, values = table.sparse.by_column
+    table.sparse.forget()
+    zeros = np.concatenate([np.zeros(1, np.int64), np.cumsum(values == 0)])
+    has: NDArray[np.bool_] = zeros[starts[1:]] > zeros[starts[:-1]]
+    return has if absent_missing else has | (np.diff(starts) < table.rows)
 
 
 def candidates_of(config: Config) -> int:
