@@ -5,12 +5,12 @@ import numpy as np
 from spinney.binning.features import NO_DEFAULT
 from spinney.growth.layout import (
     AXIS_BEGIN, AXIS_CELLS, AXIS_COLUMNS, AXIS_END, AXIS_MEMBER, AXIS_UNIT_WIDTH, BOUNDED, COUNT, FOUND_BIN,
-    FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, LEVEL_COLUMNS, MAX_STEP, MIN_COUNT,
-    MIN_HESSIAN, NODE_COLUMNS, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
+    FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, MAX_STEP, MIN_COUNT,
+    MIN_HESSIAN, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
 )  # fmt: skip
 from spinney.growth.category_kernels import best_set, write_set
 from spinney.growth.constraint_kernels import (
-    children_weights, mark_columns, own_score, score_cuts_bounded, search_bounds,
+    children_weights, columns_of_children, own_score, score_cuts_bounded, search_bounds,
 )  # fmt: skip
 from spinney.growth.packing import BLOCK, PLANES
 from spinney.growth.histogram_kernels import clear_cells, collect_column, subtract, sum_rows
@@ -251,7 +251,6 @@ def search_children(
     parent is left alone.
     """
     units, _, _, group_units, unit_shares, chosen, alive, unit_count = axis
-    _, _, allowed, column_rules = chosen
     cells, cells_size, shares, planes, total = sums
     _, _, drawn, mask, columns, _, _, _ = finds
     small_at = nodes[small * NODE_WIDTH + SLOT] * PLANES * total
@@ -264,18 +263,9 @@ def search_children(
     rows = nodes[small * NODE_WIDTH + COUNT]
     first_unit = unit_shares[rank] if by_rows != 0 else group_units[share(count, used[3], rows, rank, size)]
     last_unit = unit_shares[rank + 1] if by_rows != 0 else group_units[share(count, used[3], rows, rank + 1, size)]
-    marks = allowed
-    mask_small = np.int64(0)
-    mask_large = np.int64(0)
-    if rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0 or column_rules[2] > 0:
-        marks = mask
-        mask_small = 2 * rank * columns
-        mask_large = mask_small + columns
-        for turn in range(2 if large >= 0 else 1):
-            mark_columns(
-                small if turn == 0 else large, nodes, chosen, rulebook, drawn, rank * columns, mask,
-                mask_small if turn == 0 else mask_large, columns,
-            )
+    marks, mask_small, mask_large = columns_of_children(
+        rank, small, large, nodes, chosen, rulebook, drawn, mask, columns
+    )
     for u in range(first_unit, last_unit):
         unit = u * AXIS_UNIT_WIDTH
         begin = units[unit + AXIS_BEGIN]

@@ -8,6 +8,8 @@ Other functions take and give weights in the units of the sums they are given: t
 h · SCALE_H, so their weights are real ones times SCALE_G / SCALE_H.
 """
 
+import numpy as np
+
 from spinney.growth.layout import (
     BOUNDED, CHILD, CUT_COLUMN, DEPTH, LEFT_G, LEFT_H, LEVEL_COLUMNS, LOWER, MAX_STEP, NODE_COLUMNS, NODE_WIDTH, PARENT,
     REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SUM_G, SUM_H, UPPER,
@@ -206,3 +208,19 @@ def mark_columns(node, nodes, chosen, rulebook, drawn, drawn_at, mask, mask_at, 
     for j in range(left):
         column = drawn[drawn_at + j]
         mask[mask_at + column] = 1 if group_count == 0 or permitted[column] != 0 else 0
+
+
+@inline
+def columns_of_children(rank, small, large, nodes, chosen, rulebook, drawn, mask, columns):
+    """Marks of the columns that two nodes may be split by, and where those of each begin; a `large` of -1 is nobody."""
+    limits = rulebook[0]
+    _, _, allowed, column_rules = chosen
+    small_at = 2 * rank * columns
+    if limits[LEVEL_COLUMNS] == 0 and limits[NODE_COLUMNS] == 0 and column_rules[2] == 0:
+        return allowed, np.int64(0), np.int64(0)
+    for turn in range(2 if large >= 0 else 1):
+        mark_columns(
+            small if turn == 0 else large, nodes, chosen, rulebook, drawn, rank * columns, mask,
+            small_at + turn * columns, columns,
+        )
+    return mask, small_at, small_at + columns

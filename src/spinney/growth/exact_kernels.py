@@ -9,17 +9,16 @@ import math
 
 import numpy as np
 
-from spinney.growth.constraint_kernels import bound_children, mark_columns, permit_all, permit_columns
+from spinney.growth.constraint_kernels import columns_of_children, permit_all
 from spinney.growth.layout import (
-    ALL_ROWS, CHILD, CLASS, COLUMNS_USED, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTHWISE, EXACT_G, EXACT_H,
-    EXACT_SCALE_G, EXACT_SCALE_H, IN_BAG, LARGE, LEAVES, LEVEL_COLUMNS, MAX_LEAVES, NODE_COLUMNS, NODE_WIDTH, NODES,
-    SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SEED, SMALL, STAT_MAX_G, STAT_MAX_H, STAT_SUM_G, STAT_SUM_H, STATS,
-    SUM_G, SUM_H, UNIT, USED_NODES, WAITING,
+    ALL_ROWS, CHILD, CLASS, COLUMNS_USED, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, EXACT_G, EXACT_H,
+    EXACT_SCALE_G, EXACT_SCALE_H, IN_BAG, LARGE, NODE_WIDTH, NODES,
+    SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SEED, SMALL, STATS,
+    SUM_G, SUM_H, UNIT, USED_NODES,
 )  # fmt: skip
-from spinney.growth.node_kernels import close_child, open_node, start_tree, write_tree
+from spinney.growth.node_kernels import start_tree, take_next, write_tree
 from spinney.growth.prune_kernels import prune
-from spinney.growth.quantize_kernels import power_scale
-from spinney.growth.queue_kernels import pop
+from spinney.growth.quantize_kernels import join_stats, power_scale
 from spinney.growth.scan_kernels import LINE, ROW_MASK, search_sorted
 from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8
 from spinney.jit.barrier import meet
@@ -31,16 +30,7 @@ SUM_LIMIT = 4.5e15  # a little below 2**52
 @inline
 def set_fine_scales(stats, blocks, at, in_bag, scales):
     """Choose the steps of this tree's gradients, as fine as the sums allow."""
-    max_g = 0.0
-    max_h = 0.0
-    sum_g = 0.0
-    sum_h = 0.0
-    for b in range(blocks):
-        s = at + b * STATS
-        max_g = max(max_g, stats[s + STAT_MAX_G])
-        max_h = max(max_h, stats[s + STAT_MAX_H])
-        sum_g += stats[s + STAT_SUM_G]
-        sum_h += stats[s + STAT_SUM_H]
+    max_g, max_h, sum_g, sum_h = join_stats(stats, blocks, at)
     scales[SCALE_G] = power_scale(max_g, sum_g, float(in_bag), LARGEST, SUM_LIMIT)
     scales[SCALE_H] = power_scale(max_h, sum_h, float(in_bag), LARGEST, SUM_LIMIT)
     scales[EXACT_SCALE_G] = scales[SCALE_G]
@@ -86,7 +76,10 @@ def take_entries(first, last, used_columns, columns, source, starts, all_rows, s
 
 @inline
 def part_entries(entries, spare, spare_at, begin, end, sides):
-    """Put the entries of rows that go left first, both sides in their order; returns where the right side begins."""
+    """Put the entries of rows that go left first, both sides in their order; returns where the right side begins.
+
+    An entry's low bits are its row; a row alone is an entry too.
+    """
     left = begin
     right = spare_at
     for i in range(begin, end):
@@ -125,17 +118,7 @@ def mark_rows(node, nodes, columns, entries, begins, ends, blocks, members, spar
         entry = entries[i]
         rank = entry >> 32
         sides[entry & ROW_MASK] = default if rank == ranks else (1 if rank <= cut else 0)
-    left = first
-    right = first
-    for i in range(first, last):
-        member = members[i]
-        side = sides[member]
-        members[left] = member
-        spare_members[right] = member
-        left += side
-        right += 1 - side
-    for i in range(right - first):
-        members[left + i] = spare_members[first + i]
+    left = part_entries(members, spare_members, first, first, last, sides)
     stretches[2 * child] = first
     stretches[2 * child + 1] = left
     stretches[2 * child + 2] = left
@@ -147,7 +130,7 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
     """Part the current node's entries in this thread's columns and search both children there."""
     nodes, _, _, _, shared, _ = table
     entries, spare, begins, ends, sides, amounts, blocks = lists
-    used_columns, _, allowed, column_rules = chosen
+    used_columns, _, _, column_rules = chosen
     found, gain, drawn, mask, _, scratch, _, _ = finds
     gain[2 * rank] = -1.0
     gain[2 * rank + 1] = -1.0
@@ -158,18 +141,9 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
     search_large = shared[SEARCH_LARGE] if large != small else 0
     if search_small == 0 and search_large == 0:
         return
-    marks = allowed
-    marks_small = np.int64(0)
-    marks_large = np.int64(0)
-    if rulebook[0][LEVEL_COLUMNS] > 0 or rulebook[0][NODE_COLUMNS] > 0 or column_rules[2] > 0:
-        marks = mask
-        marks_small = 2 * rank * columns
-        marks_large = marks_small + columns
-        for turn in range(2):
-            mark_columns(
-                small if turn == 0 else large, nodes, chosen, rulebook, drawn, rank * columns, mask,
-                marks_small if turn == 0 else marks_large, columns,
-            )
+    marks, marks_small, marks_large = columns_of_children(
+        rank, small, large, nodes, chosen, rulebook, drawn, mask, columns
+    )
     child = nodes[node * NODE_WIDTH + CHILD]
     for k in range(first, last):
         column = used_columns[k]
@@ -195,23 +169,12 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
 @inline
 def next_node(size, columns, lists, rows_of, table, column_rules, rulebook, finds):
     """Queue the current node's children, choose the node to split next and part its rows (thread 0)."""
-    nodes, gains, heap, _, shared, _ = table
+    nodes = table[0]
     entries, _, begins, ends, sides, _, blocks = lists
     members, spare_members, stretches = rows_of
-    limits = rulebook[0]
-    close_child(shared[SMALL], shared[SEARCH_SMALL], 0, size, finds, table, rulebook)
-    if shared[LARGE] != shared[SMALL]:
-        close_child(shared[LARGE], shared[SEARCH_LARGE], 1, size, finds, table, rulebook)
-    if shared[WAITING] == 0 or shared[LEAVES] >= limits[MAX_LEAVES]:
-        shared[CURRENT] = -1
+    node = take_next(size, columns, table, column_rules, rulebook, finds)
+    if node < 0:
         return
-    node = pop(heap, shared[WAITING], nodes, gains, limits[DEPTHWISE])
-    shared[WAITING] -= 1
-    open_node(node, table, rulebook)
-    signs, groups, group_count, permitted, _, _, _ = column_rules
-    bound_children(node, signs, nodes, rulebook)
-    if group_count > 0:
-        permit_columns(node, nodes, columns, groups, permitted)
     mark_rows(node, nodes, columns, entries, begins, ends, blocks, members, spare_members, stretches, sides)
 
 

@@ -1,5 +1,7 @@
 """The node table: thread 0 opens a node, hands out histogram slots, takes what the threads found, writes the tree."""
 
+import numpy as np
+
 from spinney.growth.layout import (
     BOUNDED, CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
     EXACT_SCALE_G, EXACT_SCALE_H, FOUND_ABOVE, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
@@ -8,8 +10,8 @@ from spinney.growth.layout import (
     SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SLOT, SLOTS, SMALL, SUM_G, SUM_H, UNIT, USED_NODES,
     WAITING,
 )  # fmt: skip
-from spinney.growth.constraint_kernels import clipped, own_score, unbind
-from spinney.growth.queue_kernels import push
+from spinney.growth.constraint_kernels import bound_children, clipped, own_score, permit_columns, unbind
+from spinney.growth.queue_kernels import pop, push
 from spinney.growth.search_kernels import node_score, node_weight
 from spinney.jit.kernel import inline
 
@@ -182,6 +184,28 @@ def close_child(node, searched, which, size, finds, table, rulebook):
     else:
         give_slot(slot, limits[SLOTS], shared, free)
         nodes[row + SLOT] = -1
+
+
+@inline
+def take_next(size, columns, table, column_rules, rulebook, finds):
+    """Queue the current node's children, then choose and open the node to split next; -1 if there is none (thread 0)."""
+    nodes, gains, heap, _, shared, _ = table
+    signs, groups, group_count, permitted, _, _, _ = column_rules
+    limits = rulebook[0]
+    for which in range(2 if shared[LARGE] != shared[SMALL] else 1):
+        child = shared[SMALL] if which == 0 else shared[LARGE]
+        searched = shared[SEARCH_SMALL] if which == 0 else shared[SEARCH_LARGE]
+        close_child(child, searched, which, size, finds, table, rulebook)
+    if shared[WAITING] == 0 or shared[LEAVES] >= limits[MAX_LEAVES]:
+        shared[CURRENT] = -1
+        return np.int64(-1)
+    node = pop(heap, shared[WAITING], nodes, gains, limits[DEPTHWISE])
+    shared[WAITING] -= 1
+    open_node(node, table, rulebook)
+    bound_children(node, signs, nodes, rulebook)
+    if group_count > 0:
+        permit_columns(node, nodes, columns, groups, permitted)
+    return node
 
 
 @inline

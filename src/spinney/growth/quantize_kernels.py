@@ -28,12 +28,8 @@ def power_scale(largest, total, count, largest_limit, total_limit):
 
 
 @inline
-def set_scales(stats, blocks, at, in_bag, scales):
-    """Choose the steps of this tree's gradients from the largest one and the sum, both taken in a fixed order.
-
-    Rounding is to nearest where rows are few and alike. It is stochastic where they are many, or where one towers over the
-    others: small gradients would all become 0, but their sums matter.
-    """
+def join_stats(stats, blocks, at):
+    """Largest |g| and h and the sums of both, over all blocks of rows in their order."""
     max_g = 0.0
     max_h = 0.0
     sum_g = 0.0
@@ -44,6 +40,17 @@ def set_scales(stats, blocks, at, in_bag, scales):
         max_h = max(max_h, stats[s + STAT_MAX_H])
         sum_g += stats[s + STAT_SUM_G]
         sum_h += stats[s + STAT_SUM_H]
+    return max_g, max_h, sum_g, sum_h
+
+
+@inline
+def set_scales(stats, blocks, at, in_bag, scales):
+    """Choose the steps of this tree's gradients from the largest one and the sum, both taken in a fixed order.
+
+    Rounding is to nearest where rows are few and alike. It is stochastic where they are many, or where one towers over the
+    others: small gradients would all become 0, but their sums matter.
+    """
+    max_g, max_h, sum_g, sum_h = join_stats(stats, blocks, at)
     count = float(in_bag)
     scales[SCALE_G] = power_scale(max_g, sum_g, count, float(LARGEST), SUM_LIMIT)
     scales[SCALE_H] = power_scale(max_h, sum_h, count, float(LARGEST), SUM_LIMIT)

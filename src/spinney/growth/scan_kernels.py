@@ -128,6 +128,25 @@ def unlisted_sums(column, node, nodes, entries, begin, end, amounts, blocks):
 
 
 @inline
+def best_of_line(cuts, missing_g, missing_h, missing_c, node, nodes, rulebook, scratch, sign):
+    """Best score of the cuts in a line, which cut it is, and whether missing values go left; equal ones: right, the first."""
+    _, gains, _, _, gains_at = scratch
+    best = INVALID
+    cut = np.int64(0)
+    best_direction = np.int64(0)
+    for direction in range(2 if missing_c > 0 else 1):
+        score_side(
+            cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch, sign
+        )
+        score = largest(gains, gains_at, cuts)
+        if score > best:
+            best = score
+            cut = np.int64(first_of(gains, gains_at, score))
+            best_direction = np.int64(direction)
+    return best, cut, best_direction
+
+
+@inline
 def note_cut(column, position, middle, rest_c, missing_c, blocks, entries, score, direction, left, count, found, gain, at):
     """Write down the best cut of a column: the ranks on both sides of it."""
     rest_of, ranks_of, _ = blocks
@@ -157,7 +176,7 @@ def search_sorted(
     """
     zero = blocks[2][column]
     positions, positions_at = places
-    line, gains, _, line_at, gains_at = scratch
+    line, _, _, line_at, _ = scratch
     row = node * NODE_WIDTH
     listed = end - begin
     if listed == nodes[row + COUNT] and (listed == 0 or entries[begin] >> 32 == entries[end - 1] >> 32):
@@ -178,7 +197,7 @@ def search_sorted(
     part = 0
     best = INVALID
     position = np.int64(0)
-    best_direction = 0
+    best_direction = np.int64(0)
     left = (g, h, c)
     while part < 2 or k > 0:
         while part < 2 and 2 * k < LINE:
@@ -209,21 +228,16 @@ def search_sorted(
                 k += 1
             stop = present
             part += 1
-        for direction in range(2 if missing_c > 0 else 1):
-            score_side(
-                k, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch, sign
+        score, cut, direction = best_of_line(k, missing_g, missing_h, missing_c, node, nodes, rulebook, scratch, sign)
+        if score > best:
+            best = score
+            position = positions[positions_at + cut]
+            best_direction = direction
+            left = (
+                np.int64(line[line_at + cut]) + direction * missing_g,
+                np.int64(line[line_at + LINE + cut]) + direction * missing_h,
+                np.int64(line[line_at + 2 * LINE + cut]) + direction * missing_c,
             )
-            score = largest(gains, gains_at, k)
-            if score > best:
-                cut = first_of(gains, gains_at, score)
-                best = score
-                position = positions[positions_at + cut]
-                best_direction = direction
-                left = (
-                    np.int64(line[line_at + cut]) + direction * missing_g,
-                    np.int64(line[line_at + LINE + cut]) + direction * missing_h,
-                    np.int64(line[line_at + 2 * LINE + cut]) + direction * missing_c,
-                )
         k = np.int64(0)
     if best >= 0.0 and is_better(best, column, found, gain, at):
         note_cut(

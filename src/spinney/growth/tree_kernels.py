@@ -9,17 +9,16 @@ columns are shared out among threads never changes the tree.
 import numpy as np
 
 from spinney.growth.children_kernels import build, search_children
-from spinney.growth.constraint_kernels import bound_children, permit_all, permit_columns
+from spinney.growth.constraint_kernels import permit_all
 from spinney.growth.layout import (
-    ALL_ROWS, CHILD, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTHWISE, FROM_PARENT,
-    GROUPS_USED, IN_BAG, LARGE, LEAVES, MAX_LEAVES, NODE_WIDTH, NODES, OF_SET, ONE_HOT, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
-    SMALL, SPARSE_AT, SPARSE_CELLS, STATS, USED_NODES, WAITING,
+    ALL_ROWS, CHILD, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, FROM_PARENT,
+    GROUPS_USED, IN_BAG, LARGE, NODE_WIDTH, NODES, OF_SET, ONE_HOT, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
+    SMALL, SPARSE_AT, SPARSE_CELLS, STATS, USED_NODES,
 )  # fmt: skip
-from spinney.growth.node_kernels import close_child, open_node, start_tree, write_tree
+from spinney.growth.node_kernels import start_tree, take_next, write_tree
 from spinney.growth.partition_kernels import mark_sides, owned_rows
 from spinney.growth.prune_kernels import prune
 from spinney.growth.quantize_kernels import make_entries, set_scales
-from spinney.growth.queue_kernels import pop
 from spinney.growth.rows_kernels import add_scores, leaf_sums, partition
 from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8, u16
 from spinney.jit.barrier import meet
@@ -91,22 +90,11 @@ def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count,
 @inline
 def next_node(size, stretches, entries, spare, by_column, features, table, column_rules, rulebook, finds):
     """Queue the current node's children, choose the node to split next, and partition it if it is small (thread 0)."""
-    nodes, gains, heap, _, shared, sets = table
+    nodes, _, _, _, shared, sets = table
     limits = rulebook[0]
-    for which in range(2 if shared[LARGE] != shared[SMALL] else 1):
-        child = shared[SMALL] if which == 0 else shared[LARGE]
-        searched = shared[SEARCH_SMALL] if which == 0 else shared[SEARCH_LARGE]
-        close_child(child, searched, which, size, finds, table, rulebook)
-    if shared[WAITING] == 0 or shared[LEAVES] >= limits[MAX_LEAVES]:
-        shared[CURRENT] = -1
+    node = take_next(size, finds[4], table, column_rules, rulebook, finds)
+    if node < 0:
         return
-    node = pop(heap, shared[WAITING], nodes, gains, limits[DEPTHWISE])
-    shared[WAITING] -= 1
-    open_node(node, table, rulebook)
-    signs, groups, group_count, permitted, _, _, _ = column_rules
-    bound_children(node, signs, nodes, rulebook)
-    if group_count > 0:
-        permit_columns(node, nodes, finds[4], groups, permitted)
     row = node * NODE_WIDTH
     column = nodes[row + CUT_COLUMN]
     if features[6][column] != 0 and features[3][column] > limits[ONE_HOT]:
