@@ -115,17 +115,17 @@ class HistGrower:
         self, matrix: BinnedMatrix, scores: NDArray[np.float64], cut_bin: NDArray[np.int32] | None = None
     ) -> Bound:
         """A job that adds the latest tree to the scores of other binned rows; `cut_bin` is for rows with bins of their own."""
-        by_row8, by_row16, _, _ = matrix.split8()
-        tree, features, stored = self.tree, matrix.features, matrix.stored
+        _, _, by_column8, by_column16 = matrix.split8()
+        tree, features, stored, threads = self.tree, matrix.features, matrix.stored, self._team.size
+        max_nodes = len(tree["value"])
         return add_tree.bind(
-            matrix.rows, matrix.columns, len(scores), matrix.stride, int(matrix.wide), int(len(stored.row_starts) > 0),
-            len(stored.row_codes), self._words, len(tree["value"]), self._team.size, by_row8, by_row16, stored.row_starts,
-            stored.row_codes,
+            matrix.rows, matrix.columns, matrix.groups, len(scores), int(matrix.wide), int(len(stored.row_starts) > 0),
+            len(stored.row_codes), self._words, max_nodes, threads, by_column8, by_column16, stored.row_starts, stored.row_codes,
             features.group, features.low, features.codes, features.bins, features.default, self._cuts.categorical,
             self._sets, self.control,
             tree["feature"], tree["cut_bin"] if cut_bin is None else cut_bin, tree["left"], tree["default_left"], tree["value"],
-            np.empty(2 * self._team.size * len(tree["value"]), np.int64), np.empty(self._team.size * BATCH, np.int64),
-            np.empty(self._team.size * BATCH, np.int64), scores,
+            np.empty(2 * threads * max_nodes, np.int64), np.empty(2 * threads * max_nodes, np.int64),
+            np.empty(threads * 2 * BATCH, np.uint16), scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:
