@@ -80,6 +80,7 @@ class GBMRegressor(RegressorMixin, GBMBase):
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         goss_warm_up: bool = True,
+        leaf_values: str = "sample",
         colsample_bytree: float = 1.0,
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,

@@ -15,6 +15,7 @@ from spinney.binning.matrix import BinnedMatrix, StoredCodes, row_stride
 from spinney.growth import layout
 from spinney.growth.grower import HistGrower
 from spinney.growth.proposal_kernels import move_codes, propose
+from spinney.growth.refit import AllRows
 from spinney.jit import Bound
 from spinney.jit.team import Team
 from spinney.params import Config
@@ -49,7 +50,7 @@ class ApproxGrower:
         Fine bin of 0 where absent entries are 0, else -1.
     most : int
         Bins of a column in one tree.
-    config, weight_unit, scores, pairs, stats, team
+    config, weight_unit, scores, pairs, stats, team, everyone
         As for `HistGrower`.
     """
 
@@ -65,6 +66,7 @@ class ApproxGrower:
         pairs: NDArray[np.float32],
         stats: NDArray[np.float64],
         team: Team,
+        everyone: AllRows | None = None,
     ) -> None:
         self._team, self._fine = team, matrix
         # Categories are never joined.
@@ -72,7 +74,16 @@ class ApproxGrower:
         self._coarse = _room(matrix, bins)
         self._cuts = TreeCuts(cuts, int(max(most, bins.max())))
         self._grower = HistGrower(
-            self._coarse, self._cuts, config, weight_unit, scores, pairs, stats, team, prune=True
+            self._coarse,
+            self._cuts,
+            config,
+            weight_unit,
+            scores,
+            pairs,
+            stats,
+            team,
+            prune=True,
+            everyone=everyone,
         )
         self.bag = self._grower.bag
         self._fine_cut = np.empty(len(self._grower.tree["cut_bin"]), np.int32)

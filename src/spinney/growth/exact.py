@@ -10,6 +10,7 @@ from spinney.growth import layout
 from spinney.growth.column_rules import ColumnRules
 from spinney.growth.exact_kernels import grow_exact
 from spinney.growth.grower import limits_of, rules_of, tree_arrays
+from spinney.growth.refit import AllRows, Grown, refit
 from spinney.growth.scan_kernels import LINE
 from spinney.jit import Bound
 from spinney.jit.team import Team
@@ -29,7 +30,7 @@ class ExactGrower:
         Parameters of a tree.
     candidates : int
         Cuts that a node tries in a column, spaced by hessian; 0 for every value.
-    weight_unit, scores, pairs, stats, team
+    weight_unit, scores, pairs, stats, team, everyone
         As for `HistGrower`.
     """
 
@@ -43,6 +44,7 @@ class ExactGrower:
         pairs: NDArray[np.float32],
         stats: NDArray[np.float64],
         team: Team,
+        everyone: AllRows | None = None,
     ) -> None:
         self._blocks, self._team, self._unit = blocks, team, weight_unit
         columns = blocks.columns
@@ -61,8 +63,10 @@ class ExactGrower:
         rules[layout.GAMMA] = 0.0
         max_nodes = 2 * int(limits[layout.MAX_LEAVES])
         self._tree = tree_arrays(max_nodes)
-        self._nodes = np.zeros(max_nodes * layout.NODE_WIDTH, np.int64)
+        self._grown = Grown.room(self.control, limits, rules, self._tree)
         self._job = self._bind(candidates, limits, rules, least, max_nodes, scores, pairs, stats)
+        self.leaves = np.empty(0 if everyone is None else blocks.rows, np.int32)
+        self._refit = None if everyone is None else refit(everyone, self._grown, self.leaves, scores, team)
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow one tree for an output and, if it saw all rows, add it to their scores.
@@ -78,11 +82,17 @@ class ExactGrower:
         self._team.run(self._job)
         return self._copy_tree(int(control[layout.NODES]))
 
+    def refit(self) -> Tree:
+        """Compute the latest tree's values again, from the leaves of all rows in `leaves`, and add it to the scores."""
+        assert self._refit is not None
+        self._team.run(self._refit)
+        return self._copy_tree(int(self.control[layout.NODES]))
+
     def _copy_tree(self, nodes: int) -> Tree:
         parts = {name: array[:nodes].copy() for name, array in self._tree.items()}
         below, feature = parts.pop("cut_bin"), parts["feature"]
         inner = feature >= 0
-        above = self._nodes.reshape(-1, layout.NODE_WIDTH)[:nodes, layout.CUT_ABOVE]
+        above = self._grown.nodes.reshape(-1, layout.NODE_WIDTH)[:nodes, layout.CUT_ABOVE]
         threshold = np.zeros(nodes)
         threshold[inner] = self._blocks.threshold(feature[inner], below[inner], above[inner])
         with np.errstate(over="ignore"):
@@ -127,8 +137,8 @@ class ExactGrower:
             np.empty(max_nodes * columns, np.int64), np.empty(rows, np.int64), np.empty(rows, np.uint8),
             np.empty(rows, np.int32), np.empty(rows, np.int32), whole(2 * max_nodes),
             np.empty(3 * LINE * threads), np.empty(LINE * threads), whole(LINE * threads),
-            self._nodes, np.empty(max_nodes), whole(max_nodes), whole(1),
-            whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),
+            self._grown.nodes, self._grown.gains, whole(max_nodes), whole(1),
+            self._grown.shared, np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * columns), np.zeros(2 * threads * columns, np.uint8),
             np.zeros(columns, np.uint8), self._columns.keys(threads), whole(1),

@@ -13,6 +13,7 @@ from spinney.growth import layout
 from spinney.growth.axis import Axis
 from spinney.growth.column_rules import ColumnRules
 from spinney.growth.packing import PLANES
+from spinney.growth.refit import AllRows, Grown, refit
 from spinney.growth.tree_kernels import grow_tree
 from spinney.growth.walk_kernels import BATCH, add_tree
 from spinney.jit import Bound
@@ -58,6 +59,8 @@ class HistGrower:
         The threads to grow with.
     prune : bool
         Whether gamma prunes the finished tree from below, instead of holding back its growth.
+    everyone : AllRows, optional
+        What leaf values are computed from. Without it, from the rows that a tree sees.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class HistGrower:
         stats: NDArray[np.float64],
         team: Team,
         prune: bool = False,
+        everyone: AllRows | None = None,
     ) -> None:
         self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
         self._columns = ColumnRules(config, matrix.columns)
@@ -92,8 +96,12 @@ class HistGrower:
         # Bits for every category of the column that has most of them.
         self._words = -(-int((matrix.bins * cuts.categorical).max()) // 64)
         self._sets = np.zeros(max_nodes * self._words, np.int64)
-        self._walk_own = self.walk(matrix, scores)
-        self._job = self._bind(scores, pairs, stats, max_nodes)
+        grown = Grown.room(self.control, self._limits, self._rules, self.tree)
+        self._job = self._bind(scores, pairs, stats, max_nodes, grown)
+        leaves = np.empty(0 if everyone is None else matrix.rows, np.int32)
+        self._after = [self.walk(matrix, scores, leaves=leaves)]
+        if everyone is not None:
+            self._after.append(refit(everyone, grown, leaves, scores, team))
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow one tree for an output and add it to the scores.
@@ -108,24 +116,34 @@ class HistGrower:
             self._axis.use(draw_columns(matrix.columns, self._column_count, seed, self._columns.weights))
         self._team.run(self._job)
         if in_bag is not None:
-            self._team.run(self._walk_own)
+            for job in self._after:
+                self._team.run(job)
         return self._copy_tree(int(control[layout.NODES]))
 
     def walk(
-        self, matrix: BinnedMatrix, scores: NDArray[np.float64], cut_bin: NDArray[np.int32] | None = None
+        self,
+        matrix: BinnedMatrix,
+        scores: NDArray[np.float64],
+        cut_bin: NDArray[np.int32] | None = None,
+        leaves: NDArray[np.int32] | None = None,
     ) -> Bound:
-        """A job that adds the latest tree to the scores of other binned rows; `cut_bin` is for rows with bins of their own."""
+        """A job that adds the latest tree to the scores of binned rows; `cut_bin` is for rows with bins of their own.
+
+        With room in `leaves` their leaves are noted instead.
+        """
         _, _, by_column8, by_column16 = matrix.split8()
         tree, features, stored, threads = self.tree, matrix.features, matrix.stored, self._team.size
         max_nodes = len(tree["value"])
+        if leaves is None:
+            leaves = np.empty(0, np.int32)
         return add_tree.bind(
             matrix.rows, matrix.columns, matrix.groups, len(scores), int(matrix.wide), int(len(stored.row_starts) > 0),
-            len(stored.row_codes), self._words, max_nodes, threads, by_column8, by_column16, stored.row_starts, stored.row_codes,
-            features.group, features.low, features.codes, features.bins, features.default, self._cuts.categorical,
-            self._sets, self.control,
+            len(stored.row_codes), self._words, max_nodes, threads, int(len(leaves) > 0), by_column8, by_column16,
+            stored.row_starts, stored.row_codes, features.group, features.low, features.codes, features.bins, features.default,
+            self._cuts.categorical, self._sets, self.control,
             tree["feature"], tree["cut_bin"] if cut_bin is None else cut_bin, tree["left"], tree["default_left"], tree["value"],
             np.empty(2 * threads * max_nodes, np.int64), np.empty(2 * threads * max_nodes, np.int64),
-            np.empty(threads * 2 * BATCH, np.uint16), scores,
+            np.empty(threads * 2 * BATCH, np.uint16), leaves, scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:
@@ -158,6 +176,7 @@ class HistGrower:
         pairs: NDArray[np.float32],
         stats: NDArray[np.float64],
         max_nodes: int,
+        grown: Grown,
     ) -> Bound:
         matrix, axis, threads = self._matrix, self._axis, self._team.size
         features, stored, total = matrix.features, matrix.stored, axis.total
@@ -182,8 +201,7 @@ class HistGrower:
             whole(threads * axis.cells), np.zeros(threads * PLANES * total, np.int32),
             np.empty((slots + 2) * PLANES * total, np.int32), np.zeros((slots + 2) * len(features.units), np.uint8),
             np.empty(threads * PLANES * width, np.int32), np.empty(threads * width, np.float64),
-            whole(max_nodes * layout.NODE_WIDTH), np.empty(max_nodes, np.float64), whole(max_nodes), whole(slots),
-            whole(layout.SHARED), np.zeros(layout.SCALES), whole(8 * threads),
+            grown.nodes, grown.gains, whole(max_nodes), whole(slots), grown.shared, np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),
             np.zeros(matrix.columns, np.uint8), self._columns.keys(threads),

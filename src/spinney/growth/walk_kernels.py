@@ -168,9 +168,19 @@ def walk(node, row, rows, packed, packed_at, tree, sets, words, columns, stored,
 
 
 @inline
-def add_to_batch(first, count, rows, packed, packed_at, tree, sets, words, columns, stored, features, value, scores, scores_at,
-                 ids, ids_at, waiting, waiting_at):  # fmt: skip
-    """Add the leaf values of `count` rows from `first` on. A node's rows take turns in the two halves of `ids`."""
+def reach(row, leaf, goal):
+    """Note a row's leaf, or add its value to the row's score."""
+    noted, reached, value, scores, scores_at = goal
+    if noted != 0:
+        reached[row] = leaf
+    else:
+        scores[scores_at + row] += value[leaf]
+
+
+@inline
+def lead_batch(first, count, rows, packed, packed_at, tree, sets, words, columns, stored, features, goal, ids, ids_at, waiting,
+               waiting_at):  # fmt: skip
+    """Lead `count` rows from `first` on to their leaves. A node's rows take turns in the two halves of `ids`."""
     for i in range(count):
         ids[ids_at + i] = i
     waiting[waiting_at] = 0
@@ -192,7 +202,7 @@ def add_to_batch(first, count, rows, packed, packed_at, tree, sets, words, colum
                     leaf = node
                     if link != 0:
                         leaf = walk(node, row, rows, packed, packed_at, tree, sets, words, columns, stored, features)
-                    scores[scores_at + row] += value[leaf]
+                    reach(row, leaf, goal)
                 break
             half = 1 - half
             target = ids_at + half * BATCH
@@ -212,17 +222,17 @@ def add_to_batch(first, count, rows, packed, packed_at, tree, sets, words, colum
 @kernel
 def add_tree(
     rank: i64, size: i64, sync: out(i64["32"]), rows: i64, columns: i64, groups: i64, outputs: i64, wide: i64,
-    sparse: i64, stored: i64, words: i64, max_nodes: i64, threads: i64,
+    sparse: i64, stored: i64, words: i64, max_nodes: i64, threads: i64, noted: i64,
     columns8: u8["rows * groups * (1 - wide)"], columns16: u16["rows * groups * wide"],
     row_starts: i64["(rows + 1) * sparse"], row_codes: i32["stored"], group_of: i64["columns"], low_of: i64["columns"],
     codes_of: i64["columns"], bins_of: i64["columns"], default_of: i64["columns"], categorical: u8["columns"],
     sets: i64["max_nodes * words"], control: i64["8"], feature: i32["max_nodes"], cut_bin: i32["max_nodes"],
     left: i32["max_nodes"], default_left: u8["max_nodes"], value: f64["max_nodes"],
     packed: out(i64["2 * max_nodes * threads"]), waiting: out(i64["2 * max_nodes * threads"]),
-    ids: out(u16["threads * 2 * 8192"]), scores: out(f64["rows * outputs"]),
+    ids: out(u16["threads * 2 * 8192"]), reached: out(i32["rows * noted"]), scores: out(f64["rows * outputs"]),
 ):
-    """Add the tree's leaf values to the scores of all rows."""
-    scores_at = rows * control[CLASS]
+    """Add the tree's leaf values to the scores of all rows, or note the leaves only."""
+    goal = (noted, reached, value, scores, rows * control[CLASS])
     features = (group_of, low_of, codes_of, bins_of, default_of, categorical)
     by_row = (row_starts, row_codes)
     tree = (feature, cut_bin, left, default_left)
@@ -232,12 +242,12 @@ def add_tree(
     for first in range(rows * rank // size, end, BATCH):
         count = min(BATCH, end - first)
         if wide != 0:
-            add_to_batch(
-                first, count, rows, packed, at, tree, sets, words, columns16, by_row, features, value, scores, scores_at,
-                ids, rank * 2 * BATCH, waiting, at,
+            lead_batch(
+                first, count, rows, packed, at, tree, sets, words, columns16, by_row, features, goal, ids, rank * 2 * BATCH,
+                waiting, at,
             )
         else:
-            add_to_batch(
-                first, count, rows, packed, at, tree, sets, words, columns8, by_row, features, value, scores, scores_at,
-                ids, rank * 2 * BATCH, waiting, at,
+            lead_batch(
+                first, count, rows, packed, at, tree, sets, words, columns8, by_row, features, goal, ids, rank * 2 * BATCH,
+                waiting, at,
             )

@@ -25,21 +25,31 @@ class Round:
     weight: NDArray[np.float64] | None
     pairs: NDArray[np.float32]  # outputs × rows × (g, h)
     stats: NDArray[np.float64]  # outputs × blocks × (largest |g|, largest h, sum |g|, sum h)
+    kept: (
+        tuple[NDArray[np.float32], NDArray[np.float64]] | None
+    )  # pairs and stats as they were before a sample was drawn
 
     @classmethod
     def over(
-        cls, scores: NDArray[np.float64], target: NDArray[np.float64], weight: NDArray[np.float64] | None
+        cls,
+        scores: NDArray[np.float64],
+        target: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        keep: bool = False,
     ) -> Round:
-        """Make room for the gradients of these scores."""
+        """Make room for the gradients of these scores, twice to keep a copy."""
         outputs, rows = scores.shape
         blocks = -(-rows // STAT_BLOCK)
-        return cls(
-            scores,
-            target,
-            weight,
-            np.empty((outputs, rows, 2), np.float32),
-            np.empty((outputs, blocks, 4), np.float64),
-        )
+        pairs = np.empty((outputs, rows, 2), np.float32)
+        stats = np.empty((outputs, blocks, 4), np.float64)
+        kept = (np.empty_like(pairs), np.empty_like(stats)) if keep else None
+        return cls(scores, target, weight, pairs, stats, kept)
+
+    def keep(self) -> None:
+        """Keep gradients and statistics as they are, if there is room for a copy."""
+        if self.kept is not None:
+            self.kept[0][:] = self.pairs
+            self.kept[1][:] = self.stats
 
     def restate(self) -> Bound:
         """A job for a team that computes `stats` again, for gradients that have been changed."""

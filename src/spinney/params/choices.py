@@ -48,6 +48,8 @@ SAMPLING_METHODS: Mapping[str, tuple[str, ...]] = {
     "weighted": (),
 }
 
+LEAF_VALUES: Mapping[str, tuple[str, ...]] = {"sample": (), "all": ()}
+
 BUNDLE_ORDERS: Mapping[str, tuple[str, ...]] = {"auto": (), "degree": (), "nonzero": ()}
 
 UNSEEN: Mapping[str, tuple[str, ...]] = {"missing": (), "error": (), "rarest": ()}

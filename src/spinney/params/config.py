@@ -7,6 +7,7 @@ from spinney.params.choices import (
     ABSENT,
     BUNDLE_ORDERS,
     GROW_POLICIES,
+    LEAF_VALUES,
     METRICS,
     OBJECTIVES,
     PROPOSALS,
@@ -251,6 +252,12 @@ class Config:
     )
     goss_warm_up: bool = param(
         True, group="sampling", doc="Whether the first 1 / learning_rate rounds of goss use all rows."
+    )
+    leaf_values: str = param(
+        "sample",
+        group="sampling",
+        choices=LEAF_VALUES,
+        doc="What leaf values are computed from: sample takes the rows that grew the tree, all takes every row.",
     )
     colsample_bytree: float = share(
         1.0,

@@ -115,7 +115,8 @@ class _Boosting:
         weight, unit = _scaled_weights(dataset, target, config)
         self._base_score = self._start(target, weight)
         scores = _starting_scores(dataset, self._base_score, "dataset")
-        self._round = Round.over(scores, target, weight)
+        keep = config.leaf_values == "all" and config.sampling_method != "uniform"
+        self._round = Round.over(scores, target, weight, keep)
         self._gradients = self._objective.gradients(self._round, team.size)
         self._learner = learners.get(by_place, dataset, unit, self._round, team)
         self._eligible = _eligible_rows(dataset, weight, config.subsample)
@@ -146,6 +147,7 @@ class _Boosting:
 
     def _one_round(self, done: int) -> list[Tree]:
         self._team.run(self._gradients)
+        self._round.keep()
         seed = self._config.random_state * 1_000_003 + done
         in_bag = self._draw(done, _seed(seed, 0))
         trees = []

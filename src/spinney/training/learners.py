@@ -18,6 +18,7 @@ from spinney.errors import ParameterError
 from spinney.growth.approx import ApproxGrower
 from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
+from spinney.growth.refit import AllRows
 from spinney.jit.team import Team
 from spinney.model.predict import Predictor
 from spinney.objectives.base import Round
@@ -59,8 +60,9 @@ class _Hist:
     ) -> None:
         self._team = team
         self._grower = HistGrower(
-            dataset.matrix, dataset.cuts, config, weight_unit, state.scores, state.pairs, state.stats, team
-        )
+            dataset.matrix, dataset.cuts, config, weight_unit, state.scores, state.pairs, state.stats, team,
+            everyone=all_rows(config, state),
+        )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
 
@@ -84,7 +86,7 @@ class _Approx:
         zero = np.where(columns_with_zero(table, self._missing), self._cuts.bins_of_zero(), -1)
         self._grower = ApproxGrower(
             bin_table(table, self._cuts, team, None, self._missing), self._cuts, zero, candidates_of(config), config,
-            weight_unit, state.scores, state.pairs, state.stats, team,
+            weight_unit, state.scores, state.pairs, state.stats, team, all_rows(config, state),
         )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
@@ -107,34 +109,45 @@ class _Sorted:
             raise ParameterError(
                 f"tree_method={method!r}{local} cannot split categorical columns; use tree_method={other}, or give numbers"
             )
-        self._absent = config.absent
-        table = dataset.table()
+        self._absent = math.nan if config.absent == "missing" else 0.0
+        table, everyone = dataset.table(), all_rows(config, state)
         blocks = sort_columns(table, team.size, config.absent == "missing")
         candidates = 0 if method == "exact" else candidates_of(config)
         self._grower = ExactGrower(
-            blocks, config, candidates, weight_unit, state.scores, state.pairs, state.stats, team
+            blocks, config, candidates, weight_unit, state.scores, state.pairs, state.stats, team, everyone
         )
         self.bag = self._grower.bag
         self._add = self._adder(table, state.scores, team.size)
-        self._threads = team.size
+        self._table, self._threads, self._refit = table, team.size, everyone is not None
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         tree = self._grower.grow(output, seed, in_bag)
-        if in_bag is not None:
-            self._add(tree, output)
+        if in_bag is None:
+            return tree
+        if self._refit:
+            walker = Predictor(concatenate([tree]), self._absent)
+            self._grower.leaves[:] = walker.leaf_indices(self._table, 1, self._threads)[:, 0]
+            return self._grower.refit()
+        self._add(tree, output)
         return tree
 
     def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
         return self._adder(data.table(), scores, self._threads)
 
     def _adder(self, table: Table, scores: NDArray[np.float64], threads: int) -> AddTree:
-        absent = math.nan if self._absent == "missing" else 0.0
-
         def add(tree: Tree, output: int) -> None:
-            walker = Predictor(concatenate([tree]), absent)
+            walker = Predictor(concatenate([tree]), self._absent)
             scores[output] = walker.raw_scores(scores[output, :, None], table, 1, threads)[:, 0]
 
         return add
+
+
+def all_rows(config: Config, state: Round) -> AllRows | None:
+    """What leaf values are computed from, if not from the rows that a tree sees."""
+    if config.leaf_values == "sample" or (config.sampling_method == "uniform" and config.subsample == 1):
+        return None
+    counted = np.arange(len(state.target)) if state.weight is None else np.flatnonzero(state.weight)
+    return AllRows(counted.astype(np.int32), *(state.kept or (state.pairs, state.stats)))
 
 
 def columns_with_zero(table: Table, absent_missing: bool) -> NDArray[np.bool_]:
