@@ -17,10 +17,9 @@ from spinney.binning.features import (
 from spinney.growth import layout
 from spinney.growth.histogram_kernels import SPAN
 
-COST_OF_UNIT = 16  # searching a unit costs about as much as so many codes, before any of its own
-# A code costs as much to collect and search as so many additions to a cell; less in a run, which most nodes leave alone.
+# Searching a unit costs about as much as so many codes, before any of its own, and a code as so many additions to a cell.
+COST_OF_UNIT = 16
 COST_OF_CODE = 4
-COST_IN_RUN = 1
 
 
 class Axis:
@@ -32,11 +31,9 @@ class Axis:
         The columns.
     wide : bool
         Whether cells stand one after another instead of SPAN apart.
-    threads : int
-        Threads that share the search.
     """
 
-    def __init__(self, features: Features, wide: bool, threads: int) -> None:
+    def __init__(self, features: Features, wide: bool) -> None:
         self._features, self._wide = features, wide
         groups, columns = len(features.group_codes), features.columns
         codes = int(features.group_codes.sum())
@@ -46,12 +43,11 @@ class Axis:
         self.groups = np.zeros(groups, np.int64)
         self.starts = np.zeros(groups + 1, np.int64)
         self.group_units = np.zeros(groups + 1, np.int64)
-        self.costs = np.zeros(groups + 1, np.int64)
+        self.unit_costs = np.zeros(len(features.units), np.int64)
         self.columns = np.zeros(columns, np.int64)
         self.allowed = np.zeros(columns, np.uint8)
         self.low = np.zeros(columns, np.int64)
         self.units = np.zeros(len(features.units) * layout.AXIS_UNIT_WIDTH, np.int64)
-        self.shares = np.zeros(threads + 1, np.int64)
         self.extent = np.zeros(layout.EXTENTS, np.int64)
         self.use(np.arange(columns, dtype=np.int64))
 
@@ -91,14 +87,8 @@ class Axis:
         laid[:, layout.AXIS_COLUMNS] = units[:, UNIT_COLUMNS]
         self.group_units[: count + 1] = np.searchsorted(at, np.arange(count + 1))
         codes = units[:, UNIT_END] - units[:, UNIT_BEGIN]
-        search = np.where(units[:, UNIT_COLUMNS] > 0, COST_IN_RUN, COST_OF_CODE) * codes
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(search)])
-        self.costs[: count + 1] = before[self.group_units[: count + 1]]
-        cost = np.cumsum(codes + COST_OF_UNIT)
-        threads = len(self.shares) - 1
-        goals = cost[-1] * np.arange(threads + 1) // threads if len(cost) else np.zeros(threads + 1)
-        self.shares[:] = np.searchsorted(cost, goals)
-        self.shares[-1] = len(units)
+        self.unit_costs[: len(units)] = COST_OF_CODE * (codes + COST_OF_UNIT)
+        self.extent[layout.UNITS_USED] = len(units)
 
     def _cells_of(self, groups: int) -> int:
         """Cells of the first `groups` used groups."""

@@ -4,43 +4,32 @@ import numpy as np
 
 from spinney.binning.features import NO_DEFAULT
 from spinney.growth.layout import (
-    AXIS_BEGIN, AXIS_CELLS, AXIS_COLUMNS, AXIS_END, AXIS_MEMBER, AXIS_UNIT_WIDTH, BOUNDED, COUNT, FOUND_BIN,
-    FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, MAX_STEP, MIN_COUNT,
+    AXIS_BEGIN, AXIS_CELLS, AXIS_COLUMNS, AXIS_END, AXIS_MEMBER, AXIS_UNIT_WIDTH, BOUNDED, BY_ROWS, COUNT, FOUND_BIN,
+    FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, LIVE_FIRST, LIVE_LAST, MAX_STEP, MIN_COUNT,
     MIN_HESSIAN, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
 )  # fmt: skip
 from spinney.growth.category_kernels import best_set, write_set
 from spinney.growth.constraint_kernels import (
-    children_weights, columns_of_children, own_score, score_cuts_bounded, search_bounds,
+    any_column, children_weights, columns_of_children, own_score, score_cuts_bounded, search_bounds,
 )  # fmt: skip
 from spinney.growth.packing import BLOCK, PLANES
 from spinney.growth.histogram_kernels import clear_cells, collect_column, subtract, sum_rows
 from spinney.growth.search_kernels import (
-    INVALID, code_sums, first_of, largest, prefix_around, prefix_sums, rest_of_each, score_cuts,
+    INVALID, code_sums, first_of, largest, prefix_around, prefix_filled, prefix_sums, rest_of_each, score_cuts,
 )  # fmt: skip
 from spinney.jit.kernel import inline
 
 
 @inline
-def share(count, costs, rows, rank, size):
-    """First of the groups that a thread sums and searches in a node of some rows; `costs` is that of all searches before."""
-    goal = (rows * count + costs[count]) * rank // size
-    low = np.int64(0)
-    high = np.int64(count)
-    while low < high:
-        middle = (low + high) >> 1
-        if rows * middle + costs[middle] < goal:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inline
-def build(rank, size, node, rows, by_rows, stretches, entries, bins, used, count, stored, sums):
+def build(rank, size, node, stretches, entries, bins, used, stored, shared, bounds, sums):
     """Sum a node's rows into this thread's cells: all rows of its groups, or (by rows) its rows of all groups."""
     cells, cells_size, shares, _, total = sums
-    first = 0 if by_rows != 0 else share(count, used[3], rows, rank, size)
-    last = count if by_rows != 0 else share(count, used[3], rows, rank + 1, size)
+    by_rows = shared[BY_ROWS]
+    first = shared[LIVE_FIRST]
+    last = shared[LIVE_LAST]
+    if by_rows == 0:
+        first = max(first, bounds[rank])
+        last = min(last, bounds[rank + 1])
     held = 0
     for t in range(rank if by_rows != 0 else 0, rank + 1 if by_rows != 0 else size):
         at = 2 * (node * size + t)
@@ -111,6 +100,9 @@ def search_column(column, start, node, nodes, planes, total, features, sign, rul
     missing_g = np.int64(0)
     missing_h = np.int64(0)
     missing_c = np.int64(0)
+    # A node of fewer rows than bins tries only cuts after bins that have some. Under bounds a cut before all of them counts, too.
+    few = c < bins and default >= NO_DEFAULT and rulebook[0][BOUNDED] == 0
+    tried = bins
     if default < NO_DEFAULT:
         sum_g, sum_h, sum_c = code_sums(planes, plane_at, total, start, codes)
         if sum_c == 0:
@@ -125,6 +117,8 @@ def search_column(column, start, node, nodes, planes, total, features, sign, rul
             missing_g = rest_g
             missing_h = rest_h
             missing_c = rest_c
+    elif few:
+        tried = prefix_filled(planes, plane_at, total, start, bins, line, line_at, width)
     else:
         prefix_sums(planes, plane_at, total, start, bins, line, line_at, width)
     if codes > bins or (codes == bins and default < bins):
@@ -134,19 +128,20 @@ def search_column(column, start, node, nodes, planes, total, features, sign, rul
         missing_c = np.int64(planes[missing_at + 2 * total])
     # Missing values right, then left. Without any, the last bin leaves nothing on the right.
     for direction in range(2 if missing_c > 0 else 1):
-        cuts = bins if missing_c > 0 and direction == 0 else bins - 1
+        cuts = tried if missing_c > 0 and direction == 0 else tried - 1
         score_side(
             cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, nodes, rulebook, scratch,
             sign,
         )
         score = largest(gains, gains_at, cuts)
         if is_better(score, column, found, gain, at):
-            cut = first_of(gains, gains_at, score)
-            left_c = np.int64(line[line_at + 2 * width + cut]) + direction * missing_c
+            place = line_at + first_of(gains, gains_at, score)
+            left_c = np.int64(line[place + 2 * width]) + direction * missing_c
             note_split(
-                column, cut, score, direction if missing_c > 0 else (1 if 2 * left_c >= c else 0),
-                np.int64(line[line_at + cut]) + direction * missing_g,
-                np.int64(line[line_at + width + cut]) + direction * missing_h, left_c, found, gain, at,
+                column, np.int64(line[place + 3 * width]) if few else place - line_at, score,
+                direction if missing_c > 0 else (1 if 2 * left_c >= c else 0),
+                np.int64(line[place]) + direction * missing_g, np.int64(line[place + width]) + direction * missing_h, left_c,
+                found, gain, at,
             )
 
 
@@ -179,7 +174,8 @@ def is_alive(unit, axis, node, nodes, planes, total, rulebook):
 
 @inline
 def search_run(
-    member, columns, start, node, nodes, planes, total, signs, members, marks, marks_at, rulebook, scratch, found, gain, at
+    member, columns, start, node, nodes, planes, total, free, signs, members, marks, marks_at, rulebook, scratch, found, gain,
+    at,
 ):
     """Best cut of a run of columns that have two bins and one code each: all of them scored in one go."""
     line, gains, width, line_at, gains_at = scratch
@@ -190,7 +186,7 @@ def search_run(
         planes, plane_at, total, start, columns, nodes[row + SUM_G], nodes[row + SUM_H], c, line, line_at, width
     )
     score_side(columns, np.int64(0), np.int64(0), np.int64(0), node, nodes, rulebook, scratch, np.int64(0))
-    for k in range(columns):
+    for k in range(0 if free else columns):
         column = members[member + k]
         if marks[marks_at + column] == 0:
             gains[gains_at + k] = INVALID
@@ -218,7 +214,7 @@ def search_run(
 @inline
 def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, features, rulebook, finds, at):
     """Search the columns of one unit."""
-    found, gain, _, _, _, scratch, sets, words = finds
+    found, gain, _, _, all_columns, scratch, sets, words = finds
     units, members, low, _, _, chosen, _, _ = axis
     signs = chosen[3][0]
     first = units[unit + AXIS_MEMBER]
@@ -226,8 +222,8 @@ def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, feature
     column = members[first]
     if columns > 0:
         search_run(
-            first, columns, low[column], node, nodes, planes, total, signs, members, marks, marks_at, rulebook, scratch,
-            found, gain, at,
+            first, columns, low[column], node, nodes, planes, total, any_column(chosen, rulebook[0], all_columns), signs,
+            members, marks, marks_at, rulebook, scratch, found, gain, at,
         )
     elif marks[marks_at + column] != 0:
         if words > 0 and features[6][column] != 0:
@@ -242,7 +238,7 @@ def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, feature
 
 @inline
 def search_children(
-    rank, size, small, large, search_small, by_rows, used, count, axis, features, nodes, sums, rulebook, finds
+    rank, size, small, large, search_small, count, axis, features, nodes, shared, sums, rulebook, finds
 ):
     """Collect the histograms of this thread's units and search them for both children, unit by unit in cache.
 
@@ -250,7 +246,7 @@ def search_children(
     the rest of its parent's histogram, which is in its slot, and the second place; -1 for nobody. A unit that has died in the
     parent is left alone.
     """
-    units, _, _, group_units, unit_shares, chosen, alive, unit_count = axis
+    units, _, _, group_units, costs, chosen, alive, unit_count = axis
     cells, cells_size, shares, planes, total = sums
     _, _, drawn, mask, columns, _, _, _ = finds
     small_at = nodes[small * NODE_WIDTH + SLOT] * PLANES * total
@@ -258,11 +254,15 @@ def search_children(
     small_alive = nodes[small * NODE_WIDTH + SLOT] * unit_count
     large_alive = nodes[max(large, 0) * NODE_WIDTH + SLOT] * unit_count
     flushed = 1 if nodes[small * NODE_WIDTH + COUNT] > BLOCK else 0
+    by_rows = shared[BY_ROWS]
     from_thread = 0 if by_rows != 0 else rank
     to_thread = size if by_rows != 0 else rank + 1
-    rows = nodes[small * NODE_WIDTH + COUNT]
-    first_unit = unit_shares[rank] if by_rows != 0 else group_units[share(count, used[3], rows, rank, size)]
-    last_unit = unit_shares[rank + 1] if by_rows != 0 else group_units[share(count, used[3], rows, rank + 1, size)]
+    bounds = costs[2]
+    first_unit = bounds[rank] if by_rows != 0 else group_units[bounds[rank]]
+    last_unit = bounds[rank + 1] if by_rows != 0 else group_units[bounds[rank + 1]]
+    first_summed = group_units[shared[LIVE_FIRST]]
+    last_summed = group_units[shared[LIVE_LAST]]
+    first_sparse = group_units[count]
     marks, mask_small, mask_large = columns_of_children(
         rank, small, large, nodes, chosen, rulebook, drawn, mask, columns
     )
@@ -272,9 +272,10 @@ def search_children(
         end = units[unit + AXIS_END]
         cells_at = units[unit + AXIS_CELLS]
         if large >= 0 and alive[large_alive + u] == 0:
-            clear_cells(
-                cells, cells_at, cells_size, shares, PLANES * total, flushed, from_thread, to_thread, total, begin, end
-            )
+            if first_summed <= u < last_summed or u >= first_sparse:
+                clear_cells(
+                    cells, cells_at, cells_size, shares, PLANES * total, flushed, from_thread, to_thread, total, begin, end
+                )
             alive[small_alive + u] = 0
             continue
         collect_column(

@@ -211,6 +211,13 @@ def mark_columns(node, nodes, chosen, rulebook, drawn, drawn_at, mask, mask_at, 
 
 
 @inline
+def any_column(chosen, limits, columns):
+    """Whether every column may split every node, in either direction."""
+    drawn = limits[LEVEL_COLUMNS] != 0 or limits[NODE_COLUMNS] != 0 or chosen[1] < columns
+    return not drawn and chosen[3][2] == 0 and limits[BOUNDED] == 0
+
+
+@inline
 def columns_of_children(rank, small, large, nodes, chosen, rulebook, drawn, mask, columns):
     """Marks of the columns that two nodes may be split by, and where those of each begin; a `large` of -1 is nobody."""
     limits = rulebook[0]

@@ -198,7 +198,7 @@ def grow_exact(
     group_count: i64, grouped: i64, weighted: i64,
     source: i64["listed"], starts: i64["columns + 1"], rest: i64["columns"], ranks: i64["columns"],
     zero: i64["columns"],
-    used_columns: i64["columns"], allowed: u8["columns"], shares: i64["threads + 1"], extent: i64["4"],
+    used_columns: i64["columns"], allowed: u8["columns"], shares: i64["threads + 1"], extent: i64["5"],
     signs: i64["columns"], group_starts: i64["group_count + 1"], group_members: i64["grouped"],
     weights: f64["columns * weighted"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],

@@ -79,7 +79,7 @@ class HistGrower:
         self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
         self._columns = ColumnRules(config, matrix.columns)
         self._column_count = self._columns.drawn(config.colsample_bytree, matrix.columns)
-        self._axis = Axis(matrix.features, matrix.wide, team.size)
+        self._axis = Axis(matrix.features, matrix.wide)
         self.bag = np.empty(matrix.rows, np.int32)
         self.control = np.zeros(layout.CONTROLS, np.int64)
         self._limits = limits_of(config, matrix.rows, self._columns, self._column_count)
@@ -193,14 +193,15 @@ class HistGrower:
             len(features.units), self._words, max_nodes, slots, stats.shape[1], *self._columns.sizes,
             *matrix.split8(), stored.row_starts, stored.row_codes, stored.starts, stored.rows, stored.codes,
             features.group, features.low, features.codes, features.bins, features.default, features.group_codes,
-            self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.costs, axis.columns,
-            axis.allowed, axis.low, axis.units, axis.shares, axis.extent, *self._columns.arrays,
+            self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.unit_costs, axis.columns,
+            axis.allowed, axis.low, axis.units, axis.extent, *self._columns.arrays,
             self.bag, pairs, stats, self.control, self._limits, self._rules, self._least, scores,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
             np.zeros(sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
+            whole(len(features.units) + 1), whole(threads + 1),
             whole(threads * axis.cells), np.zeros(threads * PLANES * total, np.int32),
             np.empty((slots + 2) * PLANES * total, np.int32), np.zeros((slots + 2) * len(features.units), np.uint8),
-            np.empty(threads * PLANES * width, np.int32), np.empty(threads * width, np.float64),
+            np.empty(threads * (PLANES + 1) * width, np.int32), np.empty(threads * width, np.float64),
             grown.nodes, grown.gains, whole(max_nodes), whole(slots), grown.shared, np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),

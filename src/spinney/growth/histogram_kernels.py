@@ -32,7 +32,7 @@ def cell_value(entry):
 def add_rows(entries, begin, end, bins, used, first, last, fetch, cells, cells_at):
     """Add the rows of entries[begin:end] to the cells of the used groups first..last-1."""
     bins8, bins16, wide, stride = bins
-    columns, starts, contiguous, _ = used
+    columns, starts, contiguous = used
     for i in range(begin, end):
         entry = entries[i]
         row = (entry >> 32) * stride

@@ -28,7 +28,8 @@ GROUPS_USED = 0
 COLUMNS_USED = 1
 SPARSE_AT = 2  # where the codes of sparse columns begin on the histogram's axis
 SPARSE_CELLS = 3  # and where their cells begin
-EXTENTS = 4
+UNITS_USED = 4
+EXTENTS = 5
 
 # a unit of search (int64): columns side by side on the histogram's axis
 AXIS_BEGIN = 0
@@ -83,6 +84,9 @@ LEAVES = 7
 WAITING = 8  # leaves in the queue
 FROM_PARENT = 9  # 1: the larger child is found by subtraction
 PARTED = 10  # 1: thread 0 has partitioned the rows of the current node
+BY_ROWS = 11  # 1: each thread sums its own rows of all groups, 0: all rows of its own groups
+LIVE_FIRST = 12  # groups outside LIVE_FIRST .. LIVE_LAST - 1 can split neither child
+LIVE_LAST = 13
 SHARED = 16
 
 # scales (float64)

@@ -11,15 +11,16 @@ import numpy as np
 from spinney.growth.children_kernels import build, search_children
 from spinney.growth.constraint_kernels import permit_all
 from spinney.growth.layout import (
-    ALL_ROWS, CHILD, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, FROM_PARENT,
+    ALL_ROWS, BY_ROWS, CHILD, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, FROM_PARENT,
     GROUPS_USED, IN_BAG, LARGE, NODE_WIDTH, NODES, OF_SET, ONE_HOT, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
-    SMALL, SPARSE_AT, SPARSE_CELLS, STATS, USED_NODES,
+    SMALL, SPARSE_AT, SPARSE_CELLS, STATS, UNITS_USED, USED_NODES,
 )  # fmt: skip
 from spinney.growth.node_kernels import start_tree, take_next, write_tree
 from spinney.growth.partition_kernels import mark_sides, owned_rows
 from spinney.growth.prune_kernels import prune
 from spinney.growth.quantize_kernels import make_entries, set_scales
 from spinney.growth.rows_kernels import add_scores, leaf_sums, partition
+from spinney.growth.share_kernels import share_out
 from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8, u16
 from spinney.jit.barrier import meet
 
@@ -27,10 +28,6 @@ from spinney.jit.barrier import meet
 # 52 000 rows of 12 groups and 5 500 codes, 255 leaves, two threads: 16 384 7.4 ms, 4 096 6.6 ms, 1 024 5.9 ms a tree,
 # 512 no slower.
 SHARE_PARTITION = 512
-# Rows from which a histogram is shared by rows and not by columns, where a row of bins fits one cache line. The same tree:
-# 4 096 7.2 ms, 1 024 6.9 ms, 512 6.8 ms; with 28 or 60 lone columns no difference was seen.
-SHARE_ROWS = 1024
-LINE = 64
 
 
 @inline
@@ -51,13 +48,11 @@ def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count,
                  rulebook, finds):  # fmt: skip
     """This thread's part of splitting the current node and searching its children. False: give up."""
     nodes, _, _, _, shared, _ = table
+    by_rows = shared[BY_ROWS]
     node = shared[CURRENT]
     small = shared[SMALL]
     large = shared[LARGE]
     subtracting = shared[FROM_PARENT] != 0
-    spread = bins[3] <= LINE and nodes[small * NODE_WIDTH + COUNT] >= SHARE_ROWS
-    # Sparse columns cannot be shared out for summing.
-    by_rows = np.int64(1 if size == 1 or stored[2] > 0 or spread else 0)
     if shared[PARTED] == 0:
         partition(node, rank, rank + 1, size, stretches, entries, spare, by_column, nodes)
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
@@ -75,14 +70,13 @@ def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count,
             continue
         if turn == 1 and by_rows != 0 and not meet(sync, size):
             return False
-        rows = nodes[child * NODE_WIDTH + COUNT]
-        build(rank, size, child, rows, by_rows, stretches, entries, bins, used, count, stored, sums)
+        build(rank, size, child, stretches, entries, bins, used, stored, shared, axis[4][2], sums)
         if by_rows != 0 and not meet(sync, size):
             return False
         rest = large if turn == 0 and subtracting else np.int64(-1)
         place = wanted - 1 if turn == 0 else wanted
         search_children(
-            rank, size, child, rest, place, by_rows, used, count, axis, features, nodes, sums, rulebook, finds
+            rank, size, child, rest, place, count, axis, features, nodes, shared, sums, rulebook, finds
         )
     return meet(sync, size)
 
@@ -121,18 +115,19 @@ def grow_tree(
     group_of: i64["columns"], low_of: i64["columns"], codes_of: i64["columns"], bins_of: i64["columns"],
     default_of: i64["columns"], group_codes: i64["groups"], categorical: u8["columns"], members: i64["member_count"],
     used_groups: i64["groups"], used_starts: i64["groups + 1"], group_units: i64["groups + 1"],
-    costs: i64["groups + 1"],
+    unit_costs: i64["unit_count"],
     used_columns: i64["columns"], allowed: u8["columns"], axis_low: i64["columns"], units: i64["5 * unit_count"],
-    unit_shares: i64["threads + 1"], extent: i64["4"],
+    extent: i64["5"],
     signs: i64["columns"], group_starts: i64["group_count + 1"], group_members: i64["grouped"],
     weights: f64["columns * weighted"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
     control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
     entries: out(i64["rows"]), spare: out(i64["rows"]), stretches: out(i64["2 * threads * max_nodes"]),
     sides: out(u8["side_size"]), line: out(u16["rows * sparse"]),
+    costs_before: out(i64["unit_count + 1"]), bounds: out(i64["threads + 1"]),
     cells: out(i64["threads * cells_size"]), shares: out(i32["threads * 3 * total"]),
     planes: out(i32["(slots + 2) * 3 * total"]), alive: out(u8["(slots + 2) * unit_count"]),
-    lines: out(i32["threads * 3 * width"]), line_gains: out(f64["threads * width"]),
+    lines: out(i32["threads * 4 * width"]), line_gains: out(f64["threads * width"]),
     nodes: out(i64["19 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]),
     free: out(i64["slots"]), shared: out(i64["16"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
     found: out(i64["16 * threads"]), found_gain: out(f64["2 * threads"]),
@@ -148,7 +143,7 @@ def grow_tree(
     output = control[CLASS]
     count = extent[GROUPS_USED]
     bins = (bins8, bins16, wide, stride)
-    used = (used_groups, used_starts, 1 if count == groups else 0, costs)
+    used = (used_groups, used_starts, 1 if count == groups else 0)
     by_entry = (stored_starts, stored_rows, stored_codes)
     by_column = (columns8, columns16, wide, rows, sides, group_of, by_entry, line)
     stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])
@@ -156,11 +151,11 @@ def grow_tree(
     between = (group_starts, group_members, group_count)
     column_rules = (signs, between, group_count, permitted, weights, weighted, keys)
     chosen = (used_columns, extent[COLUMNS_USED], allowed, column_rules)
-    axis = (units, members, axis_low, group_units, unit_shares, chosen, alive, unit_count)
+    axis = (units, members, axis_low, group_units, (unit_costs, costs_before, bounds), chosen, alive, unit_count)
     table = (nodes, gains, heap, free, shared, sets)
     sums = (cells, cells_size, shares, planes, total)
     rulebook = (limits, rules, scales, control[SEED])
-    scratch = (lines, line_gains, width, rank * 3 * width, rank * width)
+    scratch = (lines, line_gains, width, rank * 4 * width, rank * width)
     finds = (found, found_gain, drawn, mask, columns, scratch, found_sets, words)
     if rank == 0:
         set_scales(stats, blocks, STATS * blocks * output, in_bag, scales)
@@ -172,6 +167,7 @@ def grow_tree(
     if rank == 0:
         start_tree(in_bag, table, rulebook, parts, size)
         permit_all(columns, permitted)
+        share_out(size, count, extent[UNITS_USED], bins, sparse_codes, table, axis)
     if not meet(sync, size):
         return
     while shared[CURRENT] >= 0:
@@ -182,6 +178,8 @@ def grow_tree(
             return
         if rank == 0:
             next_node(size, stretches, entries, spare, by_column, features, table, column_rules, rulebook, finds)
+            if shared[CURRENT] >= 0:
+                share_out(size, count, extent[UNITS_USED], bins, sparse_codes, table, axis)
         if not meet(sync, size):
             return
     if least[0] > 0.0:
