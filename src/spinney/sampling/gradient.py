@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.jit.team import Team
-from spinney.sampling.gradient_kernels import BUCKETS, draw_by_chance, draw_goss, draw_weighted
+from spinney.sampling.gradient_kernels import draw_by_chance, draw_goss, draw_weighted
+from spinney.sampling.largest_kernels import PLACES
 
 # Without a penalty, a row whose gradient is 0 would never be drawn, and its hessian be missing from the sums.
 LEAST_PENALTY = 1e-3
@@ -35,7 +36,7 @@ class GradientSampler:
         self._sizes = (count, pairs.shape[1], pairs.shape[0], team.size)
         self._keys = np.zeros(count, np.int32)
         self._chosen = np.zeros(count, np.uint8)
-        self._counts = np.zeros(team.size * BUCKETS, np.int64)
+        self._counts = np.zeros(team.size * PLACES, np.int32)
         self._shared = np.zeros(8, np.int64)
 
     def goss(self, top_rate: float, other_rate: float, seed: int) -> int:
@@ -46,7 +47,7 @@ class GradientSampler:
         self._team.run(
             draw_goss.bind(
                 *self._sizes, top, other, seed, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
-                self._shared, self._bag,
+                self._bag,
             )
         )  # fmt: skip
         return top + other
@@ -57,7 +58,7 @@ class GradientSampler:
         self._team.run(
             draw_weighted.bind(
                 *self._sizes, wanted, seed, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
-                self._shared, self._bag,
+                self._bag,
             )
         )  # fmt: skip
         return wanted
