@@ -44,9 +44,11 @@ class GradientSampler:
         count = len(self._eligible)
         top = min(round(top_rate * count), count)
         other = min(max(round(other_rate * count), 1), count - top)
+        # By mark: rows left out, kept and drawn.
+        factors = np.array([0.0, 1.0, (count - top) / max(other, 1)])
         self._team.run(
             draw_goss.bind(
-                *self._sizes, top, other, seed, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
+                *self._sizes, top, other, seed, factors, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
                 self._bag,
             )
         )  # fmt: skip
@@ -57,8 +59,8 @@ class GradientSampler:
         wanted = max(1, round(share * len(self._eligible)))
         self._team.run(
             draw_weighted.bind(
-                *self._sizes, wanted, seed, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
-                self._bag,
+                *self._sizes, wanted, seed, np.array([0.0, 1.0, 1.0]), self._eligible, self._pairs, self._keys, self._chosen,
+                self._counts, self._bag,
             )
         )  # fmt: skip
         return wanted

@@ -1,7 +1,7 @@
 """Marking the rows of the largest keys, without sorting.
 
-A histogram of the keys' leading digits tells in which bucket the last one wanted is. Rows above it are in, rows below are out, and
-only its own rows, few as a rule, are looked at again by their next digits. Of equal keys the first rows count. So the rows
+A histogram of the keys' leading digits tells in which bucket the last one wanted is. Rows above it are in, rows below are out,
+and only its own rows, few as a rule, are looked at again by their next digits. Of equal keys the first rows count. So the rows
 do not depend on the number of threads.
 """
 
@@ -12,7 +12,7 @@ from spinney.jit.barrier import meet
 
 LEADING = 4096  # buckets of the first 12 bits of a key
 DIGIT = 1024  # and of the next 10
-BLOCK = 32  # rows that are looked at together, whether one is in the bucket: 0.16 ms for 262 000 rows with 64
+BLOCK = 32  # rows that are looked at together, whether one of them is in the bucket
 
 # A thread's part of `counts`. Each digit has places of its own: some may still be read when the next ones are counted.
 OF_LEADING = 1  # the place before it counts the rows that have no key
@@ -105,10 +105,10 @@ def narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near):
 
 @inline
 def mark_largest(rank, size, sync, count, keys, shift, wanted, mark, chosen, counts, near):
-    """Mark the rows of the `wanted` largest keys, 1 <= wanted <= how many are not negative. False: give up.
+    """Mark the rows of the `wanted` largest keys, 1 <= wanted <= how many are not -1, which means none. False: give up.
 
-    Keys are below 2**(12 + shift), with 10 < shift <= 20. `near` has room for all rows.
-    Between the calls for two sets of keys the threads need not meet.
+    Keys are below 2**(12 + shift), where 10 <= shift <= 20. `near` is scratch for all rows. A thread writes only what belongs to
+    its share, so that another set of keys can follow without a meeting.
     """
     begin = share_of(count, rank, size)
     end = share_of(count, rank + 1, size)
