@@ -1,5 +1,7 @@
 """Rows drawn by their gradients."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -32,8 +34,8 @@ def gradients(rows, outputs=1, seed=0):
 
 
 def slow_goss(pairs, eligible, top, other, seed):
-    """Sort everything, take from the ends."""
-    size = np.sqrt((pairs[:, :, 0].astype(float) ** 2).sum(axis=0))
+    """Sort everything, take from the ends. Squares are float32, and sizes that share their leading 32 bits are equal."""
+    size = np.sqrt((pairs[:, :, 0] ** 2).astype(float).sum(axis=0)).view(np.int64) >> 32
     by_size = sorted(eligible, key=lambda row: (-size[row], row))
     kept, rest = by_size[:top], sorted(by_size[top:])
     key = {row: (oracles.random_bits(seed, OTHERS, row) >> 33) for row in rest}
@@ -44,20 +46,64 @@ def slow_goss(pairs, eligible, top, other, seed):
     return sorted(kept + drawn), after
 
 
+GRADIENTS = {
+    "any": lambda pairs: pairs,
+    "alike": np.ones_like,
+    "few": np.round,
+    "zero": np.zeros_like,
+    "tiny": lambda pairs: pairs * 1e-20,
+    "vast": lambda pairs: pairs * 1e18,
+    "far apart": lambda pairs: pairs * 10 ** np.linspace(-18, 18, pairs.shape[1])[:, None],
+}
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("kind", GRADIENTS)
 @pytest.mark.parametrize(
-    ("rows", "top_rate", "other_rate"), [(1, 0.2, 0.1), (40, 0.2, 0.1), (57, 0.0, 0.3), (30, 0.9, 0.1)]
+    ("rows", "top_rate", "other_rate"),
+    [
+        (1, 0.2, 0.1),
+        (1, 1.0, 0.1),
+        (40, 0.2, 0.1),
+        (57, 0.0, 0.3),
+        (30, 0.9, 0.1),
+        (30, 1.0, 0.0),
+        (41, 0.5, 0.0),
+    ],
 )
-def test_goss_is_that_of_the_oracle(rows, top_rate, other_rate, outputs):
-    pairs = gradients(rows, outputs)
+def test_goss_is_that_of_the_oracle(rows, top_rate, other_rate, kind, outputs):
+    pairs = GRADIENTS[kind](gradients(rows, outputs)).astype(np.float32)
     top = round(top_rate * rows)
     other = min(max(round(other_rate * rows), 1), rows - top)
-    for seed in (0, 5):
-        bag, after = sample("goss", pairs, top_rate, other_rate, seed)
+    for seed, threads in ((0, 1), (5, 1), (5, 2), (6, 3), (7, 8)):
+        bag, after = sample("goss", pairs, top_rate, other_rate, seed, threads=threads)
         expected, scaled = slow_goss(pairs, range(rows), top, other, seed)
         assert bag == expected
         np.testing.assert_array_equal(after, scaled)
+
+
+# Models must not change: these are the draws of version 0.3.0. Numbers of rows, outputs and threads; the arguments; the draw.
+DRAWS = [
+    (700, 1, 2, "goss", (0.2, 0.1, 0), (900239697, 1435498819)),
+    (701, 2, 1, "goss", (0.05, 0.3, 11), (1385200879, 2753311928)),
+    (300, 3, 8, "goss", (0.0, 0.25, 5), (388064281, 3507141577)),
+    (400, 1, 3, "goss", (0.9, 0.1, 77), (1543928157, 1810944816)),
+    (600, 1, 1, "weighted", (0.3, 3), (164767699, 3746085912)),
+    (601, 3, 2, "weighted", (0.01, 9), (4265144567, 3614474475)),
+]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("steps", [5, 2**23], ids=["ties", "no ties"])
+@pytest.mark.parametrize(("rows", "outputs", "threads", "method", "args", "draws"), DRAWS)
+def test_draws_are_those_of_former_versions(rows, outputs, threads, method, args, draws, steps):
+    scrambled = np.arange(2 * rows * outputs) * 2654435761 % 2**32 >> 8
+    pairs = (scrambled.reshape(outputs, rows, 2) % (2 * steps) / steps).astype(np.float32)
+    pairs[:, :, 0] -= 1
+    eligible = [row for row in range(rows) if row % 7]
+    bag, after = sample(method, pairs, *args, eligible=eligible, threads=threads)
+    assert zlib.crc32(np.array(bag, "<i4").tobytes() + after.astype("<f4").tobytes()) == draws[steps == 5]
 
 
 def test_goss_multiplies_the_drawn_rows_by_the_share_they_stand_for():

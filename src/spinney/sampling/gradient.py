@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.jit.team import Team
-from spinney.sampling.gradient_kernels import BUCKETS, draw_by_chance, draw_goss, draw_weighted
+from spinney.sampling.gradient_kernels import draw_by_chance, draw_goss, draw_weighted
+from spinney.sampling.largest_kernels import PLACES
 
 # Without a penalty, a row whose gradient is 0 would never be drawn, and its hessian be missing from the sums.
 LEAST_PENALTY = 1e-3
@@ -35,7 +36,7 @@ class GradientSampler:
         self._sizes = (count, pairs.shape[1], pairs.shape[0], team.size)
         self._keys = np.zeros(count, np.int32)
         self._chosen = np.zeros(count, np.uint8)
-        self._counts = np.zeros(team.size * BUCKETS, np.int64)
+        self._counts = np.zeros(team.size * PLACES, np.int32)
         self._shared = np.zeros(8, np.int64)
 
     def goss(self, top_rate: float, other_rate: float, seed: int) -> int:
@@ -43,10 +44,12 @@ class GradientSampler:
         count = len(self._eligible)
         top = min(round(top_rate * count), count)
         other = min(max(round(other_rate * count), 1), count - top)
+        # By mark: rows left out, kept and drawn.
+        factors = np.array([0.0, 1.0, (count - top) / max(other, 1)])
         self._team.run(
             draw_goss.bind(
-                *self._sizes, top, other, seed, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
-                self._shared, self._bag,
+                *self._sizes, top, other, seed, factors, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
+                self._bag,
             )
         )  # fmt: skip
         return top + other
@@ -56,8 +59,8 @@ class GradientSampler:
         wanted = max(1, round(share * len(self._eligible)))
         self._team.run(
             draw_weighted.bind(
-                *self._sizes, wanted, seed, self._eligible, self._pairs, self._keys, self._chosen, self._counts,
-                self._shared, self._bag,
+                *self._sizes, wanted, seed, np.array([0.0, 1.0, 1.0]), self._eligible, self._pairs, self._keys, self._chosen,
+                self._counts, self._bag,
             )
         )  # fmt: skip
         return wanted
