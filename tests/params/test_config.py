@@ -51,6 +51,7 @@ NUMBERS = {
     "top_rate": st.floats(0, 1),
     "other_rate": share,
     "goss_warm_up": st.booleans() | st.sampled_from([0, 1, np.True_]),
+    "leaf_values": st.sampled_from(["sample", "all"]),
     "bundle": st.booleans(),
     "bundle_order": st.sampled_from(["auto", "degree", "nonzero"]),
     "max_conflict_rate": st.floats(0, 1),
