@@ -7,16 +7,18 @@ import scipy.sparse
 import spinney as sp
 from problems import stats_of
 from spinney.growth.grower import HistGrower
+from spinney.growth.spine_kernels import SPINE
 from spinney.growth.walk_kernels import BATCH
 from spinney.jit.team import Team
 from spinney.params import parse
 
 
-def grow_and_walk(table, params, threads, **given):
+def grow_and_walk(table, params, threads, gradients=None, **given):
     """Scores of the rows that grew a tree, and of the same rows after walking it."""
-    rng = np.random.default_rng(3)
     data = sp.Dataset(table, **given)
-    pairs = np.stack([rng.normal(size=data.rows), np.ones(data.rows)], axis=1).astype(np.float32)
+    if gradients is None:
+        gradients = np.random.default_rng(3).normal(size=data.rows)
+    pairs = np.stack([gradients, np.ones(data.rows)], axis=1).astype(np.float32)
     with Team(threads) as team:
         grown, walked = np.zeros((2, 1, data.rows))
         config = parse(params | {"max_bin": data.max_bin})
@@ -66,3 +68,54 @@ def test_the_last_of_65_535_bins_and_missing_values():
     tree, grown, walked = grow_and_walk(table, {"max_leaves": 500, "min_child_samples": 1}, 2, max_bin=65_536)
     assert grown.tobytes() == walked.tobytes()
     assert len(tree.value) > 500
+
+
+def mean_depth(tree):
+    """Splits that an average row of the training passes."""
+    inner = tree.feature >= 0
+    return tree.count[inner].sum() / tree.count[0]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("levels", [60, 600], ids=["bytes", "words"])
+@pytest.mark.parametrize("kind", ["zero", "missing", "gaps", "dense"])
+def test_trees_like_chains(kind, levels, threads):
+    rows = BATCH + 4_000
+    rng = np.random.default_rng(levels)
+    owner = rng.integers(0, levels, rows)
+    # Some values below 0, so that the few rows of a split are now on the left, now on the right.
+    values = np.where(owner % 3 == 0, -1.0, 1.0)
+    if kind == "gaps":
+        values[rng.random(rows) < 0.1] = np.nan
+    table = scipy.sparse.csr_array((values, (np.arange(rows), owner)), shape=(rows, levels))
+    absent = "missing" if kind == "missing" else "zero"
+    given = {} if kind == "dense" else {"absent": absent}
+    gradients = np.sin(owner) * 3.0 ** (owner % 7)
+    params = {"max_leaves": 50, "min_child_samples": 1, "min_child_weight": 0.0, "reg_lambda": 0.0}
+    tree, grown, walked = grow_and_walk(
+        table.toarray() if kind == "dense" else table, params, threads, gradients, **given
+    )
+    assert mean_depth(tree) > 15
+    assert len(np.unique(walked)) > 20
+    assert grown.tobytes() == walked.tobytes()
+
+
+def test_the_longest_spine_there_can_be():
+    levels = SPINE + 60
+    owner = np.repeat(np.arange(levels), 3)
+    table = scipy.sparse.csr_array((np.ones(len(owner)), (np.arange(len(owner)), owner)))
+    gradients = 2.0 ** -(owner / 40) * 1000
+    params = {"max_leaves": levels, "min_child_samples": 1, "min_child_weight": 0.0, "reg_lambda": 0.0}
+    tree, grown, walked = grow_and_walk(table, params, 2, gradients)
+    assert grown.tobytes() == walked.tobytes()
+    assert tree.depth > SPINE
+
+
+@pytest.mark.kernels
+def test_a_small_chain():
+    owner = np.repeat(np.arange(20), 6)
+    table = scipy.sparse.csr_array((np.ones(120), (np.arange(120), owner)))
+    params = {"max_leaves": 20, "min_child_samples": 1, "min_child_weight": 0.0, "reg_lambda": 0.0}
+    tree, grown, walked = grow_and_walk(table, params, 1, 2.0 ** -(owner / 4) * 100)
+    assert mean_depth(tree) > 8
+    assert grown.tobytes() == walked.tobytes()

@@ -15,7 +15,7 @@ from spinney.growth.column_rules import ColumnRules
 from spinney.growth.packing import PLANES
 from spinney.growth.refit import AllRows, Grown, refit
 from spinney.growth.tree_kernels import grow_tree
-from spinney.growth.walk_kernels import BATCH, add_tree
+from spinney.growth.walk_kernels import BATCH, ROOM, add_tree
 from spinney.jit import Bound
 from spinney.jit.team import Team
 from spinney.params import Config
@@ -142,8 +142,9 @@ class HistGrower:
             stored.row_starts, stored.row_codes, features.group, features.low, features.codes, features.bins, features.default,
             self._cuts.categorical, self._sets, self.control,
             tree["feature"], tree["cut_bin"] if cut_bin is None else cut_bin, tree["left"], tree["default_left"], tree["value"],
-            np.empty(2 * threads * max_nodes, np.int64), np.empty(2 * threads * max_nodes, np.int64),
-            np.empty(threads * 2 * BATCH, np.uint16), leaves, scores,
+            tree["count"], np.empty(2 * threads * max_nodes, np.int64), np.empty(2 * threads * max_nodes, np.int64),
+            np.empty(threads * 2 * BATCH, np.uint16), np.empty(threads * ROOM, np.int64), np.empty(threads * ROOM, np.int64),
+            leaves, scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:

@@ -21,6 +21,9 @@ from spinney.jit.intrinsics import prefetch
 from spinney.jit.kernel import inline
 
 AHEAD = 24
+# Rows of a node as far apart as this on average are asked for ahead. 100 trees of 255 leaves on 262 000 rows of one-hot columns,
+# one thread: always asking 2.86 s, 16 2.53 s.
+CLOSE = 16
 OWNED = 512
 
 
@@ -106,11 +109,16 @@ def split_rows(entries, spare, begin, end, column, left_is_larger):
     Both places are written for every row, and one of them counts: a branch on the side would be mispredicted half of the time.
     """
     moved = 0
+    if begin == end:
+        return 0
+    # Rows that lie close together are fetched by the processor unasked.
+    scattered = (entries[end - 1] >> 32) - (entries[begin] >> 32) > CLOSE * (end - begin)
     if left_is_larger:
         to = begin
         for i in range(begin, end):
             entry = entries[i]
-            fetch_row(column, entries[min(i + AHEAD, end - 1)] >> 32)
+            if scattered:
+                fetch_row(column, entries[min(i + AHEAD, end - 1)] >> 32)
             left = side_of(column, entry >> 32)
             entries[to] = entry
             spare[begin + moved] = entry
@@ -123,7 +131,8 @@ def split_rows(entries, spare, begin, end, column, left_is_larger):
     for back in range(end - begin):
         i = end - 1 - back
         entry = entries[i]
-        fetch_row(column, entries[max(i - AHEAD, begin)] >> 32)
+        if scattered:
+            fetch_row(column, entries[max(i - AHEAD, begin)] >> 32)
         left = side_of(column, entry >> 32)
         entries[to] = entry
         spare[begin + moved] = entry

@@ -15,11 +15,12 @@ import numpy as np
 from spinney.binning.features import NO_DEFAULT
 from spinney.growth.category_kernels import has_bit
 from spinney.growth.layout import CLASS, NODES
+from spinney.growth.spine_kernels import BY_ROW, find_exits, find_spine, heavy_child, sort_exits
 from spinney.jit import f64, i32, i64, inline, kernel, out, u8, u16
 
 BATCH = 8192  # rows, at most 65 536
+ROOM = 512  # for the numbers of a spine
 FEW = 8  # rows that walk by themselves
-BY_ROW = -1
 
 
 @inline
@@ -178,14 +179,37 @@ def reach(row, leaf, goal):
 
 
 @inline
-def lead_batch(first, count, rows, packed, packed_at, tree, sets, words, columns, stored, features, goal, ids, ids_at, waiting,
-               waiting_at):  # fmt: skip
+def start_batch(first, count, rows, columns, packed, packed_at, counts, spines, ids, ids_at, waiting, waiting_at):
+    """Set rows down at the root, or where they leave the spine; returns how many nodes are waiting then."""
+    length, spine, spine_at, ends, ends_at = spines
+    if length == 0:
+        for i in range(count):
+            ids[ids_at + i] = i
+        waiting[waiting_at] = 0
+        waiting[waiting_at + 1] = count
+        return 1
+    find_exits(
+        first, count, rows, columns, length, spine, spine_at, packed, packed_at, counts, ids, ids_at + BATCH
+    )
+    sort_exits(count, length, ids, ids_at + BATCH, ids, ids_at, ends, ends_at)
+    begin = np.int64(0)
+    for k in range(length + 1):
+        child = packed[packed_at + 2 * spine[spine_at + min(k, length - 1)]] >> 32
+        heavy = heavy_child(child, counts)
+        node = heavy if k == length else 2 * child + 1 - heavy
+        waiting[waiting_at + 2 * k] = node << 1
+        waiting[waiting_at + 2 * k + 1] = (begin << 32) | ends[ends_at + k]
+        begin = ends[ends_at + k]
+    return length + 1
+
+
+@inline
+def lead_batch(first, count, rows, packed, packed_at, counts, spines, tree, sets, words, columns, stored, features, goal, ids,
+               ids_at, waiting, waiting_at):  # fmt: skip
     """Lead `count` rows from `first` on to their leaves. A node's rows take turns in the two halves of `ids`."""
-    for i in range(count):
-        ids[ids_at + i] = i
-    waiting[waiting_at] = 0
-    waiting[waiting_at + 1] = count
-    left_over = 1
+    left_over = start_batch(
+        first, count, rows, columns, packed, packed_at, counts, spines, ids, ids_at, waiting, waiting_at
+    )
     while left_over > 0:
         left_over -= 1
         node = waiting[waiting_at + 2 * left_over] >> 1
@@ -227,9 +251,10 @@ def add_tree(
     row_starts: i64["(rows + 1) * sparse"], row_codes: i32["stored"], group_of: i64["columns"], low_of: i64["columns"],
     codes_of: i64["columns"], bins_of: i64["columns"], default_of: i64["columns"], categorical: u8["columns"],
     sets: i64["max_nodes * words"], control: i64["8"], feature: i32["max_nodes"], cut_bin: i32["max_nodes"],
-    left: i32["max_nodes"], default_left: u8["max_nodes"], value: f64["max_nodes"],
+    left: i32["max_nodes"], default_left: u8["max_nodes"], value: f64["max_nodes"], counts: i64["max_nodes"],
     packed: out(i64["2 * max_nodes * threads"]), waiting: out(i64["2 * max_nodes * threads"]),
-    ids: out(u16["threads * 2 * 8192"]), reached: out(i32["rows * noted"]), scores: out(f64["rows * outputs"]),
+    ids: out(u16["threads * 2 * 8192"]), spine: out(i64["threads * 512"]), ends: out(i64["threads * 512"]),
+    reached: out(i32["rows * noted"]), scores: out(f64["rows * outputs"]),
 ):
     """Add the tree's leaf values to the scores of all rows, or note the leaves only."""
     goal = (noted, reached, value, scores, rows * control[CLASS])
@@ -238,16 +263,18 @@ def add_tree(
     tree = (feature, cut_bin, left, default_left)
     at = 2 * max_nodes * rank
     pack(control[NODES], tree, features, packed, at)
+    length = find_spine(packed, at, counts, spine, rank * ROOM)
+    spines = (length, spine, rank * ROOM, ends, rank * ROOM)
     end = rows * (rank + 1) // size
     for first in range(rows * rank // size, end, BATCH):
         count = min(BATCH, end - first)
         if wide != 0:
             lead_batch(
-                first, count, rows, packed, at, tree, sets, words, columns16, by_row, features, goal, ids, rank * 2 * BATCH,
-                waiting, at,
+                first, count, rows, packed, at, counts, spines, tree, sets, words, columns16, by_row, features, goal, ids,
+                rank * 2 * BATCH, waiting, at,
             )
         else:
             lead_batch(
-                first, count, rows, packed, at, tree, sets, words, columns8, by_row, features, goal, ids, rank * 2 * BATCH,
-                waiting, at,
+                first, count, rows, packed, at, counts, spines, tree, sets, words, columns8, by_row, features, goal, ids,
+                rank * 2 * BATCH, waiting, at,
             )
