@@ -29,6 +29,7 @@ def make(folder: Path = FOLDER) -> Path:
     params = {"objective": "softmax", "num_class": 3, "max_leaves": 8, "min_child_samples": 5}
     params |= {"cat_smooth": 1.0, "min_data_per_group": 5}
     params |= {"tree_method": "approx", "sketch_eps": 0.05, "gamma": 0.01, "monotone_constraints": {"age": 1}}
+    params |= {"subsample": 0.8, "leaf_values": "all"}
     params |= {
         "interaction_constraints": [["age", "x y"], ["größe", "木", "x y"]],
         "feature_weights": {"木": 0.5},
