@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import oracles
 import problems
@@ -12,6 +13,7 @@ import tree_oracle
 from spinney import metrics, objectives
 from spinney.jit.team import Team
 from spinney.params import parse
+from spinney.training import boosting
 from spinney.tree import Tree
 
 
@@ -198,3 +200,20 @@ def test_more_rounds_begin_with_the_same_trees():
     params = OBJECTIVES["softmax"] | {"subsample": 0.5, "colsample_bynode": 0.5}
     few, many = (sp.train(params, sp.Dataset(X, y), rounds=rounds) for rounds in (2, 5))
     assert many.forest.first(6).equal(few.forest)
+
+
+@pytest.mark.parametrize(("rows", "threads"), [(boosting.SHARE_SPARSE_ROWS, 2), (2_000, 1)])
+def test_many_rows_are_worth_threads_however_few_entries_they_have(monkeypatch, rows, threads):
+    sizes = []
+
+    class Noted(boosting.Team):
+        def __init__(self, size):
+            sizes.append(size)
+            super().__init__(size)
+
+    monkeypatch.setattr(boosting, "Team", Noted)
+    owner = np.random.default_rng(0).integers(0, rows, (2, 100))
+    X = sparse.csr_array((np.ones(200), (owner.ravel(), np.repeat([0, 1], 100))), shape=(rows, 3))
+    data = sp.Dataset(X, np.arange(rows, dtype=float), bundle=False)
+    sp.train({"n_jobs": 2}, data, 1)
+    assert sizes == [threads]
