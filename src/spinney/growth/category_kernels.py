@@ -17,6 +17,8 @@ from spinney.growth.search_kernels import INVALID, node_score
 from spinney.jit.kernel import inline
 
 ALL = -1  # in place of a number of categories
+FEW_ENDS = 64  # categories at either end that are picked out one by one, without sorting all of them
+TOGETHER = 32  # categories that are looked at together, whether one of them has rows enough
 
 
 @inline
@@ -58,6 +60,46 @@ def sort_by_key(order, order_at, keys, keys_at, count):
 
 
 @inline
+def comes_first(one, other, last_first, keys, keys_at):
+    """Whether a category comes before another one in the order of their keys, or in the reverse order."""
+    a = keys[keys_at + one]
+    b = keys[keys_at + other]
+    return (a < b or (a == b and one < other)) != last_first
+
+
+@inline
+def keep_first(number, kept, kept_at, count, most, last_first, keys, keys_at):
+    """Put a category in its place among the first `most` so far, of which there are `count`; returns how many then."""
+    if count == most and not comes_first(number, kept[kept_at + most - 1], last_first, keys, keys_at):
+        return count
+    at = min(count, most - 1)
+    while at > 0 and comes_first(number, kept[kept_at + at - 1], last_first, keys, keys_at):
+        kept[kept_at + at] = kept[kept_at + at - 1]
+        at -= 1
+    kept[kept_at + at] = number
+    return min(count + 1, most)
+
+
+@inline
+def order_ends(order, order_at, width, keys, keys_at, used, most):
+    """Put the first and the last `most` categories into the places that sorting would put them."""
+    if most > FEW_ENDS or used <= 4 * most:
+        sort_by_key(order, order_at, keys, keys_at, used)
+        return
+    low_at = order_at + width
+    high_at = order_at + 2 * width
+    lows = 0
+    highs = 0
+    for i in range(used):
+        number = order[order_at + i]
+        lows = keep_first(number, order, low_at, lows, most, False, keys, keys_at)
+        highs = keep_first(number, order, high_at, highs, most, True, keys, keys_at)
+    for k in range(most):
+        order[order_at + k] = order[low_at + k]
+        order[order_at + used - 1 - k] = order[high_at + k]
+
+
+@inline
 def side_score(g, h, c, node, nodes, penalty, rulebook):
     """Score of a split whose left side has these sums (within bounds its gain), INVALID where a side is too small."""
     limits, rules, scales, _ = rulebook
@@ -88,22 +130,35 @@ def weighed_rows(planes, at, total, b, rows_per_hessian):
 
 
 @inline
-def order_categories(planes, at, total, bins, rows_per_hessian, rulebook, order, order_at, keys, keys_at):
-    """Order the categories that have enough rows by gradient over smoothed hessian; returns how many there are."""
+def most_rows(planes, at, begin, end):
+    """Rows of the category that has most."""
+    most = planes[at + begin]
+    for b in range(begin, end):
+        most = max(most, planes[at + b])
+    return most
+
+
+@inline
+def list_categories(planes, at, total, bins, rows_per_hessian, rulebook, order, order_at, keys, keys_at):
+    """List the categories that have enough rows, with gradient over smoothed hessian as keys; returns how many there are."""
     limits, rules, scales, _ = rulebook
     smooth = rules[CAT_SMOOTH] * scales[SCALE_H]
+    least = limits[MIN_CATEGORY]
     used = 0
-    for b in range(bins):
-        if weighed_rows(planes, at, total, b, rows_per_hessian) >= limits[MIN_CATEGORY]:
-            order[order_at + used] = b
-            keys[keys_at + b] = float(planes[at + b]) / (float(planes[at + total + b]) + smooth + 1e-30)
-            used += 1
-    sort_by_key(order, order_at, keys, keys_at, used)
+    for begin in range(0, bins, TOGETHER):
+        end = min(begin + TOGETHER, bins)
+        if most_rows(planes, at + 2 * total, begin, end) < least:
+            continue
+        for b in range(begin, end):
+            if weighed_rows(planes, at, total, b, rows_per_hessian) >= least:
+                order[order_at + used] = b
+                keys[keys_at + b] = float(planes[at + b]) / (float(planes[at + total + b]) + smooth + 1e-30)
+                used += 1
     return used
 
 
 @inline
-def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order_at, keys, keys_at):
+def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order_at, width, keys, keys_at):
     """Best split of a categorical column: (score, from the end, how many categories, missing left, left g, h, count, used).
 
     The categories are those at the beginning or end of the first `used` of `order`; of few categories, the last of these alone.
@@ -122,8 +177,9 @@ def best_set(column_at, bins, node, nodes, planes, total, rulebook, order, order
             order[order_at + b] = b
     else:
         penalty += rules[CAT_L2] * scales[SCALE_H]
-        used = order_categories(planes, at, total, bins, rows_per_hessian, rulebook, order, order_at, keys, keys_at)
+        used = list_categories(planes, at, total, bins, rows_per_hessian, rulebook, order, order_at, keys, keys_at)
         most = min(limits[MOST_TAKEN], (used + 1) // 2)
+        order_ends(order, order_at, width, keys, keys_at, used, most)
         group_rows = limits[MIN_GROUP]
     best = (INVALID, np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0))
     for end in range(1 if single else 2):

@@ -5,10 +5,10 @@ import numpy as np
 from spinney.binning.features import NO_DEFAULT
 from spinney.growth.layout import (
     AXIS_BEGIN, AXIS_CELLS, AXIS_COLUMNS, AXIS_END, AXIS_MEMBER, AXIS_UNIT_WIDTH, BOUNDED, BY_ROWS, COUNT, FOUND_BIN,
-    FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, LIVE_FIRST, LIVE_LAST, MAX_STEP, MIN_COUNT,
-    MIN_HESSIAN, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
+    FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H, FOUND_WIDTH, LIVE_FIRST, LIVE_LAST, MAX_STEP, MIN_CATEGORY,
+    MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, ONE_HOT, REG_ALPHA, REG_LAMBDA, SCALE_G, SCALE_H, SLOT, SUM_G, SUM_H,
 )  # fmt: skip
-from spinney.growth.category_kernels import best_set, write_set
+from spinney.growth.category_kernels import best_set, most_rows, write_set
 from spinney.growth.constraint_kernels import (
     any_column, children_weights, columns_of_children, own_score, score_cuts_bounded, search_bounds,
 )  # fmt: skip
@@ -149,9 +149,9 @@ def search_column(column, start, node, nodes, planes, total, features, sign, rul
 def search_categories(column, start, node, nodes, planes, total, features, rulebook, scratch, found, gain, sets, words, at):
     """Best set of a categorical column, as `search_column`."""
     bins = features[3][column]
-    line, gains, _, line_at, gains_at = scratch
+    line, gains, width, line_at, gains_at = scratch
     score, end, count, missing, g, h, c, used = best_set(
-        start, bins, node, nodes, planes, total, rulebook, line, line_at, gains, gains_at
+        start, bins, node, nodes, planes, total, rulebook, line, line_at, width, gains, gains_at
     )
     if is_better(score, column, found, gain, at):
         note_split(column, np.int64(0), score, missing, g, h, c, found, gain, at)
@@ -159,17 +159,26 @@ def search_categories(column, start, node, nodes, planes, total, features, ruleb
 
 
 @inline
-def is_alive(unit, axis, node, nodes, planes, total, rulebook):
-    """1 if a unit can split a node or one below it: a run of one-code columns cannot where no code has rows for a leaf."""
-    units = axis[0]
+def is_alive(unit, axis, node, nodes, planes, total, features, rulebook):
+    """1 if a unit can split a node or one below it.
+
+    A run of one-code columns cannot where no code has rows for a leaf, nor can many categories of which none has rows enough.
+    """
+    units, members, _, _, _, _, _, _ = axis
+    limits = rulebook[0]
+    counts_at = (nodes[node * NODE_WIDTH + SLOT] * PLANES + 2) * total
     columns = units[unit + AXIS_COLUMNS]
-    if columns == 0:
+    if columns > 0:
+        end = units[unit + AXIS_END]
+        return 1 if most_rows(planes, counts_at, end - columns, end) >= limits[MIN_COUNT] else 0
+    column = members[units[unit + AXIS_MEMBER]]
+    bins = features[3][column]
+    if features[6][column] == 0 or bins <= limits[ONE_HOT]:
         return 1
-    end = (nodes[node * NODE_WIDTH + SLOT] * PLANES + 2) * total + units[unit + AXIS_END]
-    most = planes[end - 1]
-    for at in range(end - columns, end):
-        most = max(most, planes[at])
-    return 1 if most >= rulebook[0][MIN_COUNT] else 0
+    begin = units[unit + AXIS_BEGIN]
+    if planes[counts_at + begin + bins] > 0:
+        return 1
+    return 1 if most_rows(planes, counts_at, begin, begin + bins) >= limits[MIN_CATEGORY] else 0
 
 
 @inline
@@ -287,7 +296,7 @@ def search_children(
             node = small if turn == 0 else large
             if turn == 1:
                 subtract(planes, large_at, small_at, total, begin, end)
-            lives = is_alive(unit, axis, node, nodes, planes, total, rulebook)
+            lives = is_alive(unit, axis, node, nodes, planes, total, features, rulebook)
             alive[(small_alive if turn == 0 else large_alive) + u] = lives
             place = search_small if turn == 0 else np.int64(1)
             if lives != 0 and place >= 0:

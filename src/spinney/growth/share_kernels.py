@@ -4,6 +4,8 @@ A unit that is dead in the parent (see `is_alive`) costs nothing, so what is lef
 the axis of which nothing lives are not even summed.
 """
 
+import numpy as np
+
 from spinney.growth.layout import BY_ROWS, COUNT, FROM_PARENT, LARGE, LIVE_FIRST, LIVE_LAST, NODE_WIDTH, SLOT, SMALL
 from spinney.jit.kernel import inline
 
@@ -37,6 +39,15 @@ def find_living(count, group_units, before, shared):
 
 
 @inline
+def cost_before(i, by_rows, rows, group_units, before, shared):
+    """Cost of the units (by rows) or groups before one: of their searches, and of adding every row of the smaller child."""
+    if by_rows:
+        return before[i]
+    first = shared[LIVE_FIRST]
+    return before[group_units[i]] + rows * (min(max(i, first), shared[LIVE_LAST]) - first)
+
+
+@inline
 def share_out(size, count, unit_total, bins, sparse, table, axis):
     """Decide who works on what in the current node (thread 0)."""
     nodes, _, _, _, shared, _ = table
@@ -49,17 +60,17 @@ def share_out(size, count, unit_total, bins, sparse, table, axis):
     alive_at = nodes[shared[LARGE] * NODE_WIDTH + SLOT] * unit_count if shared[FROM_PARENT] != 0 else -1
     sum_costs(unit_total, alive_at, unit_costs, alive, before)
     find_living(count, group_units, before, shared)
-    first = shared[LIVE_FIRST]
-    last = shared[LIVE_LAST]
-    # A group costs its search and an addition for every row of the smaller child.
     items = unit_total if by_rows else count
-    goal = before[unit_total] + (0 if by_rows else rows * (last - first))
+    total = cost_before(items, by_rows, rows, group_units, before, shared)
+    cost = np.int64(0)
     rank = 1
     bounds[0] = 0
     for i in range(items):
-        cost = before[i] if by_rows else before[group_units[i]] + rows * min(max(i - first, 0), last - first)
-        while rank < size and cost * size >= goal * rank:
+        # Whose half lies beyond what the threads so far should have belongs to the next one.
+        after = cost_before(i + 1, by_rows, rows, group_units, before, shared)
+        while rank < size and (cost + after) * size >= 2 * total * rank:
             bounds[rank] = i
             rank += 1
+        cost = after
     for r in range(rank, size + 1):
         bounds[r] = items

@@ -31,9 +31,9 @@ from spinney.tree import Tree, concatenate
 # 10 000 × 28 1.20; 20 000 × 10 .90, 30 000 × 10 1.13; 50 000 × 4 .96, 100 000 × 4 1.13.
 SHARE_VALUES = 50_000
 SHARE_COLUMNS = 50
-# Where columns are sparse, rows decide: however few entries they have, each is partitioned and moved. 200 columns, of which 5 %, 2 %,
-# .5 % and .1 % is stored: 5 000 rows 1.04, 1.15, 1.06, .66; 10 000 1.07, 1.36, 1.25, .85; 20 000 1.23, 1.03, 1.09, 1.17; 50 000 1.15,
-# 1.49, 1.36, 1.46; 100 000 about 1.55 each.
+# Where columns are sparse, rows decide: however few entries they have, each is partitioned and moved. 200 columns, of which
+# 5 %, 2 %, .5 % and .1 % is stored: 5 000 rows 1.04, 1.15, 1.06, .66; 10 000 1.07, 1.36, 1.25, .85; 20 000 1.23, 1.03, 1.09,
+# 1.17; 50 000 1.15, 1.49, 1.36, 1.46; 100 000 about 1.55 each.
 SHARE_SPARSE_ROWS = 20_000
 
 
