@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import spinney as sp
 from spinney.binning import dataset
@@ -44,8 +45,8 @@ def table(rows, columns, holes=0.0):
     return X, full[:, 0] * full[:, -1] + np.sin(full[:, 1]) + rng.normal(size=rows) * 0.2
 
 
-# Rows × columns, parameters. Nodes of 4096 rows and more are partitioned by all threads; where rows of bins are short, their
-# histograms are shared by rows, else by columns.
+# Rows × columns, parameters. Large nodes are partitioned by all threads; where a row has few groups, their histograms are shared
+# by rows, else by columns.
 CASES = {
     "narrow": ((20_000, 3), {}),
     "missing values": ((20_000, 4, 0.3), {"objective": "log_loss"}),
@@ -58,18 +59,34 @@ CASES = {
         (6_000, 12),
         {"colsample_bytree": 0.7, "colsample_bylevel": 0.7, "colsample_bynode": 0.7},
     ),
+    "goss": ((12_000, 4, 0.1), {"sampling_method": "goss", "goss_warm_up": False}),
+    "gradient_based": ((12_000, 4), {"sampling_method": "gradient_based", "subsample": 0.3}),
+    "weighted": ((12_000, 4), {"sampling_method": "weighted", "subsample": 0.3}),
+    "leaf values of all rows": ((12_000, 4, 0.1), {"subsample": 0.2, "leaf_values": "all"}),
+    "approx": ((6_000, 4, 0.1), {"tree_method": "approx", "max_bin": 40}),
+    "exact": ((6_000, 4, 0.1), {"tree_method": "exact", "subsample": 0.5, "leaf_values": "all"}),
     "softmax": ((6_000, 4, 0.1), {"objective": "softmax", "num_class": 3}),
 }
 
 
-def train(shape, params, n_jobs, rounds=2):
+def one_hot(X):
+    """The first column's whole numbers as sparse columns, beside the others."""
+    levels = np.nan_to_num(X[:, 0]).astype(int) - int(np.nanmin(X[:, 0]))
+    hot = sparse.csr_array((np.ones(len(X)), (np.arange(len(X)), levels)))
+    return sparse.hstack([hot, sparse.csr_array(np.nan_to_num(X[:, 1:]))], format="csr")
+
+
+def train(shape, params, n_jobs, rounds=2, sparsely=None):
     X, y = table(*shape)
     if params.get("objective") == "log_loss":
         y = (y > 0).astype(float)
     if params.get("objective") == "softmax":
         y = np.digitize(y, [-0.5, 0.5]).astype(float)
     weight = np.where(np.arange(len(y)) % 5 == 0, 0.5, 1.0)
-    data = sp.Dataset(X, y, weight=weight, n_jobs=n_jobs, max_bin=params.get("max_bin"))
+    X = X if sparsely is None else one_hot(X)
+    data = sp.Dataset(
+        X, y, weight=weight, n_jobs=n_jobs, max_bin=params.get("max_bin"), keep_table=True, **sparsely or {}
+    )
     held_out = sp.Dataset(X[::3], y[::3], reference=data, n_jobs=n_jobs)
     history = sp.History()
     valid = {"train": data, "held out": held_out}
@@ -88,6 +105,17 @@ def test_delays_and_too_many_threads_change_nothing(case, delays):
     for n_jobs in (2, 3, 8):
         assert train(*CASES[case], n_jobs=n_jobs) == alone
     assert next(delays) > 4 * 3
+
+
+@pytest.mark.parametrize("bundle", [True, False])
+@pytest.mark.parametrize(
+    "more", [{}, {"sampling_method": "goss", "goss_warm_up": False, "leaf_values": "all"}]
+)
+def test_delays_change_nothing_on_sparse_tables(more, bundle, delays):
+    case = ((9_000, 4), more | {"min_child_samples": 50})
+    alone = train(*case, n_jobs=1, sparsely={"bundle": bundle})
+    for n_jobs in (2, 3, 8):
+        assert train(*case, n_jobs=n_jobs, sparsely={"bundle": bundle}) == alone
 
 
 def test_thirty_threads_change_nothing():

@@ -34,8 +34,8 @@ def gradients(rows, outputs=1, seed=0):
 
 
 def slow_goss(pairs, eligible, top, other, seed):
-    """Sort everything, take from the ends. Squares are float32, and sizes that share their leading 32 bits are equal."""
-    size = np.sqrt((pairs[:, :, 0] ** 2).astype(float).sum(axis=0)).view(np.int64) >> 32
+    """Sort everything, take from the ends. Sizes that share their leading 32 bits are equal."""
+    size = np.sqrt((pairs[:, :, 0].astype(float) ** 2).sum(axis=0)).view(np.int64) >> 32
     by_size = sorted(eligible, key=lambda row: (-size[row], row))
     kept, rest = by_size[:top], sorted(by_size[top:])
     key = {row: (oracles.random_bits(seed, OTHERS, row) >> 33) for row in rest}
@@ -51,9 +51,9 @@ GRADIENTS = {
     "alike": np.ones_like,
     "few": np.round,
     "zero": np.zeros_like,
-    "tiny": lambda pairs: pairs * 1e-20,
-    "vast": lambda pairs: pairs * 1e18,
-    "far apart": lambda pairs: pairs * 10 ** np.linspace(-18, 18, pairs.shape[1])[:, None],
+    "tiny": lambda pairs: pairs * 1e-35,
+    "vast": lambda pairs: pairs * 1e35,
+    "far apart": lambda pairs: pairs * 10 ** np.linspace(-35, 35, pairs.shape[1])[:, None],
 }
 
 
@@ -324,3 +324,19 @@ def test_wrong_parameters_are_refused(given, message):
     X, y = problem(50)
     with pytest.raises(ParameterError, match=message):
         sp.train(given, sp.Dataset(X, y), 1)
+
+
+@pytest.mark.parametrize("power", [-80, 70, 90])
+@pytest.mark.parametrize("method", ["goss", "weighted"])
+def test_the_size_of_the_target_does_not_matter(method, power):
+    X, y = problem()
+    params = SAMPLED[method] | {"reg_lambda": 0.0}
+    usual, scaled = (sp.train(params, sp.Dataset(X, y * 2.0**p), 5).forest for p in (0, power))
+    assert scaled.feature.tolist() == usual.feature.tolist()
+    assert (scaled.value / 2.0**power).tolist() == usual.value.tolist()
+
+
+def test_gradients_too_large_to_be_squared_in_32_bits_are_drawn_by_chance():
+    X, y = problem()
+    model = sp.train(SAMPLED["gradient_based"], sp.Dataset(X, y * 2.0**70), 20)
+    assert np.corrcoef(model.predict(X), y)[0, 1] > 0.8

@@ -98,6 +98,11 @@ class HistGrower:
         self._sets = np.zeros(max_nodes * self._words, np.int64)
         grown = Grown.room(self.control, self._limits, self._rules, self.tree)
         self._job = self._bind(scores, pairs, stats, max_nodes, grown)
+        threads = team.size
+        self._walk_room = (
+            np.empty(2 * threads * max_nodes, np.int64), np.empty(2 * threads * max_nodes, np.int64),
+            np.empty(threads * 2 * BATCH, np.uint16), np.empty(threads * ROOM, np.int64), np.empty(threads * ROOM, np.int64),
+        )  # fmt: skip
         leaves = np.empty(0 if everyone is None else matrix.rows, np.int32)
         self._after = [self.walk(matrix, scores, leaves=leaves)]
         if everyone is not None:
@@ -142,9 +147,7 @@ class HistGrower:
             stored.row_starts, stored.row_codes, features.group, features.low, features.codes, features.bins, features.default,
             self._cuts.categorical, self._sets, self.control,
             tree["feature"], tree["cut_bin"] if cut_bin is None else cut_bin, tree["left"], tree["default_left"], tree["value"],
-            tree["count"], np.empty(2 * threads * max_nodes, np.int64), np.empty(2 * threads * max_nodes, np.int64),
-            np.empty(threads * 2 * BATCH, np.uint16), np.empty(threads * ROOM, np.int64), np.empty(threads * ROOM, np.int64),
-            leaves, scores,
+            tree["count"], *self._walk_room, leaves, scores,
         )  # fmt: skip
 
     def _copy_tree(self, nodes: int) -> Tree:

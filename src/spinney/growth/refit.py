@@ -65,6 +65,6 @@ def refit(
     return refit_leaves.bind(
         len(leaves), len(scores), everyone.stats.shape[1], len(everyone.counted), team.size, max_nodes,
         everyone.counted, everyone.pairs, everyone.stats, leaves, grown.control, grown.limits, grown.rules,
-        np.zeros_like(grown.rules), np.empty(team.size * SUMS * max_nodes, np.int64), grown.nodes, grown.gains, grown.shared,
+        np.zeros(layout.SCALES), np.empty(team.size * SUMS * max_nodes, np.int64), grown.nodes, grown.gains, grown.shared,
         scores, *grown.tree.values(),
     )  # fmt: skip
