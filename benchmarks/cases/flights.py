@@ -106,7 +106,7 @@ def _own(bench: Bench, case: str, data: Split) -> list[Row]:
         "dense": action("dense", ways["dense"], DENSE_ROUNDS, {}),
     }
     samples = interleave(actions, bench.options.times(3), bench.say)
-    # How much less work GOSS is shows on one thread: two also wait for each other.
+    # How much less work GOSS is shows best on one thread: more of them also wait for each other.
     alone = {
         "bundled alone": action("alone", ways["bundled"], settings.rounds, {"n_jobs": 1}),
         "goss alone": action(
@@ -125,16 +125,20 @@ def _own(bench: Bench, case: str, data: Split) -> list[Row]:
         )  # fmt: skip
 
     close = judged["bundled"] - judged["goss"] <= 0.002
-    share = (found["goss alone"]["growth"] or 0.0) / (found["bundled alone"]["growth"] or 1.0)
+
+    def share(ours: str, theirs: str, measure: str) -> Row:
+        ratio = (found[ours]["growth"] or 0.0) / (found[theirs]["growth"] or 1.0)
+        return Row(
+            case=case, measure=measure, peer="spinney bundled", ours=ratio, unit="x", target=AtMost(0.35)
+        )
+
     return [
         row("bundled", "dense", "round", AtLeast(10.0)),
         row("bundled", "sparse", "round", AtLeast(1.0), judged["bundled"] == judged["sparse"]),
         row("goss cold", "bundled", "growth", AtLeast(1.8)),
         row("goss cold", "bundled", "round", None),
-        Row(
-            case=case, measure="growth: share of goss, one thread", peer="spinney bundled", ours=share, unit="x",
-            target=AtMost(0.35),
-        ),
+        share("goss cold", "bundled", "growth: share of goss"),
+        share("goss alone", "bundled alone", "growth: share of goss, one thread"),
         Row(
             case=case, measure="auc of goss", peer="spinney bundled", ours=judged["goss"], theirs=judged["bundled"],
             unit="", target=Claim("within .002"), holds=close,
@@ -153,7 +157,7 @@ def _own(bench: Bench, case: str, data: Split) -> list[Row]:
 
 
 def _long(bench: Bench, case: str, data: Split, dataset: Any, params: dict[str, Any]) -> list[Row]:
-    """Return what GOSS comes to after many more rounds."""
+    """Return what GOSS comes to after many more rounds; nothing is judged, as without GOSS these are too many."""
     import spinney as sp
 
     rounds = bench.options.size(LONG_ROUNDS, 6)
@@ -164,8 +168,7 @@ def _long(bench: Bench, case: str, data: Split, dataset: Any, params: dict[str, 
     return [
         Row(
             case=case, measure=f"auc of {name}, {rounds} rounds", peer="spinney bundled", ours=judged[name],
-            theirs=judged["bundled"], unit="", target=Claim("within .002") if name != "goss" else None,
-            holds=judged["bundled"] - judged[name] <= 0.002 if name != "goss" else None,
+            theirs=judged["bundled"], unit="",
         )
         for name in ("goss", "goss all rows")
     ]  # fmt: skip

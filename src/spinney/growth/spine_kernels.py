@@ -11,7 +11,7 @@ from spinney.jit.kernel import inline
 
 SPINE = 255  # splits at most
 BY_ROW = -1  # the rule of a split that is not packed
-# In terms of partitioning a row once: testing a row in vectors, and sorting it.
+# In terms of partitioning a row once, by estimate: testing a row in vectors, and sorting it.
 COST_OF_TEST = 0.15
 COST_OF_SORTING = 3.0
 

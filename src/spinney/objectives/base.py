@@ -25,9 +25,8 @@ class Round:
     weight: NDArray[np.float64] | None
     pairs: NDArray[np.float32]  # outputs × rows × (g, h)
     stats: NDArray[np.float64]  # outputs × blocks × (largest |g|, largest h, sum |g|, sum h)
-    kept: (
-        tuple[NDArray[np.float32], NDArray[np.float64]] | None
-    )  # pairs and stats as they were before a sample was drawn
+    # pairs and stats as they were before a sample was drawn
+    kept: tuple[NDArray[np.float32], NDArray[np.float64]] | None
 
     @classmethod
     def over(
