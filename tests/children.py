@@ -19,7 +19,8 @@ LIMIT = 300  # seconds; only what hangs takes so long
 TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
 from spinney.jit import f64, i64, kernel, out
-from spinney.jit.barrier import meet
+from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
+from spinney.jit.intrinsics import tail
 from spinney.jit.math import exp, log, sigmoid
 from spinney.toy.constants import STEP
 
@@ -49,6 +50,14 @@ def step_all(count: i64, values: f64["count"], result: out(f64["count"])):
 
 
 @kernel
+def halves(count: i64, values: f64["2 * count"], result: out(f64["count"])):
+    """Second half less first half."""
+    second = tail(values, count)
+    for i in range(count):
+        result[i] = second[i] - values[i]
+
+
+@kernel
 def hand_on(rank: i64, size: i64, sync: out(i64["32"]), threads: i64, turns: i64, cells: out(i64["8 * threads"])):
     """Every thread adds 1 to what its neighbour had in the turn before; ends early when the team gives up."""
     for turn in range(turns):
@@ -57,6 +66,25 @@ def hand_on(rank: i64, size: i64, sync: out(i64["32"]), threads: i64, turns: i64
             return
         cells[8 * rank] = seen + 1
         if not meet(sync, size):
+            return
+
+
+@kernel
+def take_turns(rank: i64, size: i64, sync: out(i64["32"]), turns: i64, last: i64, cells: out(i64["1"])):
+    """Every thread adds 1 to a cell in its turn, then waits until the sum is `last`; ends early when the team gives up."""
+    for turn in range(turns):
+        if not take_turn(sync):
+            return
+        cells[0] += 1
+        end_turn(sync, turn == turns - 1)
+    while True:
+        if not take_turn(sync):
+            return
+        full = cells[0] == last
+        news = end_turn(sync, False)
+        if full:
+            return
+        if not wait_for_news(sync, news):
             return
 '''
 

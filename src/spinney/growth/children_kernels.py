@@ -21,13 +21,14 @@ from spinney.jit.kernel import inline
 
 
 @inline
-def build(rank, size, node, stretches, entries, bins, used, stored, shared, bounds, sums):
+def build(rank, crew, size, node, stretches, entries, bins, used, stored, task, bounds, sums):
     """Sum a node's rows into this thread's cells: all rows of its groups, or (by rows) its rows of all groups."""
     cells, cells_size, shares, _, total = sums
-    by_rows = shared[BY_ROWS]
-    first = shared[LIVE_FIRST]
-    last = shared[LIVE_LAST]
-    if by_rows == 0:
+    tasks, task_at = task
+    by_rows = tasks[task_at + BY_ROWS]
+    first = tasks[task_at + LIVE_FIRST]
+    last = tasks[task_at + LIVE_LAST]
+    if by_rows == 0 and crew > 1:
         first = max(first, bounds[rank])
         last = min(last, bounds[rank + 1])
     held = 0
@@ -247,7 +248,7 @@ def search_unit(unit, node, nodes, axis, marks, marks_at, planes, total, feature
 
 @inline
 def search_children(
-    rank, size, small, large, search_small, count, axis, features, nodes, shared, sums, rulebook, finds
+    rank, crew, size, small, large, search_small, count, unit_total, axis, features, nodes, task, sums, rulebook, finds
 ):
     """Collect the histograms of this thread's units and search them for both children, unit by unit in cache.
 
@@ -263,14 +264,18 @@ def search_children(
     small_alive = nodes[small * NODE_WIDTH + SLOT] * unit_count
     large_alive = nodes[max(large, 0) * NODE_WIDTH + SLOT] * unit_count
     flushed = 1 if nodes[small * NODE_WIDTH + COUNT] > BLOCK else 0
-    by_rows = shared[BY_ROWS]
+    tasks, task_at = task
+    by_rows = tasks[task_at + BY_ROWS]
     from_thread = 0 if by_rows != 0 else rank
     to_thread = size if by_rows != 0 else rank + 1
     bounds = costs[2]
-    first_unit = bounds[rank] if by_rows != 0 else group_units[bounds[rank]]
-    last_unit = bounds[rank + 1] if by_rows != 0 else group_units[bounds[rank + 1]]
-    first_summed = group_units[shared[LIVE_FIRST]]
-    last_summed = group_units[shared[LIVE_LAST]]
+    first_unit = np.int64(0)
+    last_unit = unit_total
+    if crew > 1:
+        first_unit = bounds[rank] if by_rows != 0 else group_units[bounds[rank]]
+        last_unit = bounds[rank + 1] if by_rows != 0 else group_units[bounds[rank + 1]]
+    first_summed = group_units[tasks[task_at + LIVE_FIRST]]
+    last_summed = group_units[tasks[task_at + LIVE_LAST]]
     first_sparse = group_units[count]
     marks, mask_small, mask_large = columns_of_children(
         rank, small, large, nodes, chosen, rulebook, drawn, mask, columns

@@ -138,7 +138,7 @@ class ExactGrower:
             np.empty(rows, np.int32), np.empty(rows, np.int32), whole(2 * max_nodes),
             np.empty(3 * LINE * threads), np.empty(LINE * threads), whole(LINE * threads),
             self._grown.nodes, self._grown.gains, whole(max_nodes), whole(1),
-            self._grown.shared, np.zeros(layout.SCALES), whole(8 * threads),
+            self._grown.shared, whole(layout.TASK_WIDTH * threads), np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * columns), np.zeros(2 * threads * columns, np.uint8),
             np.zeros(columns, np.uint8), self._columns.keys(threads), whole(1),

@@ -16,10 +16,11 @@ from spinney.growth.layout import (
     SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SEED, SMALL, STATS,
     SUM_G, SUM_H, UNIT, USED_NODES,
 )  # fmt: skip
-from spinney.growth.node_kernels import start_tree, take_next, write_tree
+from spinney.growth.node_kernels import start_tree, write_tree
 from spinney.growth.prune_kernels import prune
 from spinney.growth.quantize_kernels import join_stats, power_scale
 from spinney.growth.scan_kernels import LINE, ROW_MASK, search_sorted
+from spinney.growth.turn_kernels import go_on
 from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8
 from spinney.jit.barrier import meet
 
@@ -126,19 +127,18 @@ def mark_rows(node, nodes, columns, entries, begins, ends, blocks, members, spar
 
 
 @inline
-def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, candidates, rulebook, finds, places):
+def work_on_columns(rank, first, last, rows, columns, chosen, tasks, nodes, lists, candidates, rulebook, finds, places):
     """Part the current node's entries in this thread's columns and search both children there."""
-    nodes, _, _, _, shared, _ = table
     entries, spare, begins, ends, sides, amounts, blocks = lists
     used_columns, _, _, column_rules = chosen
     found, gain, drawn, mask, _, scratch, _, _ = finds
     gain[2 * rank] = -1.0
     gain[2 * rank + 1] = -1.0
-    node = shared[CURRENT]
-    small = shared[SMALL]
-    large = shared[LARGE]
-    search_small = shared[SEARCH_SMALL]
-    search_large = shared[SEARCH_LARGE] if large != small else 0
+    node = tasks[CURRENT]
+    small = tasks[SMALL]
+    large = tasks[LARGE]
+    search_small = tasks[SEARCH_SMALL]
+    search_large = tasks[SEARCH_LARGE] if large != small else 0
     if search_small == 0 and search_large == 0:
         return
     marks, marks_small, marks_large = columns_of_children(
@@ -167,12 +167,13 @@ def work_on_columns(rank, first, last, rows, columns, chosen, table, lists, cand
 
 
 @inline
-def next_node(size, columns, lists, rows_of, table, column_rules, rulebook, finds):
+def next_node(size, columns, lists, rows_of, tasks, table, column_rules, rulebook, finds):
     """Queue the current node's children, choose the node to split next and part its rows (thread 0)."""
     nodes = table[0]
     entries, _, begins, ends, sides, _, blocks = lists
     members, spare_members, stretches = rows_of
-    node = take_next(size, columns, table, column_rules, rulebook, finds)
+    go_on(0, size, True, True, (tasks, 0), columns, table, column_rules, rulebook, finds)
+    node = tasks[CURRENT]
     if node < 0:
         return
     mark_rows(node, nodes, columns, entries, begins, ends, blocks, members, spare_members, stretches, sides)
@@ -202,13 +203,13 @@ def grow_exact(
     signs: i64["columns"], group_starts: i64["group_count + 1"], group_members: i64["grouped"],
     weights: f64["columns * weighted"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
-    control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
+    control: out(i64["8"]), limits: i64["13"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
     entries: out(i64["listed"]), spare: out(i64["threads * rows"]), begins: out(i64["max_nodes * columns"]),
     ends: out(i64["max_nodes * columns"]), amounts: out(i64["rows"]), sides: out(u8["rows"]),
     members: out(i32["rows"]), spare_members: out(i32["rows"]), stretches: out(i64["2 * max_nodes"]),
     lines: out(f64["3 * 512 * threads"]), line_gains: out(f64["512 * threads"]), positions: out(i64["512 * threads"]),
-    nodes: out(i64["19 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]), free: out(i64["1"]),
-    shared: out(i64["16"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
+    nodes: out(i64["21 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]), free: out(i64["1"]),
+    shared: out(i64["16"]), tasks: out(i64["16 * threads"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
     found: out(i64["16 * threads"]), found_gain: out(f64["2 * threads"]),
     drawn: out(i64["threads * columns"]), mask: out(u8["2 * threads * columns"]),
     permitted: out(u8["columns"]), keys: out(f64["threads * columns * weighted"]), sets: out(i64["1"]),
@@ -243,7 +244,7 @@ def grow_exact(
     if rank == 0:
         stretches[0] = 0
         stretches[1] = in_bag
-        start_tree(in_bag, table, rulebook, parts, size)
+        start_tree(in_bag, tasks, table, rulebook, parts, size)
         permit_all(columns, permitted)
     take_entries(
         shares[rank], shares[rank + 1], used_columns, columns, source, starts, control[ALL_ROWS], sides, entries,
@@ -251,14 +252,15 @@ def grow_exact(
     )
     if not meet(sync, size):
         return
-    while shared[CURRENT] >= 0:
+    while tasks[CURRENT] >= 0:
         work_on_columns(
-            rank, shares[rank], shares[rank + 1], rows, columns, chosen, table, lists, candidates, rulebook, finds, places
+            rank, shares[rank], shares[rank + 1], rows, columns, chosen, tasks, nodes, lists, candidates, rulebook, finds,
+            places,
         )
         if not meet(sync, size):
             return
         if rank == 0:
-            next_node(size, columns, lists, rows_of, table, column_rules, rulebook, finds)
+            next_node(size, columns, lists, rows_of, tasks, table, column_rules, rulebook, finds)
         if not meet(sync, size):
             return
     if rank == 0:

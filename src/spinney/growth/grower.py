@@ -15,6 +15,7 @@ from spinney.growth.column_rules import ColumnRules
 from spinney.growth.packing import PLANES
 from spinney.growth.refit import AllRows, Grown, refit
 from spinney.growth.tree_kernels import grow_tree
+from spinney.growth.turn_kernels import AHEAD
 from spinney.growth.walk_kernels import BATCH, ROOM, add_tree
 from spinney.jit import Bound
 from spinney.jit.team import Team
@@ -87,11 +88,14 @@ class HistGrower:
         if len(matrix.stored.rows):
             kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
         slots = kept // (PLANES * 4 * max(self._axis.total, 1))
-        self._limits[layout.SLOTS] = max(1, min(int(self._limits[layout.MAX_LEAVES]), slots))
+        most = int(self._limits[layout.MAX_LEAVES])
+        ahead = self._most_ahead(most, slots)
+        self._limits[layout.MOST_AHEAD] = ahead
+        self._limits[layout.SLOTS] = max(1, min(most + ahead, slots))
         self._rules, self._least = rules_of(config, weight_unit), np.zeros(1)
         if prune:
             self._least[0], self._rules[layout.GAMMA] = self._rules[layout.GAMMA], 0.0
-        max_nodes = 2 * int(self._limits[layout.MAX_LEAVES])
+        max_nodes = 2 * (most + ahead)
         self.tree = tree_arrays(max_nodes)
         # Bits for every category of the column that has most of them.
         self._words = -(-int((matrix.bins * cuts.categorical).max()) // 64)
@@ -107,6 +111,15 @@ class HistGrower:
         self._after = [self.walk(matrix, scores, leaves=leaves)]
         if everyone is not None:
             self._after.append(refit(everyone, grown, leaves, scores, team))
+
+    def _most_ahead(self, leaves: int, slots: int) -> int:
+        """How many leaves may be split before their turn, with so many slots for histograms.
+
+        None where the number of a node, or its path, says which columns are searched.
+        """
+        size = self._team.size
+        free = self._limits[layout.NODE_COLUMNS] == 0 and self._columns.groups == 0
+        return min(AHEAD * size, leaves, slots - leaves) if size > 1 and free and slots > leaves else 0
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow one tree for an output and add it to the scores.
@@ -201,12 +214,13 @@ class HistGrower:
             axis.allowed, axis.low, axis.units, axis.extent, *self._columns.arrays,
             self.bag, pairs, stats, self.control, self._limits, self._rules, self._least, scores,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
-            np.zeros(sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
+            np.zeros(threads * sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
             whole(len(features.units) + 1), whole(threads + 1),
             whole(threads * axis.cells), np.zeros(threads * PLANES * total, np.int32),
             np.empty((slots + 2) * PLANES * total, np.int32), np.zeros((slots + 2) * len(features.units), np.uint8),
             np.empty(threads * (PLANES + 1) * width, np.int32), np.empty(threads * width, np.float64),
-            grown.nodes, grown.gains, whole(max_nodes), whole(slots), grown.shared, np.zeros(layout.SCALES), whole(8 * threads),
+            grown.nodes, grown.gains, whole(max_nodes), whole(slots), grown.shared, whole(layout.TASK_WIDTH * threads),
+            np.zeros(layout.SCALES), whole(8 * threads),
             whole(2 * threads * layout.FOUND_WIDTH), np.zeros(2 * threads),
             whole(threads * matrix.columns), np.zeros(2 * threads * matrix.columns, np.uint8),
             np.zeros(matrix.columns, np.uint8), self._columns.keys(threads),

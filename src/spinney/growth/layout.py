@@ -21,7 +21,8 @@ MOST_TAKEN = 8  # categories of a set
 MIN_GROUP = 9  # rows between two sets that are tried
 MIN_CATEGORY = 10  # rows of a category that is ordered
 BOUNDED = 11  # 1: weights keep to bounds, and the search compares gains instead of scores
-LIMITS = 12
+MOST_AHEAD = 12  # leaves that may be split before their turn, 0: none
+LIMITS = 13
 
 # extent (int64): how much of the data a tree uses
 GROUPS_USED = 0
@@ -70,24 +71,44 @@ LOWER = 15  # bounds of the weight: bits of float64, real units
 UPPER = 16
 PARENT = 17
 CUT_ABOVE = 18  # rank of the value above the cut, -1 for none; only where every value is looked at
-NODE_WIDTH = 19
+STATE = (
+    19  # of a leaf in the queue: IDLE, TAKEN (a thread is splitting it), SPLIT (done, its turn has not come)
+)
+ORDER = 20  # the node's number in the tree, -1 before its parent's turn has come
+NODE_WIDTH = 21
 
-# shared (int64): what thread 0 tells the others
-CURRENT = 0
+IDLE = 0
+TAKEN = 1
+SPLIT = 2
+
+# shared (int64): the state of the tree
+FREE = 0  # slots on the free list
+MADE = 1  # rows of the node table in use
+USED_NODES = 2  # nodes of the tree
+LEAVES = 3
+WAITING = 4  # leaves in the queue
+OPEN = 5  # leaves in the queue that are TAKEN or SPLIT
+MODE = 6  # how threads go on after the meeting
+CALLED = 7  # 1: threads that work apart are to come together
+APART_BELOW = 8  # rows below which one thread splits a node
+SHARED = 16
+
+# modes
+TOGETHER = 0  # all threads on one node
+APART = 1  # every thread on a node of its own
+FINISHED = 2
+
+# a task (int64): the node that one thread works on, or all together
+CURRENT = 0  # -1: none
 SMALL = 1  # child whose histogram is built
 LARGE = 2  # child that gets the rest
 SEARCH_SMALL = 3
 SEARCH_LARGE = 4
-FREE = 5  # slots on the free list
-USED_NODES = 6
-LEAVES = 7
-WAITING = 8  # leaves in the queue
-FROM_PARENT = 9  # 1: the larger child is found by subtraction
-PARTED = 10  # 1: thread 0 has partitioned the rows of the current node
-BY_ROWS = 11  # 1: each thread sums its own rows of all groups, 0: all rows of its own groups
-LIVE_FIRST = 12  # groups outside LIVE_FIRST .. LIVE_LAST - 1 can split neither child
-LIVE_LAST = 13
-SHARED = 16
+FROM_PARENT = 5  # 1: the larger child is found by subtraction
+BY_ROWS = 6  # 1: each thread sums its own rows of all groups, 0: all rows of its own groups
+LIVE_FIRST = 7  # groups outside LIVE_FIRST .. LIVE_LAST - 1 can split neither child
+LIVE_LAST = 8
+TASK_WIDTH = 16
 
 # scales (float64)
 SCALE_G = 0

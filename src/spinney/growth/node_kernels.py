@@ -1,17 +1,14 @@
-"""The node table: thread 0 opens a node, hands out histogram slots, takes what the threads found, writes the tree."""
-
-import numpy as np
+"""The node table: a leaf is opened, gets histogram slots and its best split, and in the end the tree is written."""
 
 from spinney.growth.layout import (
-    BOUNDED, CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, DEPTHWISE, EXACT_G, EXACT_H,
+    BOUNDED, CALLED, CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, EXACT_G, EXACT_H,
     EXACT_SCALE_G, EXACT_SCALE_H, FOUND_ABOVE, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
-    FOUND_WIDTH, FREE, FROM_PARENT, GAMMA, LARGE, LEARNING_RATE, LEAVES, LEFT_COUNT, LEFT_G, LEFT_H,
-    MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, OF_SET, PARENT, PARTED, REG_ALPHA, REG_LAMBDA,
-    SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SLOT, SLOTS, SMALL, SUM_G, SUM_H, UNIT, USED_NODES,
-    WAITING,
+    FOUND_WIDTH, FREE, FROM_PARENT, GAMMA, IDLE, LARGE, LEARNING_RATE, LEAVES, LEFT_COUNT, LEFT_G, LEFT_H, MADE,
+    MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, OF_SET, OPEN, ORDER, PARENT, REG_ALPHA, REG_LAMBDA,
+    SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SLOT, SLOTS, SMALL, SPLIT, STATE, SUM_G, SUM_H, TAKEN, TASK_WIDTH, UNIT,
+    USED_NODES, WAITING,
 )  # fmt: skip
-from spinney.growth.constraint_kernels import bound_children, clipped, own_score, permit_columns, unbind
-from spinney.growth.queue_kernels import pop, push
+from spinney.growth.constraint_kernels import clipped, own_score, unbind
 from spinney.growth.search_kernels import node_score, node_weight
 from spinney.jit.kernel import inline
 
@@ -46,13 +43,15 @@ def make_node(node, count, depth, g, h, nodes, gains):
     nodes[row + EXACT_G] = 0
     nodes[row + EXACT_H] = 0
     nodes[row + PARENT] = -1
+    nodes[row + STATE] = IDLE
+    nodes[row + ORDER] = -1
     unbind(node, nodes)
     gains[node] = 0.0
 
 
 @inline
-def start_tree(in_bag, table, rulebook, parts, size):
-    """Set up the root and the free list (thread 0)."""
+def start_tree(in_bag, tasks, table, rulebook, parts, size):
+    """Set up the root, the free list, and everybody's tasks (thread 0)."""
     nodes, gains, _, free, shared, _ = table
     limits = rulebook[0]
     g = 0
@@ -61,20 +60,25 @@ def start_tree(in_bag, table, rulebook, parts, size):
         g += parts[t * 8]
         h += parts[t * 8 + 1]
     make_node(0, in_bag, 0, g, h, nodes, gains)
+    nodes[ORDER] = 0
     for s in range(limits[SLOTS]):
         free[s] = limits[SLOTS] - 1 - s
     shared[FREE] = limits[SLOTS]
+    shared[MADE] = 1
     shared[USED_NODES] = 1
     shared[LEAVES] = 1
     shared[WAITING] = 0
-    shared[CURRENT] = 0
-    shared[PARTED] = 1
+    shared[OPEN] = 0
+    shared[CALLED] = 0
+    for at in range(0, size * TASK_WIDTH, TASK_WIDTH):
+        tasks[at + CURRENT] = -1
     # The root is searched as the small child of nobody.
-    shared[SMALL] = 0
-    shared[LARGE] = 0
-    shared[FROM_PARENT] = 0
-    shared[SEARCH_SMALL] = worth_searching(0, nodes, rulebook) if limits[MAX_LEAVES] > 1 else 0
-    shared[SEARCH_LARGE] = 0
+    tasks[CURRENT] = 0
+    tasks[SMALL] = 0
+    tasks[LARGE] = 0
+    tasks[FROM_PARENT] = 0
+    tasks[SEARCH_SMALL] = worth_searching(0, nodes, rulebook) if limits[MAX_LEAVES] > 1 else 0
+    tasks[SEARCH_LARGE] = 0
     nodes[SLOT] = take_slot(shared, free, limits[SLOTS])
 
 
@@ -96,18 +100,20 @@ def give_slot(slot, slots, shared, free):
 
 
 @inline
-def open_node(node, table, rulebook):
-    """Make the two children of the node to be split and decide whose histograms are built (thread 0)."""
+def open_node(node, task, table, rulebook):
+    """Make the two children of a leaf that is to be split and decide whose histograms are built."""
     nodes, gains, _, free, shared, _ = table
+    tasks, at = task
     limits = rulebook[0]
     row = node * NODE_WIDTH
     left_count = nodes[row + LEFT_COUNT]
     right_count = nodes[row + COUNT] - left_count
     depth = nodes[row + DEPTH] + 1
-    left = shared[USED_NODES]
+    left = shared[MADE]
     nodes[row + CHILD] = left
-    shared[USED_NODES] += 2
-    shared[LEAVES] += 1
+    nodes[row + STATE] = TAKEN
+    shared[MADE] += 2
+    shared[OPEN] += 1
     make_node(left, left_count, depth, nodes[row + LEFT_G], nodes[row + LEFT_H], nodes, gains)
     make_node(
         left + 1, right_count, depth, nodes[row + SUM_G] - nodes[row + LEFT_G], nodes[row + SUM_H] - nodes[row + LEFT_H],
@@ -118,40 +124,44 @@ def open_node(node, table, rulebook):
     small = left if left_count <= right_count else left + 1
     large = 2 * left + 1 - small
     slot = nodes[row + SLOT]
-    full = shared[LEAVES] >= limits[MAX_LEAVES]
+    full = shared[LEAVES] + 1 >= limits[MAX_LEAVES]
     search_small = 0 if full else worth_searching(small, nodes, rulebook)
     search_large = 0 if full else worth_searching(large, nodes, rulebook)
-    shared[CURRENT] = node
-    shared[SMALL] = small
-    shared[LARGE] = large
-    shared[SEARCH_SMALL] = search_small
-    shared[SEARCH_LARGE] = search_large
-    shared[FROM_PARENT] = 1 if slot >= 0 and search_large != 0 else 0
-    shared[PARTED] = 0
+    tasks[at + CURRENT] = node
+    tasks[at + SMALL] = small
+    tasks[at + LARGE] = large
+    tasks[at + SEARCH_SMALL] = search_small
+    tasks[at + SEARCH_LARGE] = search_large
+    tasks[at + FROM_PARENT] = 1 if slot >= 0 and search_large != 0 else 0
     if search_large != 0:
         nodes[large * NODE_WIDTH + SLOT] = slot if slot >= 0 else take_slot(shared, free, limits[SLOTS] + 1)
     else:
         give_slot(slot, limits[SLOTS], shared, free)
-    if search_small != 0 or shared[FROM_PARENT] != 0:
+    if search_small != 0 or tasks[at + FROM_PARENT] != 0:
         nodes[small * NODE_WIDTH + SLOT] = take_slot(shared, free, limits[SLOTS])
 
 
 @inline
-def close_child(node, searched, which, size, finds, table, rulebook):
-    """Take the best split of a new leaf from what the threads found and queue the leaf, or give its slot back (thread 0)."""
+def best_found(which, first, last, found, gain):
+    """Where the best split of one of two children is among those that threads first..last-1 have found; -1 for none."""
+    best = -1
+    for t in range(first, last):
+        at = 2 * t + which
+        better = best < 0 or gain[at] > gain[best]
+        if best >= 0 and gain[at] == gain[best]:
+            better = found[at * FOUND_WIDTH + FOUND_COLUMN] < found[best * FOUND_WIDTH + FOUND_COLUMN]
+        if gain[at] >= 0.0 and better:
+            best = at
+    return best
+
+
+@inline
+def close_child(node, best, finds, table, rulebook):
+    """Note the best split of a new leaf, found at `best`, or give its slot back if there is none that pays."""
     found, gain, _, _, _, _, found_sets, words = finds
-    nodes, gains, heap, free, shared, sets = table
+    nodes, gains, _, free, shared, sets = table
     limits, rules, scales, _ = rulebook
     row = node * NODE_WIDTH
-    best = -1
-    if searched != 0:
-        for t in range(size):
-            at = 2 * t + which
-            better = best < 0 or gain[at] > gain[best]
-            if best >= 0 and gain[at] == gain[best]:
-                better = found[at * FOUND_WIDTH + FOUND_COLUMN] < found[best * FOUND_WIDTH + FOUND_COLUMN]
-            if gain[at] >= 0.0 and better:
-                best = at
     real = 0.0
     if best >= 0:
         own = node_score(
@@ -177,8 +187,6 @@ def close_child(node, searched, which, size, finds, table, rulebook):
         for w in range(words):
             sets[node * words + w] = found_sets[best * words + w]
         gains[node] = real
-        push(heap, shared[WAITING], node, nodes, gains, limits[DEPTHWISE])
-        shared[WAITING] += 1
         if slot >= limits[SLOTS]:
             nodes[row + SLOT] = -1
     else:
@@ -187,25 +195,17 @@ def close_child(node, searched, which, size, finds, table, rulebook):
 
 
 @inline
-def take_next(size, columns, table, column_rules, rulebook, finds):
-    """Queue the current node's children, then choose and open the node to split next; -1 if there is none (thread 0)."""
-    nodes, gains, heap, _, shared, _ = table
-    signs, groups, group_count, permitted, _, _, _ = column_rules
-    limits = rulebook[0]
-    for which in range(2 if shared[LARGE] != shared[SMALL] else 1):
-        child = shared[SMALL] if which == 0 else shared[LARGE]
-        searched = shared[SEARCH_SMALL] if which == 0 else shared[SEARCH_LARGE]
-        close_child(child, searched, which, size, finds, table, rulebook)
-    if shared[WAITING] == 0 or shared[LEAVES] >= limits[MAX_LEAVES]:
-        shared[CURRENT] = -1
-        return np.int64(-1)
-    node = pop(heap, shared[WAITING], nodes, gains, limits[DEPTHWISE])
-    shared[WAITING] -= 1
-    open_node(node, table, rulebook)
-    bound_children(node, signs, nodes, rulebook)
-    if group_count > 0:
-        permit_columns(node, nodes, columns, groups, permitted)
-    return node
+def close_task(task, first, last, finds, table, rulebook):
+    """Take the best splits of a node's children from what threads first..last-1 found."""
+    nodes = table[0]
+    tasks, at = task
+    node = tasks[at + CURRENT]
+    for which in range(2 if tasks[at + LARGE] != tasks[at + SMALL] else 1):
+        child = tasks[at + SMALL] if which == 0 else tasks[at + LARGE]
+        searched = tasks[at + SEARCH_SMALL] if which == 0 else tasks[at + SEARCH_LARGE]
+        best = best_found(which, first, last, finds[0], finds[1]) if searched != 0 else -1
+        close_child(child, best, finds, table, rulebook)
+    nodes[node * NODE_WIDTH + STATE] = SPLIT if nodes[node * NODE_WIDTH + CHILD] != 0 else IDLE
 
 
 @inline

@@ -9,8 +9,8 @@ asking anybody:
 
 The rows of the larger child move within `entries`; only those of the smaller one take the detour.
 
-Where a row goes is looked up by its code in `sides`, which thread 0 writes for each split: it knows lone columns, bundles and
-sparse columns alike.
+Where a row goes is looked up by its code in `sides`, written for each split: it knows lone columns, bundles and sparse columns
+alike. Threads that work apart have a piece of it each.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ def owned_rows(count, rank, size):
 
 @inline
 def mark_sides(node, column, cut, default_left, features, sets, words, sides):
-    """Write for each code of the split column's group whether it goes left (thread 0)."""
+    """Write for each code of the split column's group whether it goes left."""
     group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical = features
     bins = bins_of[column]
     if words > 0 and categorical[column] != 0:
@@ -56,23 +56,6 @@ def mark_sides(node, column, cut, default_left, features, sets, words, sides):
     for k in range(codes_of[column]):
         b = k + (1 if k >= default else 0)
         sides[low + k] = default_left if b == bins else np.int64(b <= cut)
-
-
-@inline
-def side_of(column, row):
-    """1 if a row goes left, else 0."""
-    columns8, columns16, wide, at, sides = column
-    return int(sides[columns16[at + row]]) if wide != 0 else int(sides[columns8[at + row]])
-
-
-@inline
-def fetch_row(column, row):
-    """Ask for a code that will soon be read."""
-    columns8, columns16, wide, at, _ = column
-    if wide != 0:
-        prefetch(columns16, at + row)
-    else:
-        prefetch(columns8, at + row)
 
 
 @inline
@@ -103,8 +86,8 @@ def find_stored(entries, begin, end, stored_rows, stored_codes, first, last, lin
 
 
 @inline
-def split_rows(entries, spare, begin, end, column, left_is_larger):
-    """Partition entries[begin:end]; returns how many went left.
+def split_rows(entries, spare, begin, end, codes, sides, left_is_larger):
+    """Partition entries[begin:end] by the codes of their rows; returns how many went left.
 
     Both places are written for every row, and one of them counts: a branch on the side would be mispredicted half of the time.
     """
@@ -118,8 +101,8 @@ def split_rows(entries, spare, begin, end, column, left_is_larger):
         for i in range(begin, end):
             entry = entries[i]
             if scattered:
-                fetch_row(column, entries[min(i + AHEAD, end - 1)] >> 32)
-            left = side_of(column, entry >> 32)
+                prefetch(codes, entries[min(i + AHEAD, end - 1)] >> 32)
+            left = int(sides[codes[entry >> 32]])
             entries[to] = entry
             spare[begin + moved] = entry
             to += left
@@ -132,8 +115,8 @@ def split_rows(entries, spare, begin, end, column, left_is_larger):
         i = end - 1 - back
         entry = entries[i]
         if scattered:
-            fetch_row(column, entries[max(i - AHEAD, begin)] >> 32)
-        left = side_of(column, entry >> 32)
+            prefetch(codes, entries[max(i - AHEAD, begin)] >> 32)
+        left = int(sides[codes[entry >> 32]])
         entries[to] = entry
         spare[begin + moved] = entry
         to -= 1 - left

@@ -1,10 +1,10 @@
 """The queue of leaves that can be split: one heap, two orders.
 
 lossguide takes the leaf of the largest gain; depthwise takes the shallowest one, of these the largest gain. Ties go to the
-node that was made first.
+node that is first in the tree.
 """
 
-from spinney.growth.layout import DEPTH, NODE_WIDTH
+from spinney.growth.layout import DEPTH, NODE_WIDTH, ORDER
 from spinney.jit.kernel import inline
 
 
@@ -18,7 +18,7 @@ def ahead(a, b, nodes, gains, depthwise):
             return depth_a < depth_b
     if gains[a] != gains[b]:
         return gains[a] > gains[b]
-    return a < b
+    return nodes[a * NODE_WIDTH + ORDER] < nodes[b * NODE_WIDTH + ORDER]
 
 
 @inline

@@ -50,8 +50,8 @@ def put_sums(size, used_nodes, max_nodes, sums, nodes):
 def refit_leaves(
     rank: i64, size: i64, sync: out(i64["32"]), rows: i64, outputs: i64, blocks: i64, count: i64, threads: i64, max_nodes: i64,
     counted: i32["count"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"], leaves: i32["rows"],
-    control: i64["8"], limits: i64["12"], rules: f64["8"], scales: out(f64["8"]), sums: out(i64["threads * 3 * max_nodes"]),
-    nodes: out(i64["19 * max_nodes"]), gains: f64["max_nodes"], shared: out(i64["16"]), scores: out(f64["rows * outputs"]),
+    control: i64["8"], limits: i64["13"], rules: f64["8"], scales: out(f64["8"]), sums: out(i64["threads * 3 * max_nodes"]),
+    nodes: out(i64["21 * max_nodes"]), gains: f64["max_nodes"], shared: out(i64["16"]), scores: out(f64["rows * outputs"]),
     feature: out(i32["max_nodes"]), cut_bin: out(i32["max_nodes"]), left: out(i32["max_nodes"]),
     default_left: out(u8["max_nodes"]), value: out(f64["max_nodes"]), gain: out(f64["max_nodes"]),
     cover: out(f64["max_nodes"]), counts: out(i64["max_nodes"]),

@@ -6,7 +6,7 @@ from spinney.growth.layout import (
     CHILD, COUNT, CUT_COLUMN, EXACT_G, EXACT_H, EXACT_SCALE_G, EXACT_SCALE_H, LEFT_COUNT, NODE_WIDTH,
 )  # fmt: skip
 from spinney.growth.partition_kernels import find_stored, split_rows, split_stored
-from spinney.jit.intrinsics import atomic_add, prefetch
+from spinney.jit.intrinsics import atomic_add, prefetch, tail
 from spinney.jit.kernel import inline
 
 
@@ -15,20 +15,14 @@ FEW = 4
 
 
 @inline
-def partition(node, first, last, size, stretches, entries, spare, by_column, nodes):
+def partition(node, first, last, size, stretches, entries, spare, by_column, sides, nodes):
     """Partition the rows of threads first..last-1 in a node that has been opened."""
-    columns8, columns16, wide, rows, sides, group_of, by_entry, line = by_column
+    columns8, columns16, wide, rows, group_of, by_entry, line = by_column
     stored_starts, stored_rows, stored_codes = by_entry
     row = node * NODE_WIDTH
     column = nodes[row + CUT_COLUMN]
     child = nodes[row + CHILD]
     group = group_of[column]
-    codes16 = columns16
-    at = group * rows
-    if group < 0:
-        codes16 = line
-        wide = np.int64(1)
-        at = np.int64(0)
     left_is_larger = 2 * nodes[row + LEFT_COUNT] >= nodes[row + COUNT]
     for t in range(first, last):
         stretch = 2 * (node * size + t)
@@ -44,9 +38,12 @@ def partition(node, first, last, size, stretches, entries, spare, by_column, nod
                 find_stored(
                     entries, begin, end, stored_rows, stored_codes, stored_starts[column], stored_starts[column + 1], line
                 )
-            middle = begin + split_rows(
-                entries, spare, begin, end, (columns8, codes16, wide, at, sides), left_is_larger
-            )
+            if group >= 0 and wide == 0:
+                codes = tail(columns8, group * rows)
+                middle = begin + split_rows(entries, spare, begin, end, codes, sides, left_is_larger)
+            else:
+                wide_codes = line if group < 0 else tail(columns16, group * rows)
+                middle = begin + split_rows(entries, spare, begin, end, wide_codes, sides, left_is_larger)
         to = 2 * (child * size + t)
         stretches[to] = begin
         stretches[to + 1] = middle

@@ -1,9 +1,10 @@
 """One tree, from gradients to leaf values: every thread of a team runs `grow_tree`.
 
-The verbs are in files of their own: choose the next leaf (queue, node), partition its rows (partition, rows), build
-histograms (histogram), search splits (search, children). Here they are put together. Thread 0 keeps the queue and the node
-table; what the others need of its decisions is in `shared`, written between two meetings. Sums are integers, so how rows or
-columns are shared out among threads never changes the tree.
+The verbs are in files of their own: choose the next leaf (queue, turn, node), partition its rows (partition, rows), build
+histograms (histogram), search splits (search, children). Here they are put together. All threads split a large node together:
+thread 0 keeps the queue and the node table, and what the others need of its decisions is in its task, written between two
+meetings. Small nodes are split by one thread each, and threads take turns at the queue and the table. Sums are integers and
+leaves enter the tree in the order of the queue, so how work is shared out among threads never changes the tree.
 """
 
 import numpy as np
@@ -11,23 +12,20 @@ import numpy as np
 from spinney.growth.children_kernels import build, search_children
 from spinney.growth.constraint_kernels import permit_all
 from spinney.growth.layout import (
-    ALL_ROWS, BY_ROWS, CHILD, CLASS, COLUMNS_USED, COUNT, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, FROM_PARENT,
-    GROUPS_USED, IN_BAG, LARGE, NODE_WIDTH, NODES, OF_SET, ONE_HOT, PARTED, SEARCH_LARGE, SEARCH_SMALL, SEED,
-    SMALL, SPARSE_AT, SPARSE_CELLS, STATS, UNITS_USED, USED_NODES,
+    ALL_ROWS, BY_ROWS, CHILD, CLASS, COLUMNS_USED, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, FINISHED, FROM_PARENT,
+    GROUPS_USED, IN_BAG, LARGE, MODE, MOST_AHEAD, NODE_WIDTH, NODES, OF_SET, ONE_HOT, SEARCH_LARGE, SEARCH_SMALL, SEED,
+    SMALL, SPARSE_AT, SPARSE_CELLS, STATS, TASK_WIDTH, TOGETHER, UNITS_USED, USED_NODES,
 )  # fmt: skip
-from spinney.growth.node_kernels import start_tree, take_next, write_tree
+from spinney.growth.node_kernels import start_tree, write_tree
 from spinney.growth.partition_kernels import mark_sides, owned_rows
 from spinney.growth.prune_kernels import prune
 from spinney.growth.quantize_kernels import make_entries, set_scales
 from spinney.growth.rows_kernels import add_scores, leaf_sums, partition
 from spinney.growth.share_kernels import share_out
+from spinney.growth.turn_kernels import go_on, put_in_order, set_apart
 from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8, u16
-from spinney.jit.barrier import meet
-
-# Rows from which every thread partitions its own rows of a node; below, thread 0 does it for all, sooner than a meeting.
-# 52 000 rows of 12 groups and 5 500 codes, 255 leaves, two threads: 16 384 7.4 ms, 4 096 6.6 ms, 1 024 5.9 ms a tree,
-# 512 no slower.
-SHARE_PARTITION = 512
+from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
+from spinney.jit.intrinsics import tail
 
 
 @inline
@@ -44,62 +42,79 @@ def take_rows(rank, size, in_bag, bag, pairs, pairs_at, control, scales, stretch
 
 
 @inline
-def work_on_node(rank, size, sync, stretches, entries, spare, bins, used, count, stored, by_column, axis, features, table, sums,
-                 rulebook, finds):  # fmt: skip
-    """This thread's part of splitting the current node and searching its children. False: give up."""
-    nodes, _, _, _, shared, _ = table
-    by_rows = shared[BY_ROWS]
-    node = shared[CURRENT]
-    small = shared[SMALL]
-    large = shared[LARGE]
-    subtracting = shared[FROM_PARENT] != 0
-    if shared[PARTED] == 0:
-        partition(node, rank, rank + 1, size, stretches, entries, spare, by_column, nodes)
+def work_on_node(rank, crew, size, sync, task, stretches, entries, spare, bins, used, count, unit_total, stored, by_column,
+                 sides, axis, features, nodes, sums, rulebook, finds):  # fmt: skip
+    """This thread's part of splitting a task's node and searching its children, with `crew` threads. False: give up."""
+    tasks, at = task
+    by_rows = tasks[at + BY_ROWS]
+    node = tasks[at + CURRENT]
+    small = tasks[at + SMALL]
+    large = tasks[at + LARGE]
+    subtracting = tasks[at + FROM_PARENT] != 0
+    if nodes[node * NODE_WIDTH + CHILD] != 0:
+        partition(
+            node, rank if crew > 1 else 0, rank + 1 if crew > 1 else size, size, stretches, entries, spare, by_column, sides,
+            nodes,
+        )
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
-        if by_rows == 0 and not meet(sync, size):
+        if by_rows == 0 and not meet(sync, crew):
             return False
     finds[1][2 * rank] = -1.0
     finds[1][2 * rank + 1] = -1.0
     # The larger child is found by subtraction; where nothing was kept of the parent, it is built like the smaller one.
     for turn in range(2):
         child = small if turn == 0 else large
-        wanted = shared[SEARCH_SMALL] if turn == 0 else shared[SEARCH_LARGE]
+        wanted = tasks[at + SEARCH_SMALL] if turn == 0 else tasks[at + SEARCH_LARGE]
         if turn == 1 and (subtracting or wanted == 0):
             continue
         if turn == 0 and wanted == 0 and not subtracting:
             continue
-        if turn == 1 and by_rows != 0 and not meet(sync, size):
+        if turn == 1 and by_rows != 0 and not meet(sync, crew):
             return False
-        build(rank, size, child, stretches, entries, bins, used, stored, shared, axis[4][2], sums)
-        if by_rows != 0 and not meet(sync, size):
+        build(rank, crew, size, child, stretches, entries, bins, used, stored, task, axis[4][2], sums)
+        if by_rows != 0 and not meet(sync, crew):
             return False
         rest = large if turn == 0 and subtracting else np.int64(-1)
         place = wanted - 1 if turn == 0 else wanted
         search_children(
-            rank, size, child, rest, place, count, axis, features, nodes, shared, sums, rulebook, finds
+            rank, crew, size, child, rest, place, count, unit_total, axis, features, nodes, task, sums, rulebook, finds
         )
-    return meet(sync, size)
+    return meet(sync, crew)
 
 
 @inline
-def next_node(size, stretches, entries, spare, by_column, features, table, column_rules, rulebook, finds):
-    """Queue the current node's children, choose the node to split next, and partition it if it is small (thread 0)."""
-    nodes, _, _, _, shared, sets = table
-    limits = rulebook[0]
-    node = take_next(size, finds[4], table, column_rules, rulebook, finds)
-    if node < 0:
-        return
+def prepare(crew, task, count, unit_total, bins, sparse, sides, features, nodes, sets, axis, rulebook, finds):
+    """Write down what a task's threads need before they start: where codes go, and who works on what."""
+    tasks, at = task
+    node = tasks[at + CURRENT]
     row = node * NODE_WIDTH
     column = nodes[row + CUT_COLUMN]
-    if features[6][column] != 0 and features[3][column] > limits[ONE_HOT]:
+    if features[6][column] != 0 and features[3][column] > rulebook[0][ONE_HOT]:
         nodes[nodes[row + CHILD] * NODE_WIDTH + OF_SET] = 1
         nodes[(nodes[row + CHILD] + 1) * NODE_WIDTH + OF_SET] = 1
-    mark_sides(
-        node, column, nodes[row + CUT_BIN], nodes[row + CUT_DEFAULT], features, sets, finds[7], by_column[4]
-    )
-    if size == 1 or nodes[row + COUNT] < SHARE_PARTITION:
-        partition(node, 0, size, size, stretches, entries, spare, by_column, nodes)
-        shared[PARTED] = 1
+    mark_sides(node, column, nodes[row + CUT_BIN], nodes[row + CUT_DEFAULT], features, sets, finds[7], sides)
+    share_out(crew, count, unit_total, bins, sparse, task, nodes, axis)
+
+
+@inline
+def next_task(rank, size, sync, working, together, task, sides, count, unit_total, bins, sparse, features, table,
+              axis, column_rules, rulebook, finds):  # fmt: skip
+    """Close a task and choose and prepare the next one, in this thread's turn or (together) for all.
+
+    Gives the number of the latest news, -1 to give up, and whether threads that work apart should come together.
+    """
+    nodes, _, _, _, shared, sets = table
+    tasks, at = task
+    if not together and not take_turn(sync):
+        return np.int64(-1), False
+    called = go_on(rank, size, working, together, task, finds[4], table, column_rules, rulebook, finds)
+    seen = np.int64(0) if together else end_turn(sync, working or called)
+    if tasks[at + CURRENT] >= 0:
+        crew = size if together and shared[MODE] == TOGETHER else 1
+        prepare(
+            crew, task, count, unit_total, bins, sparse, sides, features, nodes, sets, axis, rulebook, finds
+        )
+    return seen, called
 
 
 @kernel
@@ -121,15 +136,16 @@ def grow_tree(
     signs: i64["columns"], group_starts: i64["group_count + 1"], group_members: i64["grouped"],
     weights: f64["columns * weighted"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
-    control: out(i64["8"]), limits: i64["12"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
+    control: out(i64["8"]), limits: i64["13"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
     entries: out(i64["rows"]), spare: out(i64["rows"]), stretches: out(i64["2 * threads * max_nodes"]),
-    sides: out(u8["side_size"]), line: out(u16["rows * sparse"]),
+    sides: out(u8["threads * side_size"]), line: out(u16["rows * sparse"]),
     costs_before: out(i64["unit_count + 1"]), bounds: out(i64["threads + 1"]),
     cells: out(i64["threads * cells_size"]), shares: out(i32["threads * 3 * total"]),
     planes: out(i32["(slots + 2) * 3 * total"]), alive: out(u8["(slots + 2) * unit_count"]),
     lines: out(i32["threads * 4 * width"]), line_gains: out(f64["threads * width"]),
-    nodes: out(i64["19 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]),
-    free: out(i64["slots"]), shared: out(i64["16"]), scales: out(f64["8"]), parts: out(i64["8 * threads"]),
+    nodes: out(i64["21 * max_nodes"]), gains: out(f64["max_nodes"]), heap: out(i64["max_nodes"]),
+    free: out(i64["slots"]), shared: out(i64["16"]), tasks: out(i64["16 * threads"]), scales: out(f64["8"]),
+    parts: out(i64["8 * threads"]),
     found: out(i64["16 * threads"]), found_gain: out(f64["2 * threads"]),
     drawn: out(i64["threads * columns"]), mask: out(u8["2 * threads * columns"]),
     permitted: out(u8["columns"]), keys: out(f64["threads * columns * weighted"]),
@@ -142,10 +158,11 @@ def grow_tree(
     in_bag = control[IN_BAG]
     output = control[CLASS]
     count = extent[GROUPS_USED]
+    unit_total = extent[UNITS_USED]
     bins = (bins8, bins16, wide, stride)
     used = (used_groups, used_starts, 1 if count == groups else 0)
     by_entry = (stored_starts, stored_rows, stored_codes)
-    by_column = (columns8, columns16, wide, rows, sides, group_of, by_entry, line)
+    by_column = (columns8, columns16, wide, rows, group_of, by_entry, line)
     stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])
     features = (group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical)
     between = (group_starts, group_members, group_count)
@@ -165,26 +182,54 @@ def grow_tree(
     if not meet(sync, size):
         return
     if rank == 0:
-        start_tree(in_bag, table, rulebook, parts, size)
+        start_tree(in_bag, tasks, table, rulebook, parts, size)
+        set_apart(in_bag, size, shared)
         permit_all(columns, permitted)
-        share_out(size, count, extent[UNITS_USED], bins, sparse_codes, table, axis)
+        share_out(size, count, unit_total, bins, sparse_codes, (tasks, 0), nodes, axis)
     if not meet(sync, size):
         return
-    while shared[CURRENT] >= 0:
-        if not work_on_node(
-            rank, size, sync, stretches, entries, spare, bins, used, count, stored_by_row, by_column, axis, features,
-            table, sums, rulebook, finds,
+    together = True
+    working = True
+    while True:
+        crew = size if together else 1
+        place = 0 if together else rank
+        task = (tasks, place * TASK_WIDTH)
+        own_sides = tail(sides, place * side_size)
+        if working and not work_on_node(
+            rank, crew, size, sync, task, stretches, entries, spare, bins, used, count, unit_total, stored_by_row, by_column,
+            own_sides, axis, features, nodes, sums, rulebook, finds,
         ):
             return
-        if rank == 0:
-            next_node(size, stretches, entries, spare, by_column, features, table, column_rules, rulebook, finds)
-            if shared[CURRENT] >= 0:
-                share_out(size, count, extent[UNITS_USED], bins, sparse_codes, table, axis)
-        if not meet(sync, size):
+        seen = np.int64(0)
+        called = False
+        if rank == 0 or not together:
+            seen, called = next_task(
+                rank, size, sync, working, together, task, own_sides, count, unit_total, bins, sparse_codes,
+                features, table, axis, column_rules, rulebook, finds,
+            )
+        if seen < 0:
             return
-    if least[0] > 0.0:
+        if together:
+            if not meet(sync, size):
+                return
+            if shared[MODE] == FINISHED:
+                break
+            together = shared[MODE] == TOGETHER
+            working = together or rank == 0
+        elif called:
+            if not meet(sync, size):
+                return
+            together = True
+            working = False
+        else:
+            working = tasks[place * TASK_WIDTH + CURRENT] >= 0
+            if not working and not wait_for_news(sync, seen):
+                return
+    if limits[MOST_AHEAD] > 0 or least[0] > 0.0:
         if rank == 0:
-            prune(least[0], table, heap, stretches, 2 * size, words)
+            put_in_order(table, stretches, 2 * size, words)
+            if least[0] > 0.0:
+                prune(least[0], table, heap, stretches, 2 * size, words)
         if not meet(sync, size):
             return
     leaf_sums(rank, size, stretches, entries, pairs, 2 * rows * output, nodes, shared[USED_NODES], scales)

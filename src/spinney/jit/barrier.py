@@ -10,8 +10,10 @@ from spinney.jit.kernel import inline
 ARRIVED = 0
 PHASE = 8
 ABORT = 9
-DELAY = 16  # not 0: wait a random while before each meeting (tests look for races with it)
+DELAY = 16  # not 0: wait a random while before each meeting and each turn (tests look for races with it)
+NEWS = 17
 TICKET = 24
+BUSY = 25
 CELLS = 32
 
 # Spins before a waiting thread gives up its processor. With two threads on two idle cores a meeting takes 1-2 µs,
@@ -39,6 +41,45 @@ def meet(sync, size):
             if spins > SPINS:
                 give_way()
     return atomic_load(sync, ABORT) == 0
+
+
+@inline
+def take_turn(sync):
+    """Wait until no other thread is between `take_turn` and `end_turn`. False: the team was told to give up."""
+    if sync[DELAY] != 0:
+        wait_a_while(sync)
+    spins = 0
+    while True:
+        if atomic_load(sync, BUSY) == 0:
+            if atomic_add(sync, BUSY, 1) == 0:
+                return True
+            atomic_add(sync, BUSY, -1)
+        if atomic_load(sync, ABORT) != 0:
+            return False
+        spins += 1
+        if spins > SPINS:
+            give_way()
+
+
+@inline
+def end_turn(sync, news):
+    """Let the next thread have its turn; with news, those that wait for some go on. Gives the number of the latest news."""
+    seen = atomic_add(sync, NEWS, 1) + 1 if news else atomic_load(sync, NEWS)
+    atomic_add(sync, BUSY, -1)
+    return seen
+
+
+@inline
+def wait_for_news(sync, seen):
+    """Wait for later news than those `seen`. False: the team was told to give up."""
+    spins = 0
+    while atomic_load(sync, NEWS) == seen:
+        if atomic_load(sync, ABORT) != 0:
+            return False
+        spins += 1
+        if spins > SPINS:
+            give_way()
+    return True
 
 
 @inline

@@ -71,6 +71,16 @@ def _give_way(typingctx: Any) -> Any:
 
 
 @intrinsic
+def _tail(typingctx: Any, array: Any, begin: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if isinstance(array, types.CPointer):
+            return builder.gep(args[0], [args[1]])
+        return context.compile_internal(builder, lambda whole, first: whole[first:], signature, args)
+
+    return array(array, types.int64), codegen
+
+
+@intrinsic
 def _bits_of(typingctx: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))

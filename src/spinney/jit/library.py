@@ -191,7 +191,9 @@ class _Memory:
         self._array = array.reshape(-1)
         self._small = array.dtype.kind in "iu" and array.dtype.itemsize < 8
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is slice:
+            return _Memory(self._array[index])
         if index < 0:
             raise IndexError(f"index {index} is below 0")
         value = self._array[index]

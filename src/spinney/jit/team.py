@@ -83,6 +83,7 @@ class Team:
         if not self._threads or self._process != os.getpid():
             self._start()
         self.sync[barrier.ARRIVED] = 0
+        self.sync[barrier.BUSY] = 0
         self.sync[barrier.ABORT] = 0
         done: Done = queue.SimpleQueue()
         try:
