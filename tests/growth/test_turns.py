@@ -193,6 +193,23 @@ def test_threads_are_called_together_for_a_large_leaf_and_at_the_end():
     assert shared[layout.MODE] == layout.FINISHED
 
 
+def test_threads_come_together_for_a_leaf_of_some_rows_if_there_is_nothing_else_to_do():
+    rows, shared, table = node_table({0: 1}, [9, 0, 5], [SPLIT, IDLE, IDLE])
+    shared[layout.OPEN] = 1
+    turn_kernels.enter_splits(table, limits_with(10))
+    shared[layout.APART_BELOW] = 2 * turn_kernels.TOGETHER_ROWS
+    rows[2, layout.COUNT] = turn_kernels.TOGETHER_ROWS - 1
+    assert turn_kernels.choose_leaf(False, 2, table, limits_with(10)) == 2
+    rows[2, layout.COUNT] = turn_kernels.TOGETHER_ROWS
+    shared[layout.BEING_SPLIT] = 1
+    assert turn_kernels.choose_leaf(False, 2, table, limits_with(10)) == 2
+    shared[layout.BEING_SPLIT] = 0
+    assert turn_kernels.choose_leaf(False, 2, table, limits_with(10)) == -1
+    assert shared[layout.CALLED] == 1
+    assert turn_kernels.choose_leaf(True, 2, table, limits_with(10)) == 2
+    assert shared[layout.MODE] == layout.TOGETHER
+
+
 def test_nodes_are_numbered_in_the_order_of_their_turns_and_late_splits_forgotten():
     # Leaf 1 was split first, into 3 and 4, but the turn came for leaf 2, split into 5 and 6. That of leaf 1 never came.
     rows, shared, table = node_table(

@@ -90,7 +90,8 @@ WAITING = 4  # leaves in the queue
 OPEN = 5  # leaves in the queue that are TAKEN or SPLIT
 MODE = 6  # how threads go on after the meeting
 CALLED = 7  # 1: threads that work apart are to come together
-APART_BELOW = 8  # rows below which one thread splits a node
+BEING_SPLIT = 8  # leaves in the queue that are TAKEN
+APART_BELOW = 9  # rows below which one thread splits a node
 SHARED = 16
 
 # modes

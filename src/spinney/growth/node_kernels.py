@@ -1,8 +1,8 @@
 """The node table: a leaf is opened, gets histogram slots and its best split, and in the end the tree is written."""
 
 from spinney.growth.layout import (
-    BOUNDED, CALLED, CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, EXACT_G, EXACT_H,
-    EXACT_SCALE_G, EXACT_SCALE_H, FOUND_ABOVE, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
+    BEING_SPLIT, BOUNDED, CALLED, CAT_L2, CHILD, COUNT, CURRENT, CUT_ABOVE, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, DEPTH, EXACT_G,
+    EXACT_H, EXACT_SCALE_G, EXACT_SCALE_H, FOUND_ABOVE, FOUND_BIN, FOUND_COLUMN, FOUND_COUNT, FOUND_DEFAULT, FOUND_G, FOUND_H,
     FOUND_WIDTH, FREE, FROM_PARENT, GAMMA, IDLE, LARGE, LEARNING_RATE, LEAVES, LEFT_COUNT, LEFT_G, LEFT_H, MADE,
     MAX_DEPTH, MAX_LEAVES, MAX_STEP, MIN_COUNT, MIN_HESSIAN, NODE_WIDTH, OF_SET, OPEN, ORDER, PARENT, REG_ALPHA, REG_LAMBDA,
     SCALE_G, SCALE_H, SEARCH_LARGE, SEARCH_SMALL, SLOT, SLOTS, SMALL, SPLIT, STATE, SUM_G, SUM_H, TAKEN, TASK_WIDTH, UNIT,
@@ -69,6 +69,7 @@ def start_tree(in_bag, tasks, table, rulebook, parts, size):
     shared[LEAVES] = 1
     shared[WAITING] = 0
     shared[OPEN] = 0
+    shared[BEING_SPLIT] = 0
     shared[CALLED] = 0
     for at in range(0, size * TASK_WIDTH, TASK_WIDTH):
         tasks[at + CURRENT] = -1
@@ -114,6 +115,7 @@ def open_node(node, task, table, rulebook):
     nodes[row + STATE] = TAKEN
     shared[MADE] += 2
     shared[OPEN] += 1
+    shared[BEING_SPLIT] += 1
     make_node(left, left_count, depth, nodes[row + LEFT_G], nodes[row + LEFT_H], nodes, gains)
     make_node(
         left + 1, right_count, depth, nodes[row + SUM_G] - nodes[row + LEFT_G], nodes[row + SUM_H] - nodes[row + LEFT_H],
@@ -197,15 +199,18 @@ def close_child(node, best, finds, table, rulebook):
 @inline
 def close_task(task, first, last, finds, table, rulebook):
     """Take the best splits of a node's children from what threads first..last-1 found."""
-    nodes = table[0]
+    nodes, _, _, _, shared, _ = table
     tasks, at = task
-    node = tasks[at + CURRENT]
     for which in range(2 if tasks[at + LARGE] != tasks[at + SMALL] else 1):
         child = tasks[at + SMALL] if which == 0 else tasks[at + LARGE]
         searched = tasks[at + SEARCH_SMALL] if which == 0 else tasks[at + SEARCH_LARGE]
         best = best_found(which, first, last, finds[0], finds[1]) if searched != 0 else -1
         close_child(child, best, finds, table, rulebook)
-    nodes[node * NODE_WIDTH + STATE] = SPLIT if nodes[node * NODE_WIDTH + CHILD] != 0 else IDLE
+    row = tasks[at + CURRENT] * NODE_WIDTH
+    # The root was searched, not split.
+    if nodes[row + CHILD] != 0:
+        nodes[row + STATE] = SPLIT
+        shared[BEING_SPLIT] -= 1
 
 
 @inline

@@ -10,8 +10,8 @@ import numpy as np
 
 from spinney.growth.constraint_kernels import bound_children, permit_columns
 from spinney.growth.layout import (
-    APART, APART_BELOW, CALLED, CHILD, COUNT, CURRENT, DEPTHWISE, FINISHED, IDLE, LEAVES, MADE, MAX_LEAVES, MODE, MOST_AHEAD,
-    NODE_WIDTH, OPEN, ORDER, SPLIT, STATE, TOGETHER, USED_NODES, WAITING,
+    APART, APART_BELOW, BEING_SPLIT, CALLED, CHILD, COUNT, CURRENT, DEPTHWISE, FINISHED, IDLE, LEAVES, MADE, MAX_LEAVES, MODE,
+    MOST_AHEAD, NODE_WIDTH, OPEN, ORDER, SPLIT, STATE, TOGETHER, USED_NODES, WAITING,
 )  # fmt: skip
 from spinney.growth.node_kernels import close_task, open_node
 from spinney.growth.queue_kernels import ahead, pop, push
@@ -22,8 +22,10 @@ from spinney.jit.kernel import inline
 # 20 000 rows of 28 columns .90, .91, .90; 52 000 rows of 12 groups and 5 500 codes .83, .75, .75.
 APART_ROWS = 32768
 APART_SHARE = 4
+# Rows of a node for which threads that work apart come together if there is nothing else to do.
+TOGETHER_ROWS = 2048
 # Leaves per thread that may be split before their turn. Each needs a histogram. 262 000 rows of 12 groups: 16 1.00, 64 .89.
-AHEAD = 32
+AHEAD = 64
 
 
 @inline
@@ -101,15 +103,17 @@ def choose_leaf(together, size, table, limits):
         shared[CALLED] = 1
         return none
     first = heap[0]
-    large = limits[MOST_AHEAD] == 0 or nodes[first * NODE_WIDTH + COUNT] >= shared[APART_BELOW]
+    rows = nodes[first * NODE_WIDTH + COUNT]
     best, others = look_ahead(size, table, limits)
-    if together:
-        # Apart only if at least half of the threads have something to do.
-        shared[MODE] = TOGETHER if large or 2 * (others + 1) <= size else APART
-        return first
     if nodes[first * NODE_WIDTH + STATE] != IDLE:
         return best if shared[CALLED] == 0 else none
-    if large:
+    # Nobody works, and less than half of the threads would have something to do.
+    lonely = shared[BEING_SPLIT] == 0 and 2 * (others + 1) <= size and (together or rows >= TOGETHER_ROWS)
+    join = limits[MOST_AHEAD] == 0 or rows >= shared[APART_BELOW] or lonely
+    if together:
+        shared[MODE] = TOGETHER if join else APART
+        return first
+    if join:
         shared[CALLED] = 1
     return first if shared[CALLED] == 0 else none
 
