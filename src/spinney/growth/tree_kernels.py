@@ -117,6 +117,50 @@ def next_task(rank, size, sync, working, together, task, sides, count, unit_tota
     return seen, called
 
 
+@inline
+def split_leaves(rank, size, sync, tasks, sides, side_size, stretches, entries, spare, bins, used, count, unit_total, stored,
+                 by_column, axis, features, table, sums, column_rules, rulebook, finds):  # fmt: skip
+    """Search the root, then split leaves until the tree is finished, together or apart. False: give up."""
+    nodes, _, _, _, shared, _ = table
+    together = True
+    working = True
+    while True:
+        crew = size if together else 1
+        place = 0 if together else rank
+        task = (tasks, place * TASK_WIDTH)
+        own_sides = tail(sides, place * side_size)
+        if working and not work_on_node(
+            rank, crew, size, sync, task, stretches, entries, spare, bins, used, count, unit_total, stored, by_column,
+            own_sides, axis, features, nodes, sums, rulebook, finds,
+        ):
+            return False
+        seen = np.int64(0)
+        called = False
+        if rank == 0 or not together:
+            seen, called = next_task(
+                rank, size, sync, working, together, task, own_sides, count, unit_total, bins, stored[2],
+                features, table, axis, column_rules, rulebook, finds,
+            )
+        if seen < 0:
+            return False
+        if together:
+            if not meet(sync, size):
+                return False
+            if shared[MODE] == FINISHED:
+                return True
+            together = shared[MODE] == TOGETHER
+            working = together or rank == 0
+        elif called:
+            if not meet(sync, size):
+                return False
+            together = True
+            working = False
+        else:
+            working = tasks[place * TASK_WIDTH + CURRENT] >= 0
+            if not working and not wait_for_news(sync, seen):
+                return False
+
+
 @kernel
 def grow_tree(
     rank: i64, size: i64, sync: out(i64["32"]),
@@ -188,43 +232,11 @@ def grow_tree(
         share_out(size, count, unit_total, bins, sparse_codes, (tasks, 0), nodes, axis)
     if not meet(sync, size):
         return
-    together = True
-    working = True
-    while True:
-        crew = size if together else 1
-        place = 0 if together else rank
-        task = (tasks, place * TASK_WIDTH)
-        own_sides = tail(sides, place * side_size)
-        if working and not work_on_node(
-            rank, crew, size, sync, task, stretches, entries, spare, bins, used, count, unit_total, stored_by_row, by_column,
-            own_sides, axis, features, nodes, sums, rulebook, finds,
-        ):
-            return
-        seen = np.int64(0)
-        called = False
-        if rank == 0 or not together:
-            seen, called = next_task(
-                rank, size, sync, working, together, task, own_sides, count, unit_total, bins, sparse_codes,
-                features, table, axis, column_rules, rulebook, finds,
-            )
-        if seen < 0:
-            return
-        if together:
-            if not meet(sync, size):
-                return
-            if shared[MODE] == FINISHED:
-                break
-            together = shared[MODE] == TOGETHER
-            working = together or rank == 0
-        elif called:
-            if not meet(sync, size):
-                return
-            together = True
-            working = False
-        else:
-            working = tasks[place * TASK_WIDTH + CURRENT] >= 0
-            if not working and not wait_for_news(sync, seen):
-                return
+    if not split_leaves(
+        rank, size, sync, tasks, sides, side_size, stretches, entries, spare, bins, used, count, unit_total, stored_by_row,
+        by_column, axis, features, table, sums, column_rules, rulebook, finds,
+    ):
+        return
     if limits[MOST_AHEAD] > 0 or least[0] > 0.0:
         if rank == 0:
             put_in_order(table, stretches, 2 * size, words)
