@@ -54,6 +54,17 @@ def test_any_room_for_histograms_gives_the_same_large_tree(monkeypatch, kept, po
         assert forest(data, pairs, params, threads)[0].equal(expected)
 
 
+@pytest.mark.parametrize("more", [-30, -1, 0, 1, 2, 3, 20])
+def test_room_for_about_as_many_histograms_as_leaves_gives_the_same_tree(monkeypatch, more):
+    data, pairs = large_problem()
+    params = {"max_leaves": 40}
+    expected, _ = forest(data, pairs, params, 1)
+    size = 12 * int(data.matrix.features.group_codes.sum())
+    monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", (40 + more) * size)
+    for threads, delay in ((2, 0), (3, 8), (8, 0)):
+        assert forest(data, pairs, params, threads, delay)[0].equal(expected)
+
+
 @pytest.mark.parametrize("wide", [False, True], ids=["bytes", "wide"])
 @pytest.mark.parametrize(
     "params",

@@ -141,7 +141,7 @@ def node_table(children, gains, states):
         rows[parent, layout.CHILD] = child
     shared = np.zeros(layout.SHARED, np.int64)
     shared[layout.MADE], shared[layout.USED_NODES], shared[layout.LEAVES] = count, 1, 1
-    shared[layout.APART_BELOW] = 100
+    shared[layout.APART_BELOW], shared[layout.FREE] = 100, 50
     table = (
         nodes,
         np.array(gains, float),

@@ -129,7 +129,7 @@ def children_weights(left_g, left_h, node, nodes, rulebook):
 
 @inline
 def bound_children(node, signs, nodes, rulebook):
-    """Give the children of a node that was opened their bounds (thread 0)."""
+    """Give the children of a node that was opened their bounds."""
     limits, _, scales, _ = rulebook
     row = node * NODE_WIDTH
     left = nodes[row + CHILD] * NODE_WIDTH

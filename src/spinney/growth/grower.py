@@ -89,7 +89,7 @@ class HistGrower:
             kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
         slots = kept // (PLANES * 4 * max(self._axis.total, 1))
         most = int(self._limits[layout.MAX_LEAVES])
-        ahead = self._most_ahead(most, slots)
+        ahead = self._most_ahead(most)
         self._limits[layout.MOST_AHEAD] = ahead
         self._limits[layout.SLOTS] = max(1, min(most + ahead, slots))
         self._rules, self._least = rules_of(config, weight_unit), np.zeros(1)
@@ -112,14 +112,14 @@ class HistGrower:
         if everyone is not None:
             self._after.append(refit(everyone, grown, leaves, scores, team))
 
-    def _most_ahead(self, leaves: int, slots: int) -> int:
-        """How many leaves may be split before their turn, with so many slots for histograms.
+    def _most_ahead(self, leaves: int) -> int:
+        """How many leaves may be split before their turn.
 
         None where the number of a node, or its path, says which columns are searched.
         """
         size = self._team.size
         free = self._limits[layout.NODE_COLUMNS] == 0 and self._columns.groups == 0
-        return min(AHEAD * size, leaves, slots - leaves) if size > 1 and free and slots > leaves else 0
+        return min(AHEAD * size, leaves) if size > 1 and free else 0
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow one tree for an output and add it to the scores.

@@ -71,15 +71,14 @@ LOWER = 15  # bounds of the weight: bits of float64, real units
 UPPER = 16
 PARENT = 17
 CUT_ABOVE = 18  # rank of the value above the cut, -1 for none; only where every value is looked at
-STATE = (
-    19  # of a leaf in the queue: IDLE, TAKEN (a thread is splitting it), SPLIT (done, its turn has not come)
-)
+# of a leaf that can be split: IDLE, TAKEN (a thread is splitting it), SPLIT (done, its turn has not come)
+STATE = 19
 ORDER = 20  # the node's number in the tree, -1 before its parent's turn has come
 NODE_WIDTH = 21
 
 IDLE = 0
-TAKEN = 1
-SPLIT = 2
+TAKEN = 1  # a thread is splitting it
+SPLIT = 2  # done; its turn has not come
 
 # shared (int64): the state of the tree
 FREE = 0  # slots on the free list
@@ -87,10 +86,10 @@ MADE = 1  # rows of the node table in use
 USED_NODES = 2  # nodes of the tree
 LEAVES = 3
 WAITING = 4  # leaves in the queue
-OPEN = 5  # leaves in the queue that are TAKEN or SPLIT
+OPEN = 5  # leaves that are TAKEN or SPLIT
 MODE = 6  # how threads go on after the meeting
 CALLED = 7  # 1: threads that work apart are to come together
-BEING_SPLIT = 8  # leaves in the queue that are TAKEN
+BEING_SPLIT = 8  # leaves that are TAKEN
 APART_BELOW = 9  # rows below which one thread splits a node
 SHARED = 16
 

@@ -22,8 +22,8 @@ def sum_costs(total, alive_at, unit_costs, alive, before):
     """What searching the units before each one costs; `alive_at` is -1 where all are alive."""
     before[0] = 0
     for u in range(total):
-        lives = alive_at < 0 or alive[alive_at + u] != 0
-        before[u + 1] = before[u] + (unit_costs[u] if lives else 0)
+        asked = alive_at < 0 or alive[alive_at + u] != 0
+        before[u + 1] = before[u] + (unit_costs[u] if asked else 0)
 
 
 @inline

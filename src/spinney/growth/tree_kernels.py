@@ -126,9 +126,9 @@ def split_leaves(rank, size, sync, tasks, sides, side_size, stretches, entries, 
     working = True
     while True:
         crew = size if together else 1
-        place = 0 if together else rank
-        task = (tasks, place * TASK_WIDTH)
-        own_sides = tail(sides, place * side_size)
+        owner = 0 if together else rank
+        task = (tasks, owner * TASK_WIDTH)
+        own_sides = tail(sides, owner * side_size)
         if working and not work_on_node(
             rank, crew, size, sync, task, stretches, entries, spare, bins, used, count, unit_total, stored, by_column,
             own_sides, axis, features, nodes, sums, rulebook, finds,
@@ -156,7 +156,7 @@ def split_leaves(rank, size, sync, tasks, sides, side_size, stretches, entries, 
             together = True
             working = False
         else:
-            working = tasks[place * TASK_WIDTH + CURRENT] >= 0
+            working = tasks[owner * TASK_WIDTH + CURRENT] >= 0
             if not working and not wait_for_news(sync, seen):
                 return False
 

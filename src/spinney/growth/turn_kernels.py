@@ -10,8 +10,8 @@ import numpy as np
 
 from spinney.growth.constraint_kernels import bound_children, permit_columns
 from spinney.growth.layout import (
-    APART, APART_BELOW, BEING_SPLIT, CALLED, CHILD, COUNT, CURRENT, DEPTHWISE, FINISHED, IDLE, LEAVES, MADE, MAX_LEAVES, MODE,
-    MOST_AHEAD, NODE_WIDTH, OPEN, ORDER, SPLIT, STATE, TOGETHER, USED_NODES, WAITING,
+    APART, APART_BELOW, BEING_SPLIT, CALLED, CHILD, COUNT, CURRENT, DEPTHWISE, FINISHED, FREE, IDLE, LEAVES, MADE, MAX_LEAVES,
+    MODE, MOST_AHEAD, NODE_WIDTH, OPEN, ORDER, SPLIT, STATE, TOGETHER, USED_NODES, WAITING,
 )  # fmt: skip
 from spinney.growth.node_kernels import close_task, open_node
 from spinney.growth.queue_kernels import ahead, pop, push
@@ -26,6 +26,7 @@ APART_SHARE = 4
 TOGETHER_ROWS = 2048
 # Leaves per thread that may be split before their turn. Each needs a histogram. 262 000 rows of 12 groups: 16 1.00, 64 .89.
 AHEAD = 64
+BOTH_CHILDREN = 2  # slots that splitting a leaf can take
 
 
 @inline
@@ -69,12 +70,14 @@ def is_free(leaf, nodes, gains, shared):
 def look_ahead(size, table, limits):
     """A free leaf behind the first one whose turn comes soon, -1 for none, and how many there are, as far as threads need some.
 
-    The children of a split whose turn has not come count, too. There are none where no more will be needed.
+    The children of a split whose turn has not come count, too. There are none where no more will be needed, or where there is no
+    room for their histograms.
     """
     nodes, gains, heap, _, shared, _ = table
     best = np.int64(-1)
     count = 0
-    if shared[OPEN] >= limits[MOST_AHEAD] or shared[LEAVES] + shared[OPEN] >= limits[MAX_LEAVES]:
+    enough = shared[OPEN] >= limits[MOST_AHEAD] or shared[LEAVES] + shared[OPEN] >= limits[MAX_LEAVES]
+    if enough or shared[FREE] < BOTH_CHILDREN:
         return best, count
     i = 1
     while i < shared[WAITING] and count < 2 * size:
@@ -99,8 +102,9 @@ def choose_leaf(together, size, table, limits):
     if together:
         shared[CALLED] = 0
         shared[MODE] = FINISHED
-    if finished:
+    elif finished:
         shared[CALLED] = 1
+    if finished:
         return none
     first = heap[0]
     rows = nodes[first * NODE_WIDTH + COUNT]
@@ -109,7 +113,9 @@ def choose_leaf(together, size, table, limits):
         return best if shared[CALLED] == 0 else none
     # Nobody works, and less than half of the threads would have something to do.
     lonely = shared[BEING_SPLIT] == 0 and 2 * (others + 1) <= size and (together or rows >= TOGETHER_ROWS)
-    join = limits[MOST_AHEAD] == 0 or rows >= shared[APART_BELOW] or lonely
+    # The slots for histograms that are not kept are for all threads together.
+    roomy = limits[MOST_AHEAD] > 0 and shared[FREE] >= BOTH_CHILDREN
+    join = not roomy or rows >= shared[APART_BELOW] or lonely
     if together:
         shared[MODE] = TOGETHER if join else APART
         return first
@@ -174,4 +180,3 @@ def put_in_order(table, stretches, stretch_width, words):
             swap_items(stretches, node, other, stretch_width)
             swap_items(sets, node, other, words)
             swap_items(gains, node, other, 1)
-    shared[MADE] = shared[USED_NODES]

@@ -1,7 +1,7 @@
 """Where the threads of a team meet.
 
-`sync` is one small array of int64 that all threads of a team share. Cells that are written often lie on cache lines of
-their own.
+`sync` is one small array of int64 that all threads of a team share. Cells that are written often lie on other cache lines than
+those that waiting threads look at.
 """
 
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
@@ -49,16 +49,15 @@ def take_turn(sync):
     if sync[DELAY] != 0:
         wait_a_while(sync)
     spins = 0
-    while True:
+    while atomic_load(sync, ABORT) == 0:
         if atomic_load(sync, BUSY) == 0:
             if atomic_add(sync, BUSY, 1) == 0:
                 return True
             atomic_add(sync, BUSY, -1)
-        if atomic_load(sync, ABORT) != 0:
-            return False
         spins += 1
         if spins > SPINS:
             give_way()
+    return False
 
 
 @inline

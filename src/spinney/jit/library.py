@@ -192,7 +192,7 @@ class _Memory:
         self._small = array.dtype.kind in "iu" and array.dtype.itemsize < 8
 
     def __getitem__(self, index: Any) -> Any:
-        if type(index) is slice:
+        if type(index) is slice and index.start >= 0:
             return _Memory(self._array[index])
         if index < 0:
             raise IndexError(f"index {index} is below 0")

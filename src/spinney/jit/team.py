@@ -60,7 +60,7 @@ class Team:
         self.close()
 
     def close(self) -> None:
-        """Let the threads end: those that are still at work give up at their next meeting."""
+        """Let the threads end: those that are still at work give up at their next meeting or turn."""
         self.sync[barrier.ABORT] = 1
         # In a forked process there are no threads to wait for, only what the parent knew of them.
         if self._process == os.getpid():

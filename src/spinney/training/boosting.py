@@ -256,7 +256,7 @@ def _threads(config: Config, dataset: Dataset) -> int:
     """Threads that this training is worth."""
     values, sparse = dataset.matrix.values, len(dataset.matrix.stored.rows) > 0
     work = values * min(max(values // dataset.rows, 1), SHARE_COLUMNS)
-    if config.max_leaves >= SHARE_LEAVES:
+    if config.max_leaves >= SHARE_LEAVES and config.tree_method != "exact":
         work *= 3
     pays = work >= SHARE_VALUES * SHARE_COLUMNS or (sparse and dataset.rows >= SHARE_SPARSE_ROWS)
     return threads_for(config.n_jobs) if pays else 1
