@@ -18,8 +18,9 @@ from spinney.growth.queue_kernels import ahead, pop, push
 from spinney.jit.kernel import inline
 
 # Rows below which a node is split by one thread, or its share of the tree's rows over this. Time of a tree of 255 leaves against
-# that of splitting every node together, two threads, for 8 192, 32 768 and 65 536 rows: 500 000 rows of 28 columns .88, .74, .66;
-# 20 000 rows of 28 columns .90, .91, .90; 52 000 rows of 12 groups and 5 500 codes .83, .75, .75.
+# that of splitting every node together, two threads, for 8 192, 32 768 and 65 536 rows: 500 000 rows of 28 columns .88, .74, .66
+# while other work slowed one of the cores, in quieter hours about 1; 20 000 rows of 28 columns .90, .91, .90; 52 000 rows of 12
+# groups and 5 500 codes .83, .75, .75.
 APART_ROWS = 32768
 APART_SHARE = 4
 # Rows of a node for which threads that work apart come together if there is nothing else to do.
