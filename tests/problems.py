@@ -8,9 +8,11 @@ import oracles
 import spinney as sp
 import tree_oracle
 from spinney.growth.grower import HistGrower
+from spinney.jit import barrier
 from spinney.jit.team import Team
 from spinney.objectives.kernels import STAT_BLOCK
 from spinney.params import parse
+from spinney.tree import concatenate
 
 TREE_ARRAYS = ("feature", "threshold", "left", "default_left", "count")
 
@@ -154,6 +156,21 @@ def fast_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None, threads=1):
         if bag is not None:
             grower.bag[: len(bag)] = bag
         return grower.grow(0, seed, None if bag is None else len(bag)), scores[0]
+
+
+def forest(data, pairs, params, threads, delay=0, trees=2, watch=None):
+    """Some trees on the same gradients, as one forest, and the scores that they moved from 0; gamma prunes them."""
+    with Team(threads) as team:
+        team.sync[barrier.DELAY] = delay
+        scores = np.zeros((1, data.rows))
+        config = parse(params | {"max_bin": data.max_bin})
+        grower = HistGrower(
+            data.matrix, data.cuts, config, 1.0, scores, pairs[None].copy(), stats_of(pairs), team,
+            prune=config.gamma > 0,
+        )  # fmt: skip
+        if watch is not None:
+            watch(grower)
+        return concatenate([grower.grow(0, seed, None) for seed in range(trees)]), scores
 
 
 def slow_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None):

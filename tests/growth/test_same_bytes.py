@@ -6,10 +6,6 @@ import pytest
 import problems
 import spinney as sp
 from spinney.growth import grower
-from spinney.growth.grower import HistGrower
-from spinney.jit import barrier
-from spinney.jit.team import Team
-from spinney.params import parse
 from spinney.tree import concatenate
 
 
@@ -31,38 +27,26 @@ def large_problem(wide=False):
     return sp.Dataset(X, max_bin=300 if wide else 255), pairs.astype(np.float32)
 
 
-def forest(data, pairs, params, threads, delay=0, trees=2):
-    """Some trees on the same gradients, as one forest."""
-    with Team(threads) as team:
-        team.sync[barrier.DELAY] = delay
-        scores = np.zeros((1, data.rows))
-        config = parse(params | {"max_bin": data.max_bin})
-        one = HistGrower(
-            data.matrix, data.cuts, config, 1.0, scores, pairs[None].copy(), problems.stats_of(pairs), team
-        )
-        return concatenate([one.grow(0, seed, None) for seed in range(trees)]), scores
-
-
 @pytest.mark.parametrize("kept", [0, 40_000, 512 * 2**20])
 @pytest.mark.parametrize("policy", ["lossguide", "depthwise"])
 def test_any_room_for_histograms_gives_the_same_large_tree(monkeypatch, kept, policy):
     data, pairs = large_problem()
     params = {"max_leaves": 40, "grow_policy": policy}
-    expected, _ = forest(data, pairs, params, 1)
+    expected, _ = problems.forest(data, pairs, params, 1)
     monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", kept)
     for threads in (1, 2):
-        assert forest(data, pairs, params, threads)[0].equal(expected)
+        assert problems.forest(data, pairs, params, threads)[0].equal(expected)
 
 
 @pytest.mark.parametrize("more", [-30, -1, 0, 1, 2, 3, 20])
 def test_room_for_about_as_many_histograms_as_leaves_gives_the_same_tree(monkeypatch, more):
     data, pairs = large_problem()
     params = {"max_leaves": 40}
-    expected, _ = forest(data, pairs, params, 1)
+    expected, _ = problems.forest(data, pairs, params, 1)
     size = 12 * int(data.matrix.features.group_codes.sum())
     monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", (40 + more) * size)
     for threads, delay in ((2, 0), (3, 8), (8, 0)):
-        assert forest(data, pairs, params, threads, delay)[0].equal(expected)
+        assert problems.forest(data, pairs, params, threads, delay)[0].equal(expected)
 
 
 @pytest.mark.parametrize("wide", [False, True], ids=["bytes", "wide"])
@@ -86,8 +70,8 @@ def test_room_for_about_as_many_histograms_as_leaves_gives_the_same_tree(monkeyp
 )
 def test_threads_and_delays_before_their_meetings_do_not_change_a_tree(wide, params):
     data, pairs = large_problem(wide)
-    expected, moved = forest(data, pairs, params, 1)
+    expected, moved = problems.forest(data, pairs, params, 1)
     for threads, delay in ((2, 0), (3, 0), (8, 0), (2, 12_345), (3, 77)):
-        found, scores = forest(data, pairs, params, threads, delay)
+        found, scores = problems.forest(data, pairs, params, threads, delay)
         assert found.equal(expected)
         assert scores.tobytes() == moved.tobytes()

@@ -6,29 +6,9 @@ import pytest
 import problems
 import spinney as sp
 from spinney.growth import layout, turn_kernels
-from spinney.growth.grower import HistGrower
-from spinney.jit import barrier
 from spinney.jit.library import runs_as_python
-from spinney.jit.team import Team
-from spinney.params import parse
-from spinney.tree import concatenate
 
 several = pytest.mark.skipif(runs_as_python(), reason="plain Python runs on one thread")
-
-
-def grow(data, pairs, params, threads, delay=0, trees=2, watch=None):
-    """Some trees on the same gradients, and the scores that they moved."""
-    with Team(threads) as team:
-        team.sync[barrier.DELAY] = delay
-        scores = np.zeros((1, data.rows))
-        config = parse(params | {"max_bin": data.max_bin})
-        one = HistGrower(
-            data.matrix, data.cuts, config, 1.0, scores, pairs[None].copy(), problems.stats_of(pairs), team,
-            prune=params.get("gamma", 0) > 0,
-        )  # fmt: skip
-        if watch is not None:
-            watch(one)
-        return concatenate([one.grow(0, seed, None) for seed in range(trees)]), scores
 
 
 def numbers(rows, columns=5, ties=False):
@@ -60,9 +40,9 @@ PARAMS = {
 def test_a_tree_grown_by_threads_apart_is_that_of_one_thread(params):
     X, pairs = numbers(6_000)
     data = sp.Dataset(X)
-    expected, moved = grow(data, pairs, params, 1)
+    expected, moved = problems.forest(data, pairs, params, 1)
     for threads, delay in ((2, 0), (3, 0), (8, 0), (2, 31), (5, 9)):
-        found, scores = grow(data, pairs, params, threads, delay)
+        found, scores = problems.forest(data, pairs, params, threads, delay)
         assert found.equal(expected)
         assert scores.tobytes() == moved.tobytes()
 
@@ -71,10 +51,12 @@ def test_a_tree_grown_by_threads_apart_is_that_of_one_thread(params):
 def test_splits_of_equal_gain_keep_their_order():
     X, pairs = numbers(3_000, ties=True)
     data = sp.Dataset(X, bundle=False)
-    expected, _ = grow(data, pairs, {"max_leaves": 40, "min_child_samples": 1}, 1)
+    expected, _ = problems.forest(data, pairs, {"max_leaves": 40, "min_child_samples": 1}, 1)
     assert len(np.unique(expected.gain)) < (expected.gain > 0).sum()
     for threads in (2, 3, 8):
-        assert grow(data, pairs, {"max_leaves": 40, "min_child_samples": 1}, threads, 3)[0].equal(expected)
+        assert problems.forest(data, pairs, {"max_leaves": 40, "min_child_samples": 1}, threads, 3)[0].equal(
+            expected
+        )
 
 
 @several
@@ -83,9 +65,9 @@ def test_large_nodes_are_split_together_and_small_ones_apart(rows):
     X, pairs = numbers(rows, 3)
     data = sp.Dataset(X)
     params = {"max_leaves": 60}
-    expected, moved = grow(data, pairs, params, 1, trees=1)
+    expected, moved = problems.forest(data, pairs, params, 1, trees=1)
     for threads in (2, 3):
-        found, scores = grow(data, pairs, params, threads, trees=1)
+        found, scores = problems.forest(data, pairs, params, threads, trees=1)
         assert found.equal(expected)
         assert scores.tobytes() == moved.tobytes()
 
@@ -98,9 +80,9 @@ def test_sets_of_categories_move_with_their_nodes():
     data = sp.Dataset(codes, y, categorical=[0, 1])
     params = {"max_leaves": 60, "min_data_per_group": 5, "n_jobs": 1}
     pairs = np.stack([-y, np.ones(4_000)], axis=1).astype(np.float32)
-    alone, moved = grow(data, pairs, params, 1)
+    alone, moved = problems.forest(data, pairs, params, 1)
     for threads in (2, 3, 8):
-        found, scores = grow(data, pairs, params, threads, 5)
+        found, scores = problems.forest(data, pairs, params, threads, 5)
         assert found.equal(alone)
         assert scores.tobytes() == moved.tobytes()
 
@@ -125,7 +107,7 @@ def test_nodes_that_choose_their_own_columns_wait_for_their_turn(more, allowed):
         assert (grower._limits[layout.MOST_AHEAD] > 0) == allowed
 
     X, pairs = numbers(500)
-    grow(sp.Dataset(X), pairs, {"max_leaves": 20} | more, 2, watch=watch)
+    problems.forest(sp.Dataset(X), pairs, {"max_leaves": 20} | more, 2, watch=watch)
 
 
 def node_table(children, gains, states):

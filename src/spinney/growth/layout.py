@@ -71,8 +71,7 @@ LOWER = 15  # bounds of the weight: bits of float64, real units
 UPPER = 16
 PARENT = 17
 CUT_ABOVE = 18  # rank of the value above the cut, -1 for none; only where every value is looked at
-# of a leaf that can be split: IDLE, TAKEN (a thread is splitting it), SPLIT (done, its turn has not come)
-STATE = 19
+STATE = 19  # of a leaf that can be split: IDLE, TAKEN or SPLIT
 ORDER = 20  # the node's number in the tree, -1 before its parent's turn has come
 NODE_WIDTH = 21
 

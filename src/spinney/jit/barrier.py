@@ -1,7 +1,7 @@
 """Where the threads of a team meet.
 
-`sync` is one small array of int64 that all threads of a team share. Cells that are written often lie on other cache lines than
-those that waiting threads look at.
+`sync` is one small array of int64 that all threads of a team share. Arrivals and turns are counted on other cache lines than
+those that threads waiting for a meeting or for news look at.
 """
 
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
@@ -32,15 +32,22 @@ def meet(sync, size):
     if atomic_add(sync, ARRIVED, 1) == size - 1:
         atomic_store(sync, ARRIVED, 0)
         atomic_add(sync, PHASE, 1)
-    else:
-        spins = 0
-        while atomic_load(sync, PHASE) == phase:
-            if atomic_load(sync, ABORT) != 0:
-                return False
-            spins += 1
-            if spins > SPINS:
-                give_way()
+    elif not wait_for_change(sync, PHASE, phase):
+        return False
     return atomic_load(sync, ABORT) == 0
+
+
+@inline
+def wait_for_change(sync, cell, value):
+    """Wait until a cell holds something else. False: the team was told to give up."""
+    spins = 0
+    while atomic_load(sync, cell) == value:
+        if atomic_load(sync, ABORT) != 0:
+            return False
+        spins += 1
+        if spins > SPINS:
+            give_way()
+    return True
 
 
 @inline
@@ -71,14 +78,7 @@ def end_turn(sync, news):
 @inline
 def wait_for_news(sync, seen):
     """Wait for later news than those `seen`. False: the team was told to give up."""
-    spins = 0
-    while atomic_load(sync, NEWS) == seen:
-        if atomic_load(sync, ABORT) != 0:
-            return False
-        spins += 1
-        if spins > SPINS:
-            give_way()
-    return True
+    return wait_for_change(sync, NEWS, seen)
 
 
 @inline
