@@ -1,7 +1,8 @@
 """One-hot flights, about 4 200 columns: what bundling and GOSS bring, and how peers fare on the same matrix."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ LONG_ROUNDS = 1_000
 DENSE_ROUNDS = 3  # of the plain algorithm, each of which takes about as long as a hundred bundled ones
 GOSS = {"sampling_method": "goss", "top_rate": 0.1, "other_rate": 0.1}
 ALL_ROWS = GOSS | {"leaf_values": "all"}
+COLD = {"goss_warm_up": False}
 CHANCE = {"sampling_method": "gradient_based", "subsample": 0.2}
+CHANCE_OF_MORE = CHANCE | {"subsample": 0.4}
 QUICK_ROWS = 3_000
 
 
@@ -73,87 +76,118 @@ def params_of(settings: Settings) -> dict[str, Any]:
 
 
 def _own(bench: Bench, case: str, data: Split) -> list[Row]:
-    import spinney as sp
+    own = _Own.prepare(bench, case, data)
+    own.time({
+        "bundled": own.action("bundled"),
+        "goss": own.action("bundled", GOSS),
+        "goss all rows": own.action("bundled", ALL_ROWS),
+        # The rounds of the warm-up use all rows; without them every round is one of GOSS.
+        "goss cold": own.action("bundled", GOSS | COLD),
+        "chance": own.action("bundled", CHANCE),
+        "chance of more": own.action("bundled", CHANCE_OF_MORE),
+        "sparse": own.action("sparse"),
+        "dense": own.action("dense", rounds=DENSE_ROUNDS),
+    })  # fmt: skip
+    # How much less work GOSS is shows best on one thread: more of them also wait for each other.
+    alone = {"n_jobs": 1}
+    own.time({
+        "bundled alone": own.action("bundled", alone), "goss alone": own.action("bundled", GOSS | COLD | alone),
+    })  # fmt: skip
+    same = own.judged["bundled"] == own.judged["sparse"]
+    return [
+        own.faster("bundled", "dense", "round", AtLeast(10.0)),
+        own.faster("bundled", "sparse", "round", AtLeast(1.0), same),
+        own.faster("goss cold", "bundled", "growth", AtLeast(1.8)),
+        own.faster("goss cold", "bundled", "round", None),
+        own.share("goss cold", "bundled", "growth: share of goss"),
+        own.share("goss alone", "bundled alone", "growth: share of goss, one thread"),
+        own.quality("goss", "auc of goss", 0.002),
+        own.quality("goss all rows", "auc of goss, leaf values of all rows"),
+        *_long(bench, case, data, own.ways["bundled"], params_of(own.settings)),
+        own.quality("chance", "auc of gradient_based"),
+        own.faster("chance of more", "bundled", "growth", AtLeast(1.8)),
+        own.quality("chance of more", "auc of gradient_based, 40 % of the rows", 0.002),
+        *_goss_of_lightgbm(bench, case, data, own.settings, own.judged["goss"]),
+    ]
 
-    settings = settings_of(bench)
-    threads = bench.options.threads
-    bench.say("binning the table bundled, sparse and dense")
-    ways = {
-        "bundled": sp.Dataset(data.X, data.y, n_jobs=threads),
-        "sparse": sp.Dataset(data.X, data.y, bundle=False, n_jobs=threads),
-        "dense": sp.Dataset(data.X.toarray(), data.y, bundle=False, n_jobs=threads),
-    }
-    judged: dict[str, float] = {}
 
-    def action(name: str, dataset: Any, rounds: int, more: dict[str, Any]) -> Callable[[], Sample]:
-        def act() -> Sample:
+@dataclass
+class _Own:
+    """Trainings of one table that is kept in several ways: their times and their AUCs by name."""
+
+    bench: Bench
+    case: str
+    data: Split
+    settings: Settings
+    ways: dict[str, Any]
+    judged: dict[str, float] = field(default_factory=dict)
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+
+    @classmethod
+    def prepare(cls, bench: Bench, case: str, data: Split) -> "_Own":
+        import spinney as sp
+
+        threads = bench.options.threads
+        bench.say("binning the table bundled, sparse and dense")
+        ways = {
+            "bundled": sp.Dataset(data.X, data.y, n_jobs=threads),
+            "sparse": sp.Dataset(data.X, data.y, bundle=False, n_jobs=threads),
+            "dense": sp.Dataset(data.X.toarray(), data.y, bundle=False, n_jobs=threads),
+        }
+        return cls(bench, case, data, settings_of(bench), ways)
+
+    def action(
+        self, way: str, more: Mapping[str, Any] | None = None, rounds: int | None = None
+    ) -> Callable[[str], Sample]:
+        """Return what trains once, and judges the first model of all rounds under the name it is given."""
+        import spinney as sp
+
+        params, wanted = params_of(self.settings) | dict(more or {}), rounds or self.settings.rounds
+
+        def act(name: str) -> Sample:
             with kernel_times() as spent:
-                model, seconds = timed(lambda: sp.train(params_of(settings) | more, dataset, rounds))
-            if name not in judged and rounds == settings.rounds:
-                judged[name] = auc(data.y_test, model.predict(data.X_test))
-            return {"round": seconds / rounds, "growth": spent["grow_tree"] / rounds}
+                model, seconds = timed(lambda: sp.train(params, self.ways[way], wanted))
+            if name not in self.judged and rounds is None:
+                self.judged[name] = auc(self.data.y_test, model.predict(self.data.X_test))
+            return {"round": seconds / wanted, "growth": spent["grow_tree"] / wanted}
 
         return act
 
-    actions = {
-        "bundled": action("bundled", ways["bundled"], settings.rounds, {}),
-        "goss": action("goss", ways["bundled"], settings.rounds, GOSS),
-        "goss all rows": action("goss all rows", ways["bundled"], settings.rounds, ALL_ROWS),
-        # The rounds of the warm-up use all rows; without them every round is one of GOSS.
-        "goss cold": action("goss cold", ways["bundled"], settings.rounds, GOSS | {"goss_warm_up": False}),
-        "chance": action("chance", ways["bundled"], settings.rounds, CHANCE),
-        "sparse": action("sparse", ways["sparse"], settings.rounds, {}),
-        "dense": action("dense", ways["dense"], DENSE_ROUNDS, {}),
-    }
-    samples = interleave(actions, bench.options.times(3), bench.say)
-    # How much less work GOSS is shows best on one thread: more of them also wait for each other.
-    alone = {
-        "bundled alone": action("alone", ways["bundled"], settings.rounds, {"n_jobs": 1}),
-        "goss alone": action(
-            "alone", ways["bundled"], settings.rounds, GOSS | {"goss_warm_up": False, "n_jobs": 1}
-        ),
-    }
-    samples |= interleave(alone, bench.options.times(3), bench.say)
-    found = {name: {m: best(samples[name], m) for m in ("round", "growth")} for name in samples}
-    facts: dict[str, float | str | bool] = dict(ways["bundled"].describe())
+    def time(self, actions: Mapping[str, Callable[[str], Sample]]) -> None:
+        """Do the trainings in turn."""
+        named = {name: partial(act, name) for name, act in actions.items()}
+        self.samples |= interleave(named, self.bench.options.times(3), self.bench.say)
 
-    def row(ours: str, theirs: str, measure: str, target: Target | None, holds: bool | None = None) -> Row:
-        quality = {"auc": (judged.get(ours), judged.get(theirs))} if theirs in judged else {}
+    def best(self, name: str, measure: str) -> float | None:
+        return best(self.samples[name], measure)
+
+    def faster(
+        self, ours: str, theirs: str, measure: str, target: Target | None, holds: bool | None = None
+    ) -> Row:
+        """Return a row of two times."""
+        judged = self.judged
         return Row(
-            case=case, measure=f"{measure}: {ours}", peer=f"spinney {theirs}", ours=found[ours][measure],
-            theirs=found[theirs][measure], target=target, holds=holds, quality=quality, facts=facts,
+            case=self.case, measure=f"{measure}: {ours}", peer=f"spinney {theirs}", ours=self.best(ours, measure),
+            theirs=self.best(theirs, measure), target=target, holds=holds,
+            quality={"auc": (judged.get(ours), judged.get(theirs))} if theirs in judged else {},
+            facts=dict(self.ways["bundled"].describe()),
         )  # fmt: skip
 
-    close = judged["bundled"] - judged["goss"] <= 0.002
-
-    def share(ours: str, theirs: str, measure: str) -> Row:
-        ratio = (found[ours]["growth"] or 0.0) / (found[theirs]["growth"] or 1.0)
+    def share(self, ours: str, theirs: str, measure: str) -> Row:
+        """Return a row of the part of a full growth that a sampled one takes."""
+        ratio = (self.best(ours, "growth") or 0.0) / (self.best(theirs, "growth") or 1.0)
         return Row(
-            case=case, measure=measure, peer="spinney bundled", ours=ratio, unit="x", target=AtMost(0.35)
+            case=self.case, measure=measure, peer="spinney bundled", ours=ratio, unit="x", target=AtMost(0.35)
         )
 
-    return [
-        row("bundled", "dense", "round", AtLeast(10.0)),
-        row("bundled", "sparse", "round", AtLeast(1.0), judged["bundled"] == judged["sparse"]),
-        row("goss cold", "bundled", "growth", AtLeast(1.8)),
-        row("goss cold", "bundled", "round", None),
-        share("goss cold", "bundled", "growth: share of goss"),
-        share("goss alone", "bundled alone", "growth: share of goss, one thread"),
-        Row(
-            case=case, measure="auc of goss", peer="spinney bundled", ours=judged["goss"], theirs=judged["bundled"],
-            unit="", target=Claim("within .002"), holds=close,
-        ),
-        Row(
-            case=case, measure="auc of goss, leaf values of all rows", peer="spinney bundled", ours=judged["goss all rows"],
-            theirs=judged["bundled"], unit="",
-        ),
-        *_long(bench, case, data, ways["bundled"], params_of(settings)),
-        Row(
-            case=case, measure="auc of gradient_based", peer="spinney bundled", ours=judged["chance"],
-            theirs=judged["bundled"], unit="",
-        ),
-        *_goss_of_lightgbm(bench, case, data, settings, judged["goss"]),
-    ]  # fmt: skip
+    def quality(self, ours: str, measure: str, within: float | None = None) -> Row:
+        """Return a row of a sampled training's AUC beside that of all rows."""
+        found, full = self.judged[ours], self.judged["bundled"]
+        target = None if within is None else Claim(f"within {within:g}".replace("0.", "."))
+        return Row(
+            case=self.case, measure=measure, peer="spinney bundled", ours=found, theirs=full, unit="", target=target,
+            holds=None if within is None else full - found <= within,
+        )  # fmt: skip
 
 
 def _long(bench: Bench, case: str, data: Split, dataset: Any, params: dict[str, Any]) -> list[Row]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +41,11 @@ class GradientSampler:
         self._counts = np.zeros(team.size * PLACES, np.int32)
         self._shared = np.zeros(8, np.int64)
 
+    @cached_property
+    def _chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Room for the rows' chances and for their sums."""
+        return np.empty(len(self._eligible)), np.empty(2 * len(self._eligible))
+
     def goss(self, top_rate: float, other_rate: float, seed: int) -> int:
         """Keep the rows of largest gradients and draw some of the others; returns how many there are."""
         count = len(self._eligible)
@@ -71,8 +78,8 @@ class GradientSampler:
         wanted = max(1, round(share * count))
         self._team.run(
             draw_by_chance.bind(
-                *self._sizes, wanted, seed, max(float(reg_lambda), LEAST_PENALTY), self._eligible, self._pairs, np.empty(count),
-                np.empty(2 * count), np.zeros(1), self._chosen, self._counts, self._shared, self._bag,
+                *self._sizes, wanted, seed, max(float(reg_lambda), LEAST_PENALTY), self._eligible, self._pairs, *self._chances,
+                np.zeros(1), self._chosen, self._counts, self._shared, self._bag,
             )
         )  # fmt: skip
         drawn = int(self._counts[0])

@@ -185,11 +185,10 @@ def find_factor(rank, size, sync, count, wanted, sizes, sums, shared, factor):
             rest = 0.0
             full = 0
             for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, count)):
-                s = sizes[i]
-                if c * s >= 1.0:
-                    full += 1
-                else:
-                    rest += s
+                # Without a branch: no processor can foresee which rows are certain.
+                certain = c * sizes[i] >= 1.0
+                full += 1 if certain else 0
+                rest += 0.0 if certain else sizes[i]
             sums[2 * chunk] = rest
             sums[2 * chunk + 1] = float(full)
         if not meet(sync, size):
@@ -229,10 +228,11 @@ def draw_by_chance(
     if not find_factor(rank, size, sync, count, wanted, sizes, sums, shared, factor):
         return
     for i in range(begin, end):
-        row = np.int64(eligible[i])
         chance = min(factor[0] * sizes[i], 1.0)
-        drawn = unit(random_bits(seed, PURPOSE_CHANCE, row)) < chance
+        drawn = unit(random_bits(seed, PURPOSE_CHANCE, np.int64(eligible[i]))) < chance
         chosen[i] = KEPT if drawn else 0
-        for k in range(outputs):
-            scale_pair(2 * (k * rows + row), pairs, 1.0 / chance if drawn else 0.0)
+        sizes[i] = 1.0 / chance if drawn else 0.0
+    for k in range(outputs):
+        for i in range(begin, end):
+            scale_pair(2 * (k * rows + np.int64(eligible[i])), pairs, sizes[i])
     fill_bag(rank, size, sync, count, eligible, chosen, counts, bag)

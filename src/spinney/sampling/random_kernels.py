@@ -36,14 +36,12 @@ def unit(bits):
 @inline
 def choose(numbers, at, count, wanted, seed, purpose):
     """Keep `wanted` of the `count` numbers at `at`, each set equally likely, order kept; returns how many."""
-    needed = wanted
     kept = 0
     for i in range(count):
-        u = unit(random_bits(seed, purpose, i))
-        if u * float(count - i) < float(needed):
-            numbers[at + kept] = numbers[at + i]
-            kept += 1
-            needed -= 1
+        wins = unit(random_bits(seed, purpose, i)) * float(count - i) < float(wanted - kept)
+        # Written in any case, which is faster than asking: the next one that wins takes its place.
+        numbers[at + kept] = numbers[at + i]
+        kept += 1 if wins else 0
     return kept
 
 
