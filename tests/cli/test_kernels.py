@@ -43,6 +43,11 @@ def test_the_version_is_told():
     assert (result.exit_code, result.output) == (0, f"spinney {spinney.__version__}\n")
 
 
+def test_the_package_can_be_run_as_a_module():
+    told = subprocess.run([sys.executable, "-m", "spinney", "--version"], capture_output=True, text=True, check=True)
+    assert (told.stdout, told.stderr) == (f"spinney {spinney.__version__}\n", "")
+
+
 def test_without_a_command_the_commands_are_listed():
     output = run().output
     assert "demo" in output

@@ -122,6 +122,14 @@ def test_a_folder_is_an_is_a_directory_error(tmp_path):
         load(tmp_path)
 
 
+@pytest.mark.parametrize("path", [0, 1, True, None, b"model", 1.5])
+def test_a_path_is_no_number(model, path):
+    with pytest.raises(DataTypeError, match="str or path-like"):
+        load(path)
+    with pytest.raises(DataTypeError, match="str or path-like"):
+        model.save(path)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")

@@ -196,3 +196,12 @@ def test_a_progress_bar_of_ones_own_is_a_callback(capfd):
         model = sp.train(LOGISTIC, TRAIN, rounds=2, callbacks=[bar])
     assert model == sp.train(LOGISTIC, TRAIN, rounds=2)
     assert "growing" in "".join(capfd.readouterr())
+
+
+def test_a_progress_bar_counts_each_training_by_itself(capfd):
+    with sp.ProgressBar() as bar:
+        for rounds in (2, 5):
+            sp.train(LOGISTIC, TRAIN, rounds=rounds, callbacks=[bar])
+    shown = capfd.readouterr().out
+    assert "2/2" in shown
+    assert "5/5" in shown

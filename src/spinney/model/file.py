@@ -99,7 +99,7 @@ def save(ensemble: Ensemble, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         Where to write; its folder must exist.
     """
-    atomic.write(path, dumps(ensemble))
+    atomic.write(_checked(path), dumps(ensemble))
 
 
 def load(path: str | os.PathLike[str]) -> Ensemble:
@@ -122,7 +122,7 @@ def load(path: str | os.PathLike[str]) -> Ensemble:
     OSError
         The file is missing, a folder, or cannot be read.
     """
-    mode = os.stat(path).st_mode
+    mode = os.stat(_checked(path)).st_mode
     # A pipe may never end, and opening one may wait for ever.
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise ModelFormatError(f"{os.fspath(path)!r} is not a regular file; a model is read from a file")
@@ -135,3 +135,10 @@ def load(path: str | os.PathLike[str]) -> Ensemble:
             return loads(file.read(size))
         except ModelFormatError as error:
             raise ModelFormatError(f"cannot read the model {os.fspath(path)!r}: {error}") from error
+
+
+def _checked(path: object) -> str | os.PathLike[str]:
+    """A path; a number would be taken for a file that is open already."""
+    if not isinstance(path, str | os.PathLike):
+        raise DataTypeError(f"a model's path is a str or path-like, not {type(path).__name__}")
+    return path

@@ -78,6 +78,7 @@ class ProgressBar:
             TextColumn("{task.fields[metrics]}"),
         )
         self._task: Any = None
+        self._last = 0
 
     def __enter__(self) -> ProgressBar:
         self._progress.start()
@@ -89,12 +90,13 @@ class ProgressBar:
         self._progress.stop()
 
     def __call__(self, info: RoundInfo) -> None:
-        """Move the bar by a round."""
-        if self._task is None:
+        """Move the bar by a round; another training gets a bar of its own below."""
+        if info.round <= self._last or self._task is None:
             self._task = self._progress.add_task(self._description, total=info.rounds, metrics="")
         shown = "  ".join(
             f"{name} {metric} {value:.5g}"
             for name, values in info.evals.items()
             for metric, value in values.items()
         )
+        self._last = info.round
         self._progress.update(self._task, completed=info.round, metrics=shown)
