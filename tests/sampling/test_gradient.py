@@ -299,6 +299,17 @@ def test_the_first_rounds_of_goss_use_all_rows_unless_told_otherwise():
     assert [cold.forest.tree(t).count[0] for t in range(2)] == [900, 900]
 
 
+@pytest.mark.parametrize(
+    ("rate", "full"), [(0.1, 10), (0.15, 6), (0.3, 3), (1 / 3, 3), (0.7, 1), (1.0, 1), (1 / 49, 49)]
+)
+def test_goss_warms_up_for_as_many_rounds_as_lightgbm(rate, full):
+    X, y = problem(rows=300)
+    model = sp.train(
+        {"sampling_method": "goss", "learning_rate": rate, "max_leaves": 4}, sp.Dataset(X, y), 51
+    )
+    assert sum(model.forest.tree(t).count[0] == 300 for t in range(51)) == full
+
+
 def test_rows_that_were_not_drawn_have_their_scores_moved_by_the_tree():
     X, y = problem()
     data = sp.Dataset(X, y)
@@ -312,7 +323,7 @@ def test_rows_that_were_not_drawn_have_their_scores_moved_by_the_tree():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"sampling_method": "goss", "top_rate": 0.7, "other_rate": 0.4}, "add up to 1.1"),
+        ({"sampling_method": "goss", "top_rate": 0.7, "other_rate": 0.4}, "add up to more than 1"),
         ({"sampling_method": "goss", "subsample": 0.5}, "subsample=0.5 contradicts"),
         ({"sampling_method": "weighted"}, "needs subsample below 1"),
         ({"sampling_method": "gradient_based"}, "needs subsample below 1"),

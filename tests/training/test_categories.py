@@ -11,7 +11,7 @@ import pytest
 import category_oracle
 import spinney as sp
 from spinney.data import Categories
-from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
+from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError
 from spinney.params import parse
 from spinney.training import boosting
 
@@ -272,60 +272,6 @@ def test_any_text_is_a_category():
         sp.Model.from_bytes(model.to_bytes()).predict(pd.DataFrame({"größe": text})).tolist()
         == model.predict(pd.DataFrame({"größe": text})).tolist()
     )
-
-
-@pytest.mark.parametrize(
-    ("later", "error", "message"),
-    [
-        (pd.DataFrame({"number": [1.0], "colour": [3.0]}), DataTypeError, "now it holds numbers"),
-        (pd.DataFrame({"number": ["a"], "colour": ["red"]}), DataTypeError, '"number" holds text'),
-        (np.array([[1.0, 2.0]]), DataTypeError, "now it holds numbers"),
-        (
-            pd.DataFrame({"number": [1.0, 2.0], "colour": ["red", 3]}),
-            DataTypeError,
-            "mixes text with other values",
-        ),
-        (pd.DataFrame({"number": [1.0]}), DataError, "missing"),
-    ],
-)
-def test_tables_that_do_not_fit_are_refused(later, error, message):
-    X, y = frame()
-    model = sp.train({}, sp.Dataset(X, y), 1)
-    with pytest.raises(error, match=message):
-        model.predict(later)
-
-
-@pytest.mark.parametrize(
-    ("X", "categorical", "error", "message"),
-    [
-        (np.array([[0.5], [1.0]]), [0], DataError, "named categorical, but holds 0.5"),
-        (np.array([[1e300], [1.0]]), [0], DataError, "named categorical, but holds 1e"),
-        (np.eye(2), [2], ParameterError, "columns 0 to 1"),
-        (np.eye(2), [-1], ParameterError, "columns 0 to 1"),
-        (np.eye(2), ["a"], ParameterError, "'a', which X does not have"),
-        (np.eye(2), "all", ParameterTypeError, 'must be "auto"'),
-        (np.eye(2), 1, ParameterTypeError, 'must be "auto"'),
-        (np.eye(2), [1.5], ParameterTypeError, "names or positions"),
-        (np.eye(2), [True], ParameterTypeError, "names or positions"),
-        (pd.DataFrame({"a": ["x", 1]}), "auto", DataTypeError, "mixes text"),
-        (pd.DataFrame({"a": pd.Categorical([1.5, 2.5])}), "auto", DataTypeError, "category 1.5"),
-        (pd.DataFrame({"a": pd.Categorical([2**60, 1])}), "auto", DataTypeError, r"within ±2\*\*53"),
-        (pd.DataFrame({"a": pd.Categorical([10**400, 1])}), "auto", DataTypeError, r"within ±2\*\*53"),
-        (pd.DataFrame({"a": ["x", [1]]}), "auto", DataTypeError, '"a" of X holds nested values'),
-        (np.eye(2), b"a", ParameterTypeError, 'must be "auto"'),
-        (pd.DataFrame({"a": pd.Categorical([(1, 2), (3, 4)])}), "auto", DataTypeError, "category"),
-    ],
-)
-def test_wrong_categories_are_refused(X, categorical, error, message):
-    with pytest.raises(error, match=message):
-        sp.Dataset(X, np.zeros(2), categorical=categorical)
-
-
-def test_whole_numbers_that_became_text_are_refused():
-    table = pd.DataFrame({"a": np.arange(60) % 3})
-    model = sp.train(LOOSE, sp.Dataset(table, np.arange(60.0), categorical=["a"]), 1)
-    with pytest.raises(DataTypeError, match="now it holds text"):
-        model.predict(table.astype(str))
 
 
 def test_every_kind_of_text_and_of_missing_marker_in_one_column():

@@ -67,7 +67,7 @@ class Dataset:
         What an entry that a sparse matrix does not store means.
     categorical : "auto" or sequence of str or int, default="auto"
         Columns of whole numbers, by name or position, whose numbers are categories. Columns of text and of a frame's
-        categories always are categorical.
+        categories always are categorical; booleans are 0 and 1 unless they are named.
     unseen : {"missing", "error", "rarest"}, default="missing"
         What a category means, in later tables, that this one does not have: a missing value, an error, or the same as the
         rarest category.

@@ -151,13 +151,18 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
             if wanted is None and panel.categories is None:
                 continue
             title = column_title(table.names, column)
-            if wanted is None:
+            if wanted is None and panel.categories:
                 raise DataTypeError(
                     f"{title} holds text or categories, but it was a column of numbers in training; give numbers"
                 )
             if begin < k:
                 panels.append(Panel(panel.first + begin, panel.values[:, begin:k]))
-            panels.append(Panel(column, _numbers(panel, k, wanted, unseen, title)))
+            # Without a category every value is missing, which a column of numbers may be.
+            panels.append(
+                Panel(
+                    column, _missing(panel) if wanted is None else _numbers(panel, k, wanted, unseen, title)
+                )
+            )
             begin = k + 1
         if begin == 0:
             panels.append(panel)
@@ -178,21 +183,18 @@ def _own_codes(panel: Panel, k: int, title: str) -> tuple[NDArray[np.int64], Seq
 
 def _whole(values: NDArray[np.generic], title: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """A column of numbers as whole ones, and where it is missing."""
-    if values.dtype.kind in "bi" or (values.dtype.kind == "u" and values.dtype.itemsize < 8):
-        numbers = values.astype(np.int64)
-        missing = np.zeros(len(values), np.bool_)
-    else:
-        real = values.astype(np.float64)
-        missing = np.isnan(real)
-        odd = ~missing & ((real != np.floor(real)) | (np.abs(real) > LARGEST_WHOLE))
-        if odd.any():
-            raise DataError(
-                f"{title} is named categorical, but holds {real[odd][0]:g}; categories must be text or whole numbers"
-            )
-        numbers = np.where(missing, 0.0, real).astype(np.int64)
-    if len(numbers) and max(-int(numbers.min()), int(numbers.max())) > LARGEST_WHOLE:
-        raise DataError(f"{title} is named categorical, but holds whole numbers beyond ±2**53")
-    return numbers, missing
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
+    known = values[~missing]
+    odd = known[(known != np.floor(known)) | np.isinf(known)] if values.dtype.kind == "f" else known[:0]
+    if len(odd):
+        raise DataError(
+            f"{title} is categorical, but holds {odd[0]:g}; categories must be text or whole numbers"
+        )
+    if len(known) and max(-int(known.min()), int(known.max())) > LARGEST_WHOLE:
+        raise DataError(
+            f"{title} is categorical, but holds whole numbers beyond ±2**53; give such categories as text"
+        )
+    return np.where(missing, 0, values).astype(np.int64), missing
 
 
 def _ordered(values: Sequence[Category], codes: NDArray[np.int64], max_bin: int) -> Categories:
@@ -211,24 +213,22 @@ def _ordered(values: Sequence[Category], codes: NDArray[np.int64], max_bin: int)
 def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) -> NDArray[np.float64]:
     if panel.categories is None and not wanted.whole and wanted.values:
         if _all_missing(panel.values[:, k]):
-            return np.full((len(panel.values), 1), np.nan)
-        raise DataTypeError(
-            f"{title} was categorical in training, with text for categories; now it holds numbers. Give the text"
-        )
+            return _missing(panel)
+        raise _became_numbers(title)
     codes, values = _own_codes(panel, k, title)
+    if wanted.values and not wanted.whole and any(isinstance(value, int) for value in values):
+        raise _became_numbers(title)
     if wanted.whole and any(isinstance(value, str) for value in values):
         raise DataTypeError(
             f"{title} was categorical in training, with whole numbers for categories; now it holds text. Give the numbers"
         )
     lookup = np.full(len(values) + 1, np.nan)  # the last item is that of -1
-    used = np.zeros(len(values) + 1, np.bool_)
-    used[codes] = True
     rarest = float(max(wanted.count - 1, 0)) if wanted.values else np.nan
     for code, value in enumerate(values):
         number = wanted.numbers.get(value)
         if number is not None:
             lookup[code] = number
-        elif used[code] and unseen == "error":
+        elif unseen == "error":
             raise DataError(
                 f"{title} holds {value!r:.60}, a category that training did not see; "
                 'leave such rows out, or train with unseen="missing" or "rarest"'
@@ -236,6 +236,16 @@ def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) 
         elif unseen == "rarest":
             lookup[code] = rarest
     return lookup[codes].reshape(-1, 1)
+
+
+def _became_numbers(title: str) -> DataTypeError:
+    return DataTypeError(
+        f"{title} was categorical in training, with text for categories; now it holds numbers. Give the text"
+    )
+
+
+def _missing(panel: Panel) -> NDArray[np.float64]:
+    return np.full((len(panel.values), 1), np.nan)
 
 
 def _all_missing(values: NDArray[np.generic]) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney.data.array import array_table, check_size, not_a_vector, plain_array
 from spinney.data.numeric import content_of, numeric, refusal
-from spinney.data.table import Panel, Table, check_names, column_title
+from spinney.data.table import Panel, Table, check_names, check_text, column_title
 from spinney.errors import DataError, DataTypeError
 
 FRAME_PACKAGES = frozenset({"pandas", "polars", "pyarrow", "modin", "cudf", "narwhals"})
@@ -209,14 +209,19 @@ def _is_missing(value: Any) -> bool:
 
 
 def _pandas_categories(series: Any, where: str) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
-    """pandas' own codes."""
+    """pandas' own codes, counted among the categories that occur."""
     codes: NDArray[np.int64] = series.cat.codes.to_numpy().astype(np.int64)
-    return codes, _categories(series.cat.categories.tolist(), where)
+    places = np.unique(codes[codes >= 0])
+    lookup = np.full(len(series.cat.categories) + 1, -1, np.int64)
+    lookup[places] = np.arange(len(places))
+    return lookup[codes], _categories(series.cat.categories[places].tolist(), where)
 
 
 def _categories(values: list[Any], where: str) -> tuple[Any, ...]:
     """Categories as all text, or all whole numbers; truth values are 0 and 1."""
     if all(isinstance(value, str) for value in values):
+        for value in values:
+            check_text(value, f"{where} holds the category")
         return tuple(str(value) for value in values)
     odd = [value for value in values if not _is_whole(value)]
     if not odd:

@@ -136,8 +136,17 @@ def check_names(names: Iterable[str], columns: int, what: str) -> tuple[str, ...
     for name in names:
         if name in seen:
             raise DataError(f'{what} has more than one column named "{name}"; column names must be distinct')
+        check_text(name, f"{what} has a column named")
         seen.add(name)
     return tuple(str(name) for name in names)
+
+
+def check_text(text: str, where: str) -> None:
+    """Refuse text that no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{where} {text!r:.60}, which is no text that UTF-8 can hold; rename it") from error
 
 
 def column_title(names: tuple[str, ...] | None, column: int) -> str:

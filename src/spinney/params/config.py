@@ -251,7 +251,9 @@ class Config:
         doc="Share of the rows that goss draws among the others.",
     )
     goss_warm_up: bool = param(
-        True, group="sampling", doc="Whether the first 1 / learning_rate rounds of goss use all rows."
+        True,
+        group="sampling",
+        doc="Whether the first 1 / learning_rate rounds of goss, rounded down, use all rows.",
     )
     leaf_values: str = param(
         "sample",

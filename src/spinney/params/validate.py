@@ -196,7 +196,7 @@ def _check_sampling(values: Mapping[str, Any]) -> None:
         top, other = values["top_rate"], values["other_rate"]
         if top + other > 1.0:
             raise ParameterError(
-                f"top_rate={top!r} and other_rate={other!r} add up to {top + other:g}; they must add up to at most 1"
+                f"top_rate={top!r} and other_rate={other!r} add up to more than 1; they must add up to at most 1"
             )
         if subsample < 1.0:
             raise ParameterError(

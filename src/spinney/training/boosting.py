@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -177,7 +178,7 @@ class _Boosting:
     def _draw(self, done: int, seed: int) -> int | None:
         """Choose the rows of a round: how many of them are in the bag, None for all."""
         config = self._config
-        warming_up = config.goss_warm_up and done - 1 < 1.0 / config.learning_rate
+        warming_up = config.goss_warm_up and done - 1 < math.floor(1.0 / config.learning_rate)
         if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
             if self._eligible is not None and (config.subsample < 1 or done == 1):
                 self._in_bag = draw_rows(self._eligible, config.subsample, seed, self._learner.bag)
