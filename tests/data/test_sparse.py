@@ -33,6 +33,23 @@ def test_every_kind_of_number_is_read(dtype):
     assert np.array_equal(read_back(sparse.csr_array(whole)), whole.astype(float))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        (bool, np.float32),
+        (np.uint8, np.float32),
+        (np.int16, np.float32),
+        (np.int32, np.float64),
+        (np.int64, np.float64),
+    ],
+)
+def test_whole_numbers_become_the_smallest_floats_that_hold_them(dtype, expected):
+    whole = np.nan_to_num(DENSE).astype(dtype)
+    starts, rows, values = read_table(sparse.csr_array(whole)).sparse.by_column
+    assert values.dtype == expected
+    assert np.array_equal(sparse.csc_array((values, rows, starts), shape=whole.shape).toarray(), whole)
+
+
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_long_and_unsorted_indices_and_twice_stored_entries_mean_what_scipy_means(form):
     make = getattr(sparse, f"{form}_array")

@@ -13,6 +13,7 @@ from spinney.binning.cut_kernels import cut_columns, gather_keys
 from spinney.binning.entry_kernels import cut_stored
 from spinney.binning.sketch import QuantileSketch
 from spinney.binning.sketch_kernels import cut_points
+from spinney.binning.thin import Thinner
 from spinney.data import Panel, Table
 from spinney.data.spans import EMPTY32, EMPTY64, kernel_blocks, spans
 from spinney.data.sparse import SparseValues
@@ -78,8 +79,13 @@ def find_cuts(
     team: Team,
     absent_missing: bool = False,
     categories: NDArray[np.int64] | None = None,
+    always_all: bool = False,
 ) -> Cuts:
-    """Quantile cuts of every column, the same for any number of threads, for float32 and float64, dense and sparse input."""
+    """Quantile cuts of every column, the same for any number of threads, for float32 and float64, dense and sparse input.
+
+    Where there would be very many, columns of few entries get fewer, unless `always_all`; see `Thinner`.
+    """
+    thinner = Thinner(table, always_all)
     picks = sample_rows(table.rows)
     most = min(max_bin, LARGEST_BINS, len(picks) + 1)
     sampled_weight = EMPTY64 if weight is None else whole_masses(weight[picks])
@@ -87,14 +93,14 @@ def find_cuts(
         mass = np.zeros(table.rows)
         mass[picks] = 1.0 if weight is None else sampled_weight
         weighted = weight is not None
-        return _joined(_cut_stored(table.sparse, mass, weighted, most, absent_missing, team), max_bin)
+        _cut_stored(table.sparse, mass, weighted, most, absent_missing, team, thinner)
+        return _joined(thinner.all(), max_bin)
     scratch = _Scratch(len(picks), team.size, weight is not None)
-    parts: list[NDArray[np.float64]] = []
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
-            parts += _cut_some(some, picks, sampled_weight, most, scratch, team)
-    return _joined(parts, max_bin, categories)
+            thinner.add(_cut_some(some, picks, sampled_weight, most, scratch, team))
+    return _joined(thinner.all(), max_bin, categories)
 
 
 def cuts_from_sketches(
@@ -205,8 +211,9 @@ def _cut_stored(
     most: int,
     absent_missing: bool,
     team: Team,
-) -> list[NDArray[np.float64]]:
-    """Cuts of the columns of a sparse table."""
+    thinner: Thinner,
+) -> None:
+    """Find the cuts of the columns of a sparse table."""
     starts, rows, data = values.by_column
     longest = int(np.diff(starts).max()) + 1
     most = min(most, longest + 1)
@@ -215,7 +222,6 @@ def _cut_stored(
     scratch = _Scratch(longest, team.size, weighted)
     keys = np.empty(team.size * longest, np.int64)
     step = max(1, CUTS_AT_ONCE // most)
-    parts: list[NDArray[np.float64]] = []
     for first in range(0, len(starts) - 1, step):
         some = starts[first : first + step + 1]
         columns = len(some) - 1
@@ -227,5 +233,4 @@ def _cut_stored(
                 scratch.mass, scratch.heads, cuts, made,
             )
         )  # fmt: skip
-        parts += [cuts[j * most : j * most + made[j]].copy() for j in range(columns)]
-    return parts
+        thinner.add([cuts[j * most : j * most + made[j]].copy() for j in range(columns)])

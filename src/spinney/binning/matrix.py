@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,7 @@ class BinnedMatrix:
     features: Features
     stored: StoredCodes
     conflicts: int = 0  # entries that bundles have no room for
+    from_sparse: bool = False  # whether the table was sparse
 
     @property
     def rows(self) -> int:
@@ -159,8 +160,10 @@ def bin_table(
         lines, more = take_sparse_lines(lines, table.rows, cuts, team)
         entries = entries.join(more)
     if not len(entries.columns):
-        return _matrix(lines.bins, Features.lone(cuts.bins), StoredCodes.none(table.columns), team)
-    return _grouped(lines, entries, cuts.bins, table.rows, bundling, team)
+        matrix = _matrix(lines.bins, Features.lone(cuts.bins), StoredCodes.none(table.columns), team)
+    else:
+        matrix = _grouped(lines, entries, cuts.bins, table.rows, bundling, team)
+    return replace(matrix, from_sparse=table.sparse is not None)
 
 
 def _bin_lines(table: Table, cuts: Cuts, team: Team) -> tuple[Lines, NDArray[np.uint8]]:

@@ -33,7 +33,7 @@ def is_sparse(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SparseValues:
-    """The stored entries of a table: in range, sorted, one for each place; float32 or float64.
+    """The stored entries of a table: in range, sorted, one for each place; float32, float64, or whole numbers.
 
     Attributes
     ----------
@@ -50,9 +50,10 @@ class SparseValues:
 
     @cached_property
     def by_column(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.floating[Any]]]:
-        """Starts of the columns, and row and value of each entry, rows ascending."""
+        """Starts of the columns, and row and value of each entry, rows ascending; values are float32 or float64."""
         matrix = self.matrix.tocsc()
-        return _starts(matrix), matrix.indices.astype(np.int32, copy=False), matrix.data
+        data = matrix.data.astype(_float_for(matrix.dtype), copy=False)
+        return _starts(matrix), matrix.indices.astype(np.int32, copy=False), data
 
     def forget(self) -> None:
         """Let go of what `by_column` has kept."""
@@ -130,11 +131,17 @@ def sparse_table(X: Any, what: str) -> Table:
         raise DataError(f"{what} is a damaged sparse matrix: its values are no array of one dimension")
     _check_dtype(X.data.dtype, what)
     matrix = _canonical(_checked(X, what))
-    kind = np.float32 if matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4 else np.float64
-    if matrix.dtype != kind:
+    # Whole numbers, which may be small, become floats only where these are needed.
+    if matrix.dtype.kind == "f":
         with np.errstate(over="ignore", under="ignore"):
-            matrix = matrix.astype(kind)
+            matrix = matrix.astype(_float_for(matrix.dtype), copy=False)
     return Table(int(X.shape[0]), int(X.shape[1]), None, (), SparseValues(matrix))
+
+
+def _float_for(dtype: np.dtype[Any]) -> type[np.float32] | type[np.float64]:
+    """The smaller of both floats that holds every value of a type, or the larger one."""
+    exact = 4 if dtype.kind == "f" else 2
+    return np.float32 if dtype.itemsize <= exact else np.float64
 
 
 def _check_dtype(dtype: np.dtype[Any], what: str) -> None:

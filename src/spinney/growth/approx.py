@@ -155,4 +155,5 @@ def _room(matrix: BinnedMatrix, bins: NDArray[np.int64]) -> BinnedMatrix:
             stored.rows,
             np.zeros_like(stored.codes),
         ),
+        from_sparse=matrix.from_sparse,
     )

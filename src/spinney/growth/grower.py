@@ -26,8 +26,8 @@ from spinney.tree import Sets, Tree
 # Bytes of histograms kept so that a sibling can be found by subtraction. Beyond it both children are summed from their
 # rows: the same tree, more slowly.
 KEPT_HISTOGRAMS = 512 * 2**20
-# Of sparse columns no more than the codes themselves take, or this: training should not take much more than the table.
-KEPT_FOR_SPARSE = 16 * 2**20
+# Of a sparse table no more than its codes take, or this: training should not take much more memory than the table.
+KEPT_FOR_SPARSE = 8 * 2**20
 
 
 class Thresholds(Protocol):
@@ -85,9 +85,10 @@ class HistGrower:
         self.control = np.zeros(layout.CONTROLS, np.int64)
         self._limits = limits_of(config, matrix.rows, self._columns, self._column_count)
         kept = KEPT_HISTOGRAMS
-        if len(matrix.stored.rows):
+        if matrix.from_sparse:
             kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
-        slots = kept // (PLANES * 4 * max(self._axis.total, 1))
+        # Beside the slots there are two histograms and a share of one for each thread.
+        slots = kept // (PLANES * 4 * max(self._axis.total, 1)) - 2 - 2 * team.size
         most = int(self._limits[layout.MAX_LEAVES])
         ahead = self._most_ahead(most)
         self._limits[layout.MOST_AHEAD] = ahead

@@ -81,7 +81,13 @@ class _Approx:
         self._team, self._missing = team, config.absent == "missing"
         table = dataset.table()
         self._cuts = find_cuts(
-            table, dataset.weight, FINE_BINS, team, self._missing, dataset.schema.category_counts
+            table,
+            dataset.weight,
+            FINE_BINS,
+            team,
+            self._missing,
+            dataset.schema.category_counts,
+            always_all=True,
         )
         zero = np.where(columns_with_zero(table, self._missing), self._cuts.bins_of_zero(), -1)
         self._grower = ApproxGrower(
