@@ -7,18 +7,17 @@ from typing import Any
 
 
 @contextmanager
-def kernel_times() -> Iterator[dict[str, float]]:
-    """Fill a dictionary with the seconds that teams spend in each kernel while the context lasts."""
+def kernel_times() -> Iterator[dict[str, list[float]]]:
+    """Fill a dictionary with the seconds of each call of each kernel while the context lasts."""
     from spinney.jit.team import Team
 
-    times: dict[str, float] = {}
+    times: dict[str, list[float]] = {}
     run = Team.run
 
     def timed(team: Team, job: Any) -> None:
         begin = time.perf_counter()
         run(team, job)
-        name = job.kernel.name
-        times[name] = times.get(name, 0.0) + time.perf_counter() - begin
+        times.setdefault(job.kernel.name, []).append(time.perf_counter() - begin)
 
     Team.run = timed  # type: ignore[method-assign, assignment]
     try:
