@@ -44,8 +44,9 @@ def test_room_for_about_as_many_histograms_as_leaves_gives_the_same_tree(monkeyp
     params = {"max_leaves": 40}
     expected, _ = problems.forest(data, pairs, params, 1)
     size = 12 * int(data.matrix.features.group_codes.sum())
-    monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", (40 + more) * size)
     for threads, delay in ((2, 0), (3, 8), (8, 0)):
+        beside = 2 + 2 * threads
+        monkeypatch.setattr(grower, "KEPT_HISTOGRAMS", (40 + more + beside) * size)
         assert problems.forest(data, pairs, params, threads, delay)[0].equal(expected)
 
 

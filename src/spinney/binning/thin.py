@@ -18,7 +18,7 @@ FEW = 0.25  # of the rows: columns with fewer entries are kept sparse, or bundle
 class Thinner:
     """Collects the cuts of a table's columns, and takes some away when they become very many.
 
-    A column that is 0 or missing in most rows then keeps at most one cut for every `ENTRIES_OF_BIN` entries that are neither, and
+    A column that is 0 or missing in most rows then keeps about one cut for every `ENTRIES_OF_BIN` entries that are neither, and
     always those next to 0. The same for dense and sparse tables.
     """
 

@@ -158,11 +158,8 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
             if begin < k:
                 panels.append(Panel(panel.first + begin, panel.values[:, begin:k]))
             # Without a category every value is missing, which a column of numbers may be.
-            panels.append(
-                Panel(
-                    column, _missing(panel) if wanted is None else _numbers(panel, k, wanted, unseen, title)
-                )
-            )
+            numbers = _missing(panel) if wanted is None else _numbers(panel, k, wanted, unseen, title)
+            panels.append(Panel(column, numbers))
             begin = k + 1
         if begin == 0:
             panels.append(panel)

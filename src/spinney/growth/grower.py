@@ -87,7 +87,7 @@ class HistGrower:
         kept = KEPT_HISTOGRAMS
         if matrix.from_sparse:
             kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
-        # Beside the slots there are two histograms and a share of one for each thread.
+        # Beside the slots there are two histograms, and for each thread cells and a share, which take about as much as two more.
         slots = kept // (PLANES * 4 * max(self._axis.total, 1)) - 2 - 2 * team.size
         most = int(self._limits[layout.MAX_LEAVES])
         ahead = self._most_ahead(most)

@@ -35,7 +35,10 @@ def unit(bits):
 
 @inline
 def choose(numbers, at, count, wanted, seed, purpose):
-    """Keep `wanted` of the `count` numbers at `at`, each set equally likely, order kept; returns how many."""
+    """Keep `wanted` of the `count` numbers at `at`, each set equally likely, order kept; returns how many.
+
+    What stands behind them means nothing any more.
+    """
     kept = 0
     for i in range(count):
         wins = unit(random_bits(seed, purpose, i)) * float(count - i) < float(wanted - kept)
