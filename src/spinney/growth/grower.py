@@ -12,6 +12,7 @@ from spinney.binning.matrix import BinnedMatrix
 from spinney.growth import layout
 from spinney.growth.axis import Axis
 from spinney.growth.column_rules import ColumnRules
+from spinney.growth.gather import Gathered
 from spinney.growth.packing import PLANES
 from spinney.growth.refit import AllRows, Grown, refit
 from spinney.growth.tree_kernels import grow_tree
@@ -93,6 +94,7 @@ class HistGrower:
         ahead = self._most_ahead(most)
         self._limits[layout.MOST_AHEAD] = ahead
         self._limits[layout.SLOTS] = max(1, min(most + ahead, slots))
+        self._gathered = Gathered(matrix, config)
         self._rules, self._least = rules_of(config, weight_unit), np.zeros(1)
         if prune:
             self._least[0], self._rules[layout.GAMMA] = self._rules[layout.GAMMA], 0.0
@@ -208,12 +210,14 @@ class HistGrower:
         return grow_tree.bind(
             matrix.rows, matrix.columns, matrix.groups, len(scores), threads, matrix.stride, total, axis.cells, width,
             int(matrix.wide), sparse, len(stored.rows), features.sparse_codes, sides, len(features.members),
-            len(features.units), self._words, max_nodes, slots, stats.shape[1], *self._columns.sizes,
-            *matrix.split8(), stored.row_starts, stored.row_codes, stored.starts, stored.rows, stored.codes,
+            len(features.units), self._words, max_nodes, slots, self._gathered.room, stats.shape[1], *self._columns.sizes,
+            *matrix.split8(), matrix.by_row.view(np.int64),
+            stored.row_starts, stored.row_codes, stored.starts, stored.rows, stored.codes,
             features.group, features.low, features.codes, features.bins, features.default, features.group_codes,
             self._cuts.categorical, features.members, axis.groups, axis.starts, axis.group_units, axis.unit_costs, axis.columns,
             axis.allowed, axis.low, axis.units, axis.extent, *self._columns.arrays,
             self.bag, pairs, stats, self.control, self._limits, self._rules, self._least, scores,
+            *self._gathered.arrays,
             np.empty(matrix.rows, np.int64), np.empty(matrix.rows, np.int64), whole(2 * threads * max_nodes),
             np.zeros(threads * sides, np.uint8), np.empty(matrix.rows * sparse, np.uint16),
             whole(len(features.units) + 1), whole(threads + 1),

@@ -62,8 +62,8 @@ def set_scales(stats, blocks, at, in_bag, scales):
 
 
 @inline
-def make_entries(rank, size, at, in_bag, bag, all_rows, pairs, pairs_at, scales, seed, entries, parts):
-    """Quantize the gradients of this thread's rows of the bag, and sum them.
+def make_entries(rank, size, at, in_bag, bag, all_rows, gathered, pairs, pairs_at, scales, seed, entries, parts):
+    """Quantize the gradients of this thread's rows of the bag, and sum them. An entry of a gathered bag names the place in it.
 
     `scales[STOCHASTIC]` says whether rounding is stochastic (see `set_scales`).
     """
@@ -88,7 +88,7 @@ def make_entries(rank, size, at, in_bag, bag, all_rows, pairs, pairs_at, scales,
             h = np.int64(float(pairs[pair + 1]) * scale_h + up_h)
             g = min(max(g, -LARGEST), LARGEST)
             h = min(h, LARGEST)
-            entries[to] = (row << 32) | ((g & 65535) << 16) | h
+            entries[to] = ((np.int64(i) if gathered else row) << 32) | ((g & 65535) << 16) | h
             to += 1
             sum_g += g
             sum_h += h

@@ -11,6 +11,7 @@ import numpy as np
 
 from spinney.growth.children_kernels import build, search_children
 from spinney.growth.constraint_kernels import permit_all
+from spinney.growth.gather_kernels import gather
 from spinney.growth.layout import (
     ALL_ROWS, BY_ROWS, CHILD, CLASS, COLUMNS_USED, CURRENT, CUT_BIN, CUT_COLUMN, CUT_DEFAULT, FINISHED, FROM_PARENT,
     GROUPS_USED, IN_BAG, LARGE, MODE, MOST_AHEAD, NODE_WIDTH, NODES, OF_SET, ONE_HOT, SEARCH_LARGE, SEARCH_SMALL, SEED,
@@ -29,7 +30,7 @@ from spinney.jit.intrinsics import tail
 
 
 @inline
-def take_rows(rank, size, in_bag, bag, pairs, pairs_at, control, scales, stretches, entries, parts):
+def take_rows(rank, size, in_bag, bag, gathered, pairs, pairs_at, control, scales, stretches, entries, parts):
     """Make the entries of this thread's rows, its stretch of the root."""
     begin = 0
     for t in range(rank):
@@ -37,7 +38,7 @@ def take_rows(rank, size, in_bag, bag, pairs, pairs_at, control, scales, stretch
     stretches[2 * rank] = begin
     stretches[2 * rank + 1] = begin + owned_rows(in_bag, rank, size)
     make_entries(
-        rank, size, begin, in_bag, bag, control[ALL_ROWS], pairs, pairs_at, scales, control[SEED], entries, parts
+        rank, size, begin, in_bag, bag, control[ALL_ROWS], gathered, pairs, pairs_at, scales, control[SEED], entries, parts
     )
 
 
@@ -166,9 +167,10 @@ def grow_tree(
     rank: i64, size: i64, sync: out(i64["32"]),
     rows: i64, columns: i64, groups: i64, outputs: i64, threads: i64, stride: i64, total: i64, cells_size: i64, width: i64,
     wide: i64, sparse: i64, stored: i64, sparse_codes: i64, side_size: i64, member_count: i64, unit_count: i64,
-    words: i64, max_nodes: i64, slots: i64, blocks: i64, group_count: i64, grouped: i64, weighted: i64,
+    words: i64, max_nodes: i64, slots: i64, room: i64, blocks: i64, group_count: i64, grouped: i64, weighted: i64,
     bins8: u8["rows * stride * (1 - wide)"], bins16: u16["rows * stride * wide"],
     columns8: u8["rows * groups * (1 - wide)"], columns16: u16["rows * groups * wide"],
+    row_words: i64["rows * stride * (1 + wide) // 8"],
     row_starts: i64["(rows + 1) * sparse"], row_codes: i32["stored"],
     stored_starts: i64["columns + 1"], stored_rows: i32["stored"], stored_codes: u16["stored"],
     group_of: i64["columns"], low_of: i64["columns"], codes_of: i64["columns"], bins_of: i64["columns"],
@@ -181,6 +183,10 @@ def grow_tree(
     weights: f64["columns * weighted"],
     bag: i32["rows"], pairs: f32["2 * rows * outputs"], stats: f64["4 * blocks * outputs"],
     control: out(i64["8"]), limits: i64["13"], rules: f64["8"], least: f64["1"], scores: out(f64["rows * outputs"]),
+    own8: u8["room * stride * (1 - wide)"], own16: u16["room * stride * wide"],
+    own_columns8: u8["room * groups * (1 - wide)"], own_columns16: u16["room * groups * wide"],
+    own_words: out(i64["room * stride * (1 + wide) // 8"]), own_column_words: out(i64["room * groups * (1 + wide) // 8"]),
+    own_pairs: out(f32["2 * room"]),
     entries: out(i64["rows"]), spare: out(i64["rows"]), stretches: out(i64["2 * threads * max_nodes"]),
     sides: out(u8["threads * side_size"]), line: out(u16["rows * sparse"]),
     costs_before: out(i64["unit_count + 1"]), bounds: out(i64["threads + 1"]),
@@ -203,10 +209,19 @@ def grow_tree(
     output = control[CLASS]
     count = extent[GROUPS_USED]
     unit_total = extent[UNITS_USED]
-    bins = (bins8, bins16, wide, stride)
+    pairs_at = 2 * rows * output
+    gathered = control[ALL_ROWS] == 0 and in_bag <= room
+    if gathered:
+        own = (own8, own16, own_words, own_column_words, own_pairs)
+        gather(rank, size, in_bag, bag, groups, stride, wide, room, row_words, pairs, pairs_at, own)
+    # Rows are numbered by their places in the bag from here on where it was gathered.
+    height = room if gathered else rows
+    bins = (own8 if gathered else bins8, own16 if gathered else bins16, wide, stride)
     used = (used_groups, used_starts, 1 if count == groups else 0)
     by_entry = (stored_starts, stored_rows, stored_codes)
-    by_column = (columns8, columns16, wide, rows, group_of, by_entry, line)
+    by_column = (
+        own_columns8 if gathered else columns8, own_columns16 if gathered else columns16, wide, height, group_of, by_entry, line,
+    )
     stored_by_row = (row_starts, row_codes, sparse_codes, extent[SPARSE_AT], extent[SPARSE_CELLS])
     features = (group_of, low_of, codes_of, bins_of, default_of, group_codes, categorical)
     between = (group_starts, group_members, group_count)
@@ -222,7 +237,7 @@ def grow_tree(
         set_scales(stats, blocks, STATS * blocks * output, in_bag, scales)
     if not meet(sync, size):
         return
-    take_rows(rank, size, in_bag, bag, pairs, 2 * rows * output, control, scales, stretches, entries, parts)
+    take_rows(rank, size, in_bag, bag, gathered, pairs, pairs_at, control, scales, stretches, entries, parts)
     if not meet(sync, size):
         return
     if rank == 0:
@@ -244,7 +259,10 @@ def grow_tree(
                 prune(least[0], table, heap, stretches, 2 * size, words)
         if not meet(sync, size):
             return
-    leaf_sums(rank, size, stretches, entries, pairs, 2 * rows * output, nodes, shared[USED_NODES], scales)
+    leaf_sums(
+        rank, size, stretches, entries, own_pairs if gathered else pairs, 0 if gathered else pairs_at, nodes,
+        shared[USED_NODES], scales,
+    )
     if not meet(sync, size):
         return
     if rank == 0:
