@@ -34,7 +34,7 @@ def cell_value(entry):
 def add_wide_rows(entries, begin, end, bins, used, first, last, fetch, cells, cells_at):
     """`add_rows` for wide groups: two rows at a time, so that what is known of a group is loaded half as often."""
     _, bins16, _, stride = bins
-    columns, starts, _ = used
+    columns, starts, contiguous = used
     for i in range(begin, end, 2):
         one = entries[i]
         # The last row of an odd number has nothing beside it.
@@ -46,11 +46,17 @@ def add_wide_rows(entries, begin, end, bins, used, first, last, fetch, cells, ce
         if fetch != 0:
             prefetch(bins16, (entries[min(i + AHEAD, end - 1)] >> 32) * stride + columns[first])
             prefetch(bins16, (entries[min(i + AHEAD + 1, end - 1)] >> 32) * stride + columns[first])
-        for j in range(first, last):
-            column = columns[j]
-            at = cells_at + starts[j]
-            cells[at + bins16[row + column]] += value
-            cells[at + bins16[other_row + column]] += other_value
+        if contiguous != 0:
+            for j in range(first, last):
+                at = cells_at + starts[j]
+                cells[at + bins16[row + j]] += value
+                cells[at + bins16[other_row + j]] += other_value
+        else:
+            for j in range(first, last):
+                column = columns[j]
+                at = cells_at + starts[j]
+                cells[at + bins16[row + column]] += value
+                cells[at + bins16[other_row + column]] += other_value
 
 
 @inline
