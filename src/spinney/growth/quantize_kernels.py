@@ -76,19 +76,20 @@ def make_entries(rank, size, at, in_bag, bag, all_rows, gathered, pairs, pairs_a
     for block in range(rank * OWNED, in_bag, size * OWNED):
         for i in range(block, min(block + OWNED, in_bag)):
             row = np.int64(i) if all_rows != 0 else np.int64(bag[i])
+            place = np.int64(i) if gathered else row
             up_g = 0.5
             up_h = 0.5
             if stochastic:
                 bits = random_bits(seed, PURPOSE_ROUNDING, row)
                 up_g = unit(bits)
                 up_h = unit(bits << 32)
-            pair = pairs_at + 2 * row
+            pair = pairs_at + 2 * place
             # 65536 makes the sum positive, so that cutting off the fraction rounds down.
             g = np.int64(float(pairs[pair]) * scale_g + up_g + 65536.0) - 65536
             h = np.int64(float(pairs[pair + 1]) * scale_h + up_h)
             g = min(max(g, -LARGEST), LARGEST)
             h = min(h, LARGEST)
-            entries[to] = ((np.int64(i) if gathered else row) << 32) | ((g & 65535) << 16) | h
+            entries[to] = (place << 32) | ((g & 65535) << 16) | h
             to += 1
             sum_g += g
             sum_h += h

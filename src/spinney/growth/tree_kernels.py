@@ -214,8 +214,10 @@ def grow_tree(
     if gathered:
         own = (own8, own16, own_words, own_column_words, own_pairs)
         gather(rank, size, in_bag, bag, groups, stride, wide, room, row_words, pairs, pairs_at, own)
-    # Rows are numbered by their places in the bag from here on where it was gathered.
+    # From here on the rows of a gathered bag are numbered by their places in it.
     height = room if gathered else rows
+    gradients = own_pairs if gathered else pairs
+    gradients_at = 0 if gathered else pairs_at
     bins = (own8 if gathered else bins8, own16 if gathered else bins16, wide, stride)
     used = (used_groups, used_starts, 1 if count == groups else 0)
     by_entry = (stored_starts, stored_rows, stored_codes)
@@ -237,7 +239,7 @@ def grow_tree(
         set_scales(stats, blocks, STATS * blocks * output, in_bag, scales)
     if not meet(sync, size):
         return
-    take_rows(rank, size, in_bag, bag, gathered, pairs, pairs_at, control, scales, stretches, entries, parts)
+    take_rows(rank, size, in_bag, bag, gathered, gradients, gradients_at, control, scales, stretches, entries, parts)
     if not meet(sync, size):
         return
     if rank == 0:
@@ -259,10 +261,7 @@ def grow_tree(
                 prune(least[0], table, heap, stretches, 2 * size, words)
         if not meet(sync, size):
             return
-    leaf_sums(
-        rank, size, stretches, entries, own_pairs if gathered else pairs, 0 if gathered else pairs_at, nodes,
-        shared[USED_NODES], scales,
-    )
+    leaf_sums(rank, size, stretches, entries, gradients, gradients_at, nodes, shared[USED_NODES], scales)
     if not meet(sync, size):
         return
     if rank == 0:
