@@ -54,7 +54,7 @@ def test_a_value_equal_to_a_cut_is_below_it_and_its_neighbour_above():
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("columns", [1, 31, 32, 33, 65])
+@pytest.mark.parametrize("columns", [1, 15, 16, 17, 32, 33, 65])
 def test_rows_hold_the_same_bins_as_columns_padded_with_zeros(columns):
     X = np.random.default_rng(0).normal(size=(9, columns))
     matrix, _ = binned(X)
@@ -63,9 +63,10 @@ def test_rows_hold_the_same_bins_as_columns_padded_with_zeros(columns):
 
 
 @pytest.mark.parametrize(
-    ("columns", "max_bin", "stride"), [(1, 255, 32), (33, 255, 64), (65, 255, 128), (17, 300, 64)]
+    ("columns", "max_bin", "stride"),
+    [(1, 255, 16), (16, 255, 16), (17, 255, 32), (33, 255, 64), (65, 255, 128), (8, 300, 16), (17, 300, 64)],
 )
-def test_a_row_of_bins_fills_half_a_cache_line_or_whole_ones(columns, max_bin, stride):
+def test_a_row_of_bins_fills_a_quarter_or_half_of_a_cache_line_or_whole_ones(columns, max_bin, stride):
     X = np.random.default_rng(0).normal(size=(400, columns))
     matrix, _ = binned(X, max_bin)
     assert matrix.stride * matrix.by_row.itemsize == stride

@@ -31,8 +31,8 @@ def test_a_data_set_lets_go_of_the_table_when_it_is_trained_on():
     gc.collect()
     assert seen() is None
     assert seen_valid() is None
-    assert data.matrix.by_row.nbytes + data.matrix.by_column.nbytes == 1000 * (32 + 5)
-    assert data.nbytes == data.matrix.nbytes < 1000 * (32 + 5) + 100
+    assert data.matrix.by_row.nbytes + data.matrix.by_column.nbytes == 1000 * (16 + 5)
+    assert data.nbytes == data.matrix.nbytes < 1000 * (16 + 5) + 100
 
 
 def test_a_data_set_lets_go_of_a_frame():

@@ -121,7 +121,7 @@ def test_room_is_made_where_copying_pays():
 @pytest.mark.parametrize(("kind", "wide"), [(np.uint8, 0), (np.uint16, 1)])
 def test_copies_hold_the_codes_and_gradients_of_the_bag(kind, wide, in_bag):
     rng = np.random.default_rng(in_bag)
-    rows, groups, stride, room = 2000, 5, 32, 1504
+    rows, groups, stride, room = 2000, 5, 16, 1504
     by_row = rng.integers(0, np.iinfo(kind).max + 1, (rows, stride)).astype(kind)
     pairs = rng.normal(size=(2, rows, 2)).astype(np.float32)
     bag = np.sort(rng.choice(rows, in_bag, replace=False)).astype(np.int32)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 NO_DEFAULT = 1 << 30  # the column has a code for every bin
 SPARSE = -1  # the column has no group: its entries are kept one by one
+SHORTEST_ROW = 16  # bytes of codes; longer rows are multiples of it
 RUN = 128  # most columns searched in one go; a run that no leaf can use any more is left alone
 
 # One unit of search: columns whose codes stand side by side on the histogram's axis.
