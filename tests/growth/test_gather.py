@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import spinney as sp
 from spinney.growth import gather, gather_kernels
@@ -107,14 +108,26 @@ def room_of(share, X):
 def test_room_is_made_where_copying_pays():
     X = np.random.default_rng(0).normal(size=(1000, 40))
     assert room_of(1.0, X[:, :1]) == 0
-    assert 500 <= room_of(0.5, X[:, :9]) < 700
-    assert room_of(0.5, X[:, :10]) == 0
+    assert room_of(0.41, X[:, :1]) == 0
+    assert 400 <= room_of(0.4, X[:, :11]) < 600
+    assert room_of(0.4, X[:, :12]) == 0
     assert room_of(0.1, X) >= 100
     assert room_of(0.2, X) == 0
     sparse = sp.Dataset(
         np.where(np.random.default_rng(0).random((1000, 3)) < 0.9, 0.0, X[:, :3]), np.arange(1000)
     )
     assert gather.Gathered(sparse.matrix, sp.params.Config(subsample=0.1)).room == 0
+
+
+def test_room_for_a_sparse_table_is_half_of_its_codes_at_most():
+    level = np.random.default_rng(0).integers(0, 30, 1000)
+    entries = scipy.sparse.csr_array((np.ones(1000), (np.arange(1000), level)), shape=(1000, 30))
+    matrix = sp.Dataset(entries, level).matrix
+    assert matrix.groups == 1
+    assert gather.Gathered(matrix, sp.params.Config(subsample=0.3)).room > 0
+    assert gather.Gathered(matrix, sp.params.Config(subsample=0.4)).room == 0
+    dense = sp.Dataset(entries.toarray(), level).matrix
+    assert gather.Gathered(dense, sp.params.Config(subsample=0.4)).room > 0
 
 
 @pytest.mark.parametrize("in_bag", [0, 1, 7, 8, 9, 511, 512, 513, 1500])

@@ -212,3 +212,15 @@ def test_gradients_and_hessians_of_zero_give_a_lone_leaf_of_zero(reg_lambda):
     pairs = np.zeros((30, 2), np.float32)
     tree, _ = problems.fast_tree(sp.Dataset(X), pairs, {"min_child_samples": 1, "reg_lambda": reg_lambda})
     assert (tree.nodes, tree.value.tolist()) == (1, [0.0])
+
+
+@pytest.mark.parametrize("reg_lambda", [0.0, 1e-300, 1e-200, 1e-31])
+def test_a_penalty_too_small_to_divide_by_asks_for_some_hessian_on_both_sides(reg_lambda):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    weight = np.where(np.arange(600) < 200, 1e-10, 1.0)
+    y = np.where(np.arange(600) < 200, 1e10, X[:, 0])
+    params = {"reg_lambda": reg_lambda, "min_child_weight": 0.0, "min_child_samples": 1, "max_leaves": 31}
+    forest = sp.train(params, sp.Dataset(X, y, weight=weight), 3).forest
+    assert np.isfinite(forest.gain).all()
+    assert np.isfinite(forest.value).all()

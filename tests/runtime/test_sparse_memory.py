@@ -1,5 +1,6 @@
 """A sparse table is never made dense: peak memory is told by the kernel of the system."""
 
+import json
 import os
 
 import pytest
@@ -33,7 +34,7 @@ with open("/proc/self/clear_refs", "w") as reset:
     reset.write("5")
 before = told("VmRSS")
 data = sp.Dataset(X, y)
-sp.train({"max_leaves": leaves}, data, 2)
+sp.train({"max_leaves": leaves, **json.loads(sys.argv[8])}, data, 2)
 matrix = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
 print(json.dumps([told("VmHWM") - before + matrix, 3 * matrix + data.nbytes]))
 """
@@ -50,9 +51,25 @@ print(json.dumps([told("VmHWM") - before + matrix, 3 * matrix + data.nbytes]))
         (40_000, 20_000, 100, 9, 0, 31, "float64"),
         (80_000, 50_000, 50, 0, 0, 255, "float32"),
         (200_000, 2_000, 20, 200, 1, 255, "float32"),
-        (200_000, 2_000, 20, 200, 1, 31, "uint8"),
+        (300_000, 2_000, 20, 200, 1, 31, "uint8"),
+        (400_000, 2_000, 20, 200, 1, 31, "uint8"),
+        (400_000, 2_000, 20, 2, 1, 31, "uint8"),
     ],
 )
 def test_training_needs_less_than_three_times_the_matrix_and_the_bins(table):
-    needed, allowed = children.run(PROGRAM, *table)
+    needed, allowed = memory_of(table, {})
     assert needed < allowed
+
+
+@pytest.mark.skipif(
+    not os.access("/proc/self/clear_refs", os.W_OK), reason="this system does not tell peak memory"
+)
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.9])
+def test_drawing_rows_does_not_change_that(share):
+    needed, allowed = memory_of((500_000, 400, 4, 2, 1, 31, "float32"), {"subsample": share})
+    assert needed < allowed
+
+
+def memory_of(table, params):
+    """Bytes that a training needs, and those it may need. Memory that is given back is given to the system at once."""
+    return children.run(PROGRAM, *table, json.dumps(params), MALLOC_MMAP_THRESHOLD_=131072)

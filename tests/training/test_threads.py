@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import spinney as sp
 from spinney.training import boosting
@@ -76,3 +77,22 @@ def test_the_same_seed_gives_the_same_model_and_another_one_does_not():
     params = {"subsample": 0.5, "random_state": 4}
     assert model_bytes(None, **params) == model_bytes(None, **params)
     assert model_bytes(None, **params) != model_bytes(None, **params | {"random_state": 5})
+
+
+def test_threads_together_have_no_more_memory_than_a_sparse_table():
+    rows, columns = 30_000, 400
+    rng = np.random.default_rng(0)
+    column = rng.integers(0, columns, (rows, 20)).ravel()
+    table = sparse.csr_array(
+        (rng.random(20 * rows), (np.repeat(np.arange(rows), 20), column)), shape=(rows, columns)
+    )
+    data = sp.Dataset(table, np.arange(rows))
+    codes = data.describe()["bins"]
+    budget = max(data.matrix.nbytes, 16 * 2**20)
+    for n_jobs in (1, 2, 1000):
+        threads = boosting._threads(sp.params.Config(n_jobs=n_jobs), data)
+        assert 1 <= threads <= n_jobs
+        assert threads == n_jobs or 20 * codes * threads <= 1.1 * budget
+    assert 2 < boosting._threads(sp.params.Config(n_jobs=1000), data) < 1000
+    dense = sp.Dataset(table[:, :20].toarray(), np.arange(rows))
+    assert boosting._threads(sp.params.Config(n_jobs=1000), dense) == 1000

@@ -6,6 +6,7 @@ import pytest
 
 import spinney as sp
 from spinney import metrics
+from spinney.errors import DataError
 from spinney.jit.team import Team
 from spinney.training.early_stopping import EarlyStopping
 
@@ -205,3 +206,23 @@ def test_a_progress_bar_counts_each_training_by_itself(capfd):
     shown = capfd.readouterr().out
     assert "2/2" in shown
     assert "5/5" in shown
+
+
+def test_a_validation_set_may_have_fewer_rows_than_there_are_classes():
+    classes = np.digitize(np.nan_to_num(X[:, 0]), [-0.5, 0.5])
+    data = sp.Dataset(X[:200], classes[:200])
+    few = sp.Dataset(X[200:202], classes[200:202], reference=data)
+    history = sp.History()
+    model = sp.train(
+        {"objective": "softmax", "num_class": 3}, data, 2, valid={"few": few}, callbacks=[history]
+    )
+    expected = -np.log(model.predict(X[200:202])[[0, 1], classes[200:202]]).mean()
+    assert history.evals["few"]["mlogloss"][-1] == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(DataError, match="num_class = 3 is more than there are rows \\(2\\)"):
+        sp.train({"objective": "softmax", "num_class": 3}, few, 1)
+
+
+def test_a_wrong_label_of_a_validation_set_is_told_with_its_name():
+    wrong = sp.Dataset(X[:5], np.full(5, 2.0), reference=TRAIN)
+    with pytest.raises(DataError, match="valid\\['late'\\]: objective log_loss needs labels 0 and 1"):
+        sp.train(LOGISTIC, TRAIN, 1, valid={"late": wrong})

@@ -18,6 +18,7 @@ MANY_LONE = 64
 SAMPLE_ROWS = 10_000  # for the graph of conflicts
 GRAPH_PAIRS = 20_000_000  # most pairs of entries in one row that are looked at, over all sampled rows
 GRAPH_COLUMNS = 4_096  # more columns are ordered by their entries, unless asked otherwise
+PIECE = 2**20  # entries looked at in one go
 GRAPH_BLOCK = 16 * 2**20  # bytes of the part of the graph that is held at a time
 
 
@@ -84,19 +85,27 @@ def _order(entries: Entries, rows: int, order: str) -> NDArray[np.int64]:
     return np.lexsort((np.arange(columns), -entries.counts, -_degrees(entries, rows)))
 
 
+def _places_of_rows(entries: Entries, step: int) -> NDArray[np.int64]:
+    """Places of the entries of every `step`-th row, found piece by piece: beside very many entries nothing large is held."""
+    pieces = [
+        first + np.flatnonzero(entries.rows[first : first + PIECE] % step == 0)
+        for first in range(0, len(entries.rows), PIECE)
+    ]
+    return np.concatenate([np.zeros(0, np.int64), *pieces])
+
+
 def _degrees(entries: Entries, rows: int) -> NDArray[np.int64]:
     """In how many other columns' company each column is found, on a sample of the rows."""
     columns = len(entries.columns)
     step = max(1, rows // SAMPLE_ROWS)
-    column = np.repeat(np.arange(columns, dtype=np.int32), entries.counts)
     while True:
-        chosen = entries.rows % step == 0
+        chosen = _places_of_rows(entries, step)
         lengths = np.bincount(entries.rows[chosen] // step, minlength=(rows - 1) // step + 1)
         if (lengths.astype(np.float64) ** 2).sum() <= GRAPH_PAIRS or step >= rows:
             break
         step *= 2
     by_row = np.argsort(entries.rows[chosen], kind="stable")
-    members = column[chosen][by_row]
+    members = (np.searchsorted(entries.starts, chosen[by_row], side="right") - 1).astype(np.int32)
     degree = np.zeros(columns, np.int64)
     block = max(1, min(columns, GRAPH_BLOCK // columns))
     for first in range(0, columns, block):

@@ -201,7 +201,7 @@ def _cut_some(
             scratch.spare, scratch.order, scratch.mass, scratch.heads, cuts, made,
         )
     )  # fmt: skip
-    return [cuts[j * most : j * most + made[j]].copy() for j in range(columns)]
+    return _pieces(cuts, made, most)
 
 
 def _cut_stored(
@@ -233,4 +233,10 @@ def _cut_stored(
                 scratch.mass, scratch.heads, cuts, made,
             )
         )  # fmt: skip
-        thinner.add([cuts[j * most : j * most + made[j]].copy() for j in range(columns)])
+        thinner.add(_pieces(cuts, made, most))
+
+
+def _pieces(cuts: NDArray[np.float64], made: NDArray[np.int64], most: int) -> list[NDArray[np.float64]]:
+    """The cuts that were made of each column, side by side in one array: very many small ones would leave holes in memory."""
+    kept = cuts.reshape(-1, most)[np.arange(most) < made[:, None]]
+    return np.split(kept, np.cumsum(made)[:-1])

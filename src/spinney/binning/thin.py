@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,12 +77,11 @@ def count_entries(table: Table) -> NDArray[np.int64]:
         found = [_entries(panel.values[:, k]).sum() for panel in table.panels for k in range(panel.columns)]
         return np.array(found, np.int64)
     starts, _, data = table.sparse.by_column
-    # One more item, so that every column has a place to start at.
-    counts: NDArray[np.int64] = np.add.reduceat(np.append(_entries(data), False), starts[:-1], dtype=np.int64)
-    counts[starts[:-1] == starts[1:]] = 0
-    return counts
+    filled = _entries(data)
+    return np.array([np.count_nonzero(filled[a:b]) for a, b in pairwise(starts.tolist())], np.int64)
 
 
 def _entries(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = (values != 0) & (values == values)
+    found: NDArray[np.bool_] = values != 0
+    found &= values == values
     return found

@@ -13,7 +13,7 @@ from spinney.growth.layout import (
 )  # fmt: skip
 from spinney.growth.constraint_kernels import own_score, search_bounds, split_gain
 from spinney.growth.packing import PLANES
-from spinney.growth.search_kernels import INVALID, node_score
+from spinney.growth.search_kernels import INVALID, LEAST, node_score
 from spinney.jit.kernel import inline
 
 ALL = -1  # in place of a number of categories
@@ -107,7 +107,7 @@ def side_score(g, h, c, node, nodes, penalty, rulebook):
     right_g = nodes[row + SUM_G] - g
     right_h = nodes[row + SUM_H] - h
     right_c = nodes[row + COUNT] - c
-    least = max(rules[MIN_HESSIAN] * scales[SCALE_H], 1e-30 if penalty == 0.0 else 0.0)
+    least = max(rules[MIN_HESSIAN] * scales[SCALE_H], LEAST if penalty < LEAST else 0.0)
     if min(c, right_c) < limits[MIN_COUNT] or min(float(h), float(right_h)) < least:
         return INVALID
     alpha = rules[REG_ALPHA] * scales[SCALE_G]

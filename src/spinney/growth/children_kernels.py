@@ -15,7 +15,7 @@ from spinney.growth.constraint_kernels import (
 from spinney.growth.packing import BLOCK, PLANES
 from spinney.growth.histogram_kernels import clear_cells, collect_column, subtract, sum_rows
 from spinney.growth.search_kernels import (
-    INVALID, code_sums, first_of, largest, prefix_around, prefix_filled, prefix_sums, rest_of_each, score_cuts,
+    INVALID, LEAST, code_sums, first_of, largest, prefix_around, prefix_filled, prefix_sums, rest_of_each, score_cuts,
 )  # fmt: skip
 from spinney.jit.kernel import inline
 
@@ -49,7 +49,7 @@ def score_side(cuts, add_g, add_h, add_c, node, nodes, rulebook, scratch, sign):
     reg_lambda = rules[REG_LAMBDA] * scales[SCALE_H]
     reg_alpha = rules[REG_ALPHA] * scales[SCALE_G]
     max_step = rules[MAX_STEP] * scales[SCALE_G] / scales[SCALE_H]
-    min_hessian = max(rules[MIN_HESSIAN] * scales[SCALE_H], 1e-30 if reg_lambda == 0.0 else 0.0)
+    min_hessian = max(rules[MIN_HESSIAN] * scales[SCALE_H], LEAST if reg_lambda < LEAST else 0.0)
     if limits[BOUNDED] == 0:
         score_cuts(
             cuts, float(add_g), float(add_h), float(add_c), float(nodes[row + SUM_G]), float(nodes[row + SUM_H]),

@@ -17,11 +17,13 @@ from spinney.params import Config
 # two threads, best of five: 262 000 rows of 12 groups, 255 leaves, 20 % by GOSS .90, .90, 35 % .96, .92, 50 % 1.03, 1.00;
 # 500 000 rows of 28 groups, 31 leaves, 5 % .76, .90, 20 % 1.12, 1.00, 50 % 1.47, 1.02.
 MOST_GATHERED = 4.5
+LARGEST_SHARE = 0.4
+PAIR = 8  # bytes of a row's gradients
 WORD = 8  # codes of one group that are written together, at most
 
 
 def drawn_share(config: Config) -> float:
-    """Share of the rows that a tree sees."""
+    """Share of the rows that a tree sees, if they are drawn."""
     return config.top_rate + config.other_rate if config.sampling_method == "goss" else config.subsample
 
 
@@ -33,7 +35,12 @@ class Gathered:
 
     def __init__(self, matrix: BinnedMatrix, config: Config) -> None:
         share = drawn_share(config)
-        pays = share < 1.0 and share * matrix.groups <= MOST_GATHERED and not len(matrix.stored.rows)
+        pays = (
+            share <= LARGEST_SHARE and share * matrix.groups <= MOST_GATHERED and not len(matrix.stored.rows)
+        )
+        # Training on a sparse table should not take much more memory than the table.
+        each = matrix.stride * matrix.by_row.itemsize + matrix.groups * matrix.by_column.itemsize + PAIR
+        pays = pays and (not matrix.from_sparse or share * matrix.rows * each <= matrix.nbytes / 2)
         # Some ways of drawing give a few rows more or less.
         rows = share * matrix.rows + 4.0 * math.sqrt(matrix.rows) if pays else 0.0
         self.room = math.ceil(rows / WORD) * WORD

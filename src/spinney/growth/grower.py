@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,8 +28,11 @@ from spinney.tree import Sets, Tree
 # Bytes of histograms kept so that a sibling can be found by subtraction. Beyond it both children are summed from their
 # rows: the same tree, more slowly.
 KEPT_HISTOGRAMS = 512 * 2**20
-# Of a sparse table no more than its codes take, or this: training should not take much more memory than the table.
+# Of a sparse table no more than its codes take, less what its cuts take, or this: training should not take much more memory than
+# the table.
 KEPT_FOR_SPARSE = 8 * 2**20
+CUT = 8  # bytes
+OF_THREAD = 20  # bytes that a thread has for each code: a cell and three sums
 
 
 class Thresholds(Protocol):
@@ -87,7 +91,7 @@ class HistGrower:
         self._limits = limits_of(config, matrix.rows, self._columns, self._column_count)
         kept = KEPT_HISTOGRAMS
         if matrix.from_sparse:
-            kept = min(kept, max(matrix.nbytes, KEPT_FOR_SPARSE))
+            kept = min(kept, max(matrix.nbytes - CUT * self._axis.total, KEPT_FOR_SPARSE))
         # Beside the slots there are two histograms, and for each thread cells and a share, which take about as much as two more.
         slots = kept // (PLANES * 4 * max(self._axis.total, 1)) - 2 - 2 * team.size
         most = int(self._limits[layout.MAX_LEAVES])
@@ -232,6 +236,17 @@ class HistGrower:
             whole(2 * threads * self._words), self._sets,
             *self.tree.values(),
         )  # fmt: skip
+
+
+def most_threads(matrix: BinnedMatrix) -> int:
+    """How many threads may grow trees on a sparse table, so that what each of them sums takes no more memory than its codes.
+
+    Any number may on a dense one.
+    """
+    if not matrix.from_sparse:
+        return sys.maxsize
+    codes = int(matrix.features.group_codes.sum()) + matrix.features.sparse_codes
+    return max(1, max(matrix.nbytes, 2 * KEPT_FOR_SPARSE) // (OF_THREAD * max(codes, 1)))
 
 
 def tree_arrays(max_nodes: int) -> dict[str, NDArray[Any]]:

@@ -17,7 +17,7 @@ FEW = 4
 @inline
 def partition(node, first, last, size, stretches, entries, spare, by_column, sides, nodes):
     """Partition the rows of threads first..last-1 in a node that has been opened."""
-    columns8, columns16, wide, rows, group_of, by_entry, line = by_column
+    columns8, columns16, wide, height, group_of, by_entry, line = by_column
     stored_starts, stored_rows, stored_codes = by_entry
     row = node * NODE_WIDTH
     column = nodes[row + CUT_COLUMN]
@@ -39,10 +39,10 @@ def partition(node, first, last, size, stretches, entries, spare, by_column, sid
                     entries, begin, end, stored_rows, stored_codes, stored_starts[column], stored_starts[column + 1], line
                 )
             if group >= 0 and wide == 0:
-                codes = tail(columns8, group * rows)
+                codes = tail(columns8, group * height)
                 middle = begin + split_rows(entries, spare, begin, end, codes, sides, left_is_larger)
             else:
-                wide_codes = line if group < 0 else tail(columns16, group * rows)
+                wide_codes = line if group < 0 else tail(columns16, group * height)
                 middle = begin + split_rows(entries, spare, begin, end, wide_codes, sides, left_is_larger)
         to = 2 * (child * size + t)
         stretches[to] = begin

@@ -10,6 +10,8 @@ from spinney.jit.intrinsics import bits_of, from_bits
 from spinney.jit.kernel import inline
 
 INVALID = -1.0
+# A smaller penalty cannot keep a side without hessian from being divided by nothing, so each side must have some.
+LEAST = 1e-30
 
 
 @inline
@@ -140,7 +142,8 @@ def score_cuts(
 ):
     """Score of both sides of each cut, INVALID where a side is too small. (add_*: sums that join the left side.)
 
-    All sums are float64 by now (exact: they are below 2**31), because AVX2 cannot convert 64-bit integers.
+    All sums are float64 by now (exact: they are below 2**31), because AVX2 cannot convert 64-bit integers; those of NumPy, which
+    may be divided by 0 where nothing is compiled.
     """
     if reg_alpha == 0.0 and max_step == 0.0:
         for b in range(cuts):

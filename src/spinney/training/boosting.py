@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from spinney import metrics, objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.growth.grower import most_threads
 from spinney.jit.team import Team, threads_for
 from spinney.metrics import Metric
 from spinney.model.model import Model
@@ -119,6 +121,8 @@ class _Boosting:
         self._outputs = self._objective.outputs(config.num_class)
         target = _target(dataset, "dataset")
         self._objective.check_target(target, config.num_class)
+        if self._outputs > len(target):
+            raise DataError(f"num_class = {self._outputs} is more than there are rows ({len(target)})")
         weight, unit = _scaled_weights(dataset, target, config)
         self._base_score = self._start(target, weight)
         scores = _starting_scores(dataset, self._base_score, "dataset")
@@ -228,7 +232,10 @@ class _Boosting:
         if data is self._dataset:
             return _Watched(data, self._round.target, self._round.scores, None)
         target = _target(data, f"valid[{name!r}]")
-        self._objective.check_target(target, self._config.num_class)
+        try:
+            self._objective.check_target(target, self._config.num_class)
+        except DataError as error:
+            raise DataError(f"valid[{name!r}]: {error}") from None
         scores = _starting_scores(data, self._base_score, f"valid[{name!r}]")
         return _Watched(data, target, scores, self._learner.follow(data, scores))
 
@@ -260,7 +267,8 @@ def _threads(config: Config, dataset: Dataset) -> int:
     if config.max_leaves >= SHARE_LEAVES and config.tree_method != "exact":
         work *= 3
     pays = work >= SHARE_VALUES * SHARE_COLUMNS or (sparse and dataset.rows >= SHARE_SPARSE_ROWS)
-    return threads_for(config.n_jobs) if pays else 1
+    most = most_threads(dataset.matrix) if config.tree_method == "hist" else sys.maxsize
+    return min(threads_for(config.n_jobs), most) if pays else 1
 
 
 def _check_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
