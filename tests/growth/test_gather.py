@@ -58,6 +58,15 @@ def test_the_trees_are_those_of_rows_left_in_their_places(monkeypatch, way, max_
     assert gathered.equal(plain)
 
 
+@pytest.mark.kernels
+@pytest.mark.parametrize("max_bin", [15, 300])
+@pytest.mark.parametrize("way", ["uniform", "goss", "all of them refit"])
+def test_few_rows_stay_within_their_memory(monkeypatch, way, max_bin):
+    X, y = table(601)
+    gathered, plain = both(monkeypatch, WAYS[way] | {"max_leaves": 5}, sp.Dataset(X, y, max_bin=max_bin), 2)
+    assert gathered.equal(plain)
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 3, 8])
 def test_any_number_of_threads_gathers_the_same(monkeypatch, jobs):
     X, y = table(20_011)
@@ -130,6 +139,7 @@ def test_room_for_a_sparse_table_is_half_of_its_codes_at_most():
     assert gather.Gathered(dense, sp.params.Config(subsample=0.4)).room > 0
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("in_bag", [0, 1, 7, 8, 9, 511, 512, 513, 1500])
 @pytest.mark.parametrize(("kind", "wide"), [(np.uint8, 0), (np.uint16, 1)])
 def test_copies_hold_the_codes_and_gradients_of_the_bag(kind, wide, in_bag):
