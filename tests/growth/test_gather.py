@@ -6,6 +6,7 @@ import scipy.sparse
 
 import spinney as sp
 from spinney.growth import gather, gather_kernels
+from spinney.training import boosting
 
 GOSS = {"sampling_method": "goss", "top_rate": 0.1, "other_rate": 0.1, "goss_warm_up": False}
 WAYS = {
@@ -69,10 +70,12 @@ def test_few_rows_stay_within_their_memory(monkeypatch, way, max_bin):
 
 @pytest.mark.parametrize("jobs", [1, 2, 3, 8])
 def test_any_number_of_threads_gathers_the_same(monkeypatch, jobs):
+    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
     X, y = table(20_011)
     data = sp.Dataset(X, y)
     params = GOSS | {"max_leaves": 63, "min_child_samples": 2}
     alone = sp.train(params | {"n_jobs": 1}, data, 3).forest
+    assert boosting._threads(sp.params.Config(n_jobs=jobs), data) == jobs
     gathered, plain = both(monkeypatch, params | {"n_jobs": jobs}, data, 3)
     assert gathered.equal(plain)
     assert gathered.equal(alone)

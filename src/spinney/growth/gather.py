@@ -14,7 +14,7 @@ from spinney.params import Config
 
 # Share of the rows that a tree sees, times the groups of a row, up to which copying them pays: each group adds to its cost, but
 # not to what it saves, and rows of a large share are close together anyway. Time of a tree with against without it, on one and
-# two threads, best of five: 262 000 rows of 12 groups, 255 leaves, 20 % by GOSS .90, .90, 35 % .96, .92, 50 % 1.03, 1.00;
+# two threads, best of a few: 262 000 rows of 12 groups, 255 leaves, 20 % by GOSS .90, .90, 35 % .96, .92, 50 % 1.03, 1.00;
 # 500 000 rows of 28 groups, 31 leaves, 5 % .76, .90, 20 % 1.12, 1.00, 50 % 1.47, 1.02.
 MOST_GATHERED = 4.5
 LARGEST_SHARE = 0.4

@@ -2,7 +2,7 @@
 
 Entries then name places in the bag instead of rows. Nothing else changes: the sums are the same, and so is the tree.
 
-Codes are moved eight bytes at a time, which takes a third of the time of one by one.
+Rows are copied eight bytes at a time, which takes a third of the time of copying codes one by one.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from spinney.growth.partition_kernels import OWNED
 from spinney.jit.intrinsics import prefetch
 from spinney.jit.kernel import inline
 
-AHEAD = 16
+AHEAD = 16  # rows; with 40 it takes as long
 WORDS = SHORTEST_ROW // 8  # rows are as long as that or a multiple of it
 
 

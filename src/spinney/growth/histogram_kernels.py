@@ -32,7 +32,10 @@ def cell_value(entry):
 
 @inline
 def add_wide_rows(entries, begin, end, bins, used, first, last, fetch, cells, cells_at):
-    """`add_rows` for wide groups: two rows at a time, so that what is known of a group is loaded half as often."""
+    """`add_rows` for wide groups: two rows at a time, so that what is known of a group is loaded half as often.
+
+    Not asking for the column where all are in use makes a tree on 12 groups take .93 to .99 of the time.
+    """
     _, bins16, _, stride = bins
     columns, starts, contiguous = used
     for i in range(begin, end, 2):
