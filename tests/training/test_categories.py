@@ -107,7 +107,7 @@ def test_missing_values_can_be_set_apart_from_all_categories():
     gone = rng.random(2_000) < 0.3
     text[gone] = None
     params = {"max_leaves": 2, "learning_rate": 1.0, "reg_lambda": 0.0, "cat_l2": 0.0}
-    model = sp.train(params, sp.Dataset(pd.DataFrame({"c": text}), gone * 1.0), 1)
+    model = sp.train(params, sp.Dataset(pd.DataFrame({"c": text}), gone * 1.0, categorical=["c"]), 1)
     np.testing.assert_allclose(model.predict(pd.DataFrame({"c": text})), gone, atol=1e-6)
 
 
@@ -175,7 +175,7 @@ def test_the_root_split_is_that_of_the_oracle(levels, seed):
 def test_any_number_of_threads_gives_the_same_bytes_and_scores_follow_the_trees(monkeypatch, params):
     monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
     X, y = frame(rows=9_000)
-    X["other"] = np.random.default_rng(3).integers(0, 300, len(y)).astype(str)
+    X["other"] = pd.Categorical(np.random.default_rng(3).integers(0, 300, len(y)).astype(str))
     models, told = [], []
     for n_jobs in (1, 2, 3, 8):
         data = sp.Dataset(X, y, n_jobs=n_jobs)
@@ -219,7 +219,7 @@ def test_rare_categories_share_a_number():
     assert 150 <= categories.kept <= 200 < len(categories.values)
     assert data.matrix.bins[0] == categories.count == categories.kept + 1
     assert categories.numbers[categories.values[-1]] == categories.kept
-    many = sp.Dataset(pd.DataFrame({"c": rng.integers(0, 5000, 20_000).astype(str)}), np.zeros(20_000))
+    many = sp.Dataset(pd.DataFrame({"c": pd.Categorical(rng.integers(0, 5000, 20_000))}), np.zeros(20_000))
     assert many.schema.categories[0].kept > 4_000
 
 
@@ -379,7 +379,11 @@ def test_sets_that_do_not_fit_are_refused(change):
 
 @pytest.mark.parametrize(
     "value",
-    [{"values": ["a", "a"], "kept": 1}, {"values": ["a", 1], "kept": 1}, {"values": [1.5], "kept": 1},
+    [{"values": ["a", "a"], "kept": 1}, {"values": ["a", 1], "kept": 1}, {"values": [1.0], "kept": 1},
+     {"values": [float("inf")], "kept": 1}, {"values": [float("nan")], "kept": 1},
+     {"values": [1.5], "kept": 1, "kind": "dates"}, {"values": ["a"], "kept": 1, "kind": "text"},
+     {"values": ["a"], "kept": 1, "kind": None}, {"values": ["a"], "kept": 1, "kind": []},
+     {"values": [], "kept": 0, "kind": "dates"}, {"values": ["a"], "kept": 1, "other": 1},
      {"values": ["a"], "kept": 2}, {"values": ["a"], "kept": -1}, {"values": ["a"], "kept": True},
      {"values": "ab", "kept": 1}, {"kept": 1}, 3,
      {"values": [2**60], "kept": 1}, {"values": [True], "kept": 1}],

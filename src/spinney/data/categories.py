@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +11,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.kinds import KEPT_AS_TEXT, LARGEST_WHOLE, NUMBERS, Category, kind_of, read_as_numbers
 from spinney.data.table import Panel, Table, column_title
 from spinney.errors import DataError, DataTypeError, ModelFormatError
 
-Category = str | int
-
 MOST_KEPT = 65_000  # categories with a bin of their own
 COVERED = 0.99  # of the rows, where there are more categories than bins were asked for
-LARGEST_WHOLE = 2**53  # beyond it float64 skips whole numbers
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,12 @@ class Categories:
 
     Attributes
     ----------
-    values : tuple of str, or of int
+    values : tuple of str, or of int and float
         Every category of the training table, the most frequent first.
     kept : int
         How many of them, counted from the first, have a number of their own; the others share the next one.
+    spelt : str, or None
+        What the text stands for, where the categories are dates, times or intervals.
 
     Examples
     --------
@@ -37,47 +38,74 @@ class Categories:
     {'red': 0, 'blue': 1, 'mauve': 2, 'ecru': 2}
     """
 
-    values: tuple[str, ...] | tuple[int, ...]
+    values: tuple[Category, ...]
     kept: int
+    spelt: str | None = None
 
     @property
     def count(self) -> int:
         """How many numbers are in use."""
-        return self.kept + (len(self.values) > self.kept)
+        return self.kept + (self.rare > 0)
+
+    @property
+    def rare(self) -> int:
+        """How many categories have no number of their own."""
+        return len(self.values) - self.kept
 
     @cached_property
     def numbers(self) -> dict[Category, int]:
         """The number of each category."""
-        values: Sequence[Category] = self.values
-        return {value: min(place, self.kept) for place, value in enumerate(values)}
+        return {value: min(place, self.kept) for place, value in enumerate(self.values)}
 
     @property
+    def kind(self) -> str:
+        """What the categories are."""
+        return kind_of(self.values, self.spelt)
+
+    @cached_property
     def whole(self) -> bool:
         """Whether the categories are whole numbers."""
-        return bool(self.values) and isinstance(self.values[0], int)
+        return bool(self.values) and all(isinstance(value, int) for value in self.values)
 
     def to_json(self) -> dict[str, object]:
-        """Give the categories as values that JSON can hold."""
-        return {"values": list(self.values), "kept": self.kept}
+        """Give the categories as values that JSON can hold; "kind" is there only where text stands for something else."""
+        kind = {} if self.spelt is None else {"kind": self.spelt}
+        return {"values": list(self.values), "kept": self.kept, **kind}
 
     @classmethod
     def from_json(cls, value: object) -> Self:
         """Read what `to_json` gave, trusting nothing."""
-        if not isinstance(value, dict) or set(value) != {"values", "kept"}:
-            raise ModelFormatError('categories must be objects with exactly the keys "values" and "kept"')
-        values, kept = value["values"], value["kept"]
+        if not isinstance(value, dict) or set(value) - {"kind"} != {"values", "kept"}:
+            raise ModelFormatError(
+                'categories must be objects with the keys "values" and "kept", and perhaps "kind"'
+            )
+        values, kept, kind = value["values"], value["kept"], value.get("kind")
         if not isinstance(values, list) or not (
-            all(type(one) is str for one in values)
-            or all(type(one) is int and abs(one) <= LARGEST_WHOLE for one in values)
+            all(type(one) is str for one in values) or all(_is_sound_number(one) for one in values)
         ):
-            raise ModelFormatError("the values of categories must be all text, or all whole numbers")
+            raise ModelFormatError("the values of categories must be all text, or all numbers")
         if len(set(values)) != len(values):
             raise ModelFormatError("the values of categories must be distinct")
         if type(kept) is not int or not 0 <= kept <= min(len(values), MOST_KEPT):
             raise ModelFormatError(
                 f"{kept!r} of {len(values)} categories cannot be kept; it must be a number up to {MOST_KEPT}"
             )
-        return cls(tuple(values), kept)
+        if "kind" in value and not (
+            isinstance(kind, str) and kind in KEPT_AS_TEXT and values and isinstance(values[0], str)
+        ):
+            raise ModelFormatError(f"{kind!r:.60} is no kind of categories that are kept as text")
+        return cls(tuple(values), kept, kind)
+
+
+def _is_sound_number(value: object) -> bool:
+    """Whether a number of a file can be a category: a whole one is never written as a float within ±2**53."""
+    if type(value) is int:
+        return abs(value) <= LARGEST_WHOLE
+    return (
+        type(value) is float
+        and math.isfinite(value)
+        and not (value.is_integer() and abs(value) <= LARGEST_WHOLE)
+    )
 
 
 def learn_categories(
@@ -88,13 +116,15 @@ def learn_categories(
     Parameters
     ----------
     table : Table
-        Columns of text or categories are categorical.
+        Columns of text or categories are categorical. A column of text that all reads as numbers must be among the named
+        ones, or be of a type that says so.
     named : collection of int
         Columns of whole numbers that are categorical too.
     weight : float64[rows], optional
         Rows of weight 0 do not count.
     max_bin : int
-        Up to so many categories are all kept; of more, those that make up 99 % of the rows.
+        Up to so many categories are all kept; of more, the most frequent that together make up 99 % of the rows with
+        a value, and at least so many. A column never keeps more than 65 000.
 
     Returns
     -------
@@ -113,10 +143,12 @@ def learn_categories(
             if panel.categories is None and column not in named:
                 continue
             title = column_title(table.names, column)
-            codes, values = _own_codes(panel, k, title)
+            if column not in named and not panel.declared and read_as_numbers(panel.categories or ()):
+                raise _numbers_as_text(table, column, panel)
+            codes, values = _own_codes(panel, k, title, whole=True)
             if counts is not None:
                 codes = codes[counts]
-            found[column] = _ordered(values, codes, max_bin)
+            found[column] = _ordered(values, codes, max_bin, panel.spelt)
     return tuple(found) if any(one is not None for one in found) else None
 
 
@@ -168,77 +200,83 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
     return Table(table.rows, table.columns, table.names, tuple(panels))
 
 
-def _own_codes(panel: Panel, k: int, title: str) -> tuple[NDArray[np.int64], Sequence[Category]]:
+def _numbers_as_text(table: Table, column: int, panel: Panel) -> DataError:
+    name = repr(column if table.names is None else table.names[column])
+    shown = next(value for value in panel.categories or ())
+    return DataError(
+        f"{column_title(table.names, column)} holds text that reads as numbers, such as {shown!r:.40}; make it numbers, "
+        f"as in X[{name}].astype(float), or name it if the text stands for categories: categorical=[{name}]"
+    )
+
+
+def _own_codes(
+    panel: Panel, k: int, title: str, *, whole: bool
+) -> tuple[NDArray[np.int64], Sequence[Category]]:
     """Codes of a column, -1 where it is missing, and the category behind each code."""
     values = panel.values[:, k]
     if panel.categories is not None:
         return values.astype(np.int64), panel.categories
-    numbers, missing = _whole(values, title)
-    distinct, codes = np.unique(numbers, return_inverse=True)
-    return np.where(missing, -1, codes), [int(value) for value in distinct]
+    known = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), np.bool_)
+    distinct, places = np.unique(values[known], return_inverse=True)
+    _check_numbers(distinct, title, whole)
+    codes = np.full(len(values), -1, np.int64)
+    codes[known] = places
+    categories: list[Category] = distinct.astype(np.int64 if whole else np.float64).tolist()
+    return codes, categories
 
 
-def _whole(values: NDArray[np.generic], title: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """A column of numbers as whole ones, and where it is missing."""
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
-    known = values[~missing]
-    odd = known[(known != np.floor(known)) | np.isinf(known)] if values.dtype.kind == "f" else known[:0]
-    if len(odd):
-        raise DataError(
-            f"{title} is categorical, but holds {odd[0]:g}; categories must be text or whole numbers"
-        )
-    if len(known) and max(-int(known.min()), int(known.max())) > LARGEST_WHOLE:
+def _check_numbers(distinct: NDArray[np.generic], title: str, whole: bool) -> None:
+    """Refuse numbers that cannot be categories."""
+    if distinct.dtype.kind == "f":
+        odd = distinct[np.isinf(distinct) | (whole & (distinct != np.floor(distinct)))]
+        if len(odd):
+            raise DataError(
+                f"{title} is categorical, but holds {odd[0]:g}; categories must be text or whole numbers"
+            )
+    if whole and len(distinct) and max(-int(distinct[0]), int(distinct[-1])) > LARGEST_WHOLE:
         raise DataError(
             f"{title} is categorical, but holds whole numbers beyond ±2**53; give such categories as text"
         )
-    return np.where(missing, 0, values).astype(np.int64), missing
 
 
-def _ordered(values: Sequence[Category], codes: NDArray[np.int64], max_bin: int) -> Categories:
+def _ordered(
+    values: Sequence[Category], codes: NDArray[np.int64], max_bin: int, spelt: str | None
+) -> Categories:
     """The categories that occur, by how often they do, then by their own order."""
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
-    present = np.flatnonzero(counts)
-    order = sorted(present.tolist(), key=lambda code: (-counts[code], values[code]))
+    present = np.array(sorted(np.flatnonzero(counts).tolist(), key=values.__getitem__), np.int64)
+    order = present[np.argsort(-counts[present], kind="stable")]
     kept = len(order)
-    if kept > max_bin:
+    if kept > min(max_bin, MOST_KEPT):
         share = np.cumsum(counts[order]) / counts.sum()
         covering = int(np.searchsorted(share, COVERED)) + 1
         kept = min(max(covering, max_bin), MOST_KEPT, kept)
-    return Categories(tuple(values[code] for code in order), kept)  # type: ignore[arg-type]
+    return Categories(tuple(values[code] for code in order.tolist()), kept, spelt if kept else None)
 
 
 def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) -> NDArray[np.float64]:
-    if panel.categories is None and not wanted.whole and wanted.values:
-        if _all_missing(panel.values[:, k]):
-            return _missing(panel)
-        raise _became_numbers(title)
-    codes, values = _own_codes(panel, k, title)
-    if wanted.values and not wanted.whole and any(isinstance(value, int) for value in values):
-        raise _became_numbers(title)
-    if wanted.whole and any(isinstance(value, str) for value in values):
+    if panel.categories is None and _all_missing(panel.values[:, k]):
+        return _missing(panel)
+    given = NUMBERS if panel.categories is None else kind_of(panel.categories, panel.spelt)
+    if wanted.values and given != wanted.kind and panel.categories != ():
         raise DataTypeError(
-            f"{title} was categorical in training, with whole numbers for categories; now it holds text. Give the numbers"
+            f"{title} was categorical in training, with {wanted.kind} for categories; now it holds {given}. "
+            f"Give {wanted.kind}"
         )
-    lookup = np.full(len(values) + 1, np.nan)  # the last item is that of -1
+    codes, values = _own_codes(panel, k, title, whole=wanted.whole or not wanted.values)
+    numbers = np.array(
+        [wanted.numbers.get(value, -1) for value in values] + [-1], np.float64
+    )  # the last is for missing
+    fresh = numbers[:-1] < 0
+    if unseen == "error" and fresh.any():
+        raise DataError(
+            f"{title} holds {values[int(np.argmax(fresh))]!r:.60}, a category that training did not see; "
+            'leave such rows out, or train with unseen="missing" or "rarest"'
+        )
     rarest = float(max(wanted.count - 1, 0)) if wanted.values else np.nan
-    for code, value in enumerate(values):
-        number = wanted.numbers.get(value)
-        if number is not None:
-            lookup[code] = number
-        elif unseen == "error":
-            raise DataError(
-                f"{title} holds {value!r:.60}, a category that training did not see; "
-                'leave such rows out, or train with unseen="missing" or "rarest"'
-            )
-        elif unseen == "rarest":
-            lookup[code] = rarest
-    return lookup[codes].reshape(-1, 1)
-
-
-def _became_numbers(title: str) -> DataTypeError:
-    return DataTypeError(
-        f"{title} was categorical in training, with text for categories; now it holds numbers. Give the text"
-    )
+    numbers[:-1][fresh] = rarest if unseen == "rarest" else np.nan
+    numbers[-1] = np.nan
+    return numbers[codes].reshape(-1, 1)
 
 
 def _missing(panel: Panel) -> NDArray[np.float64]:

@@ -1,14 +1,15 @@
 """pandas, Polars and PyArrow objects as tables and vectors; narwhals, imported only here, reads them."""
 
-import numbers
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.array import array_table, check_size, not_a_vector, plain_array
+from spinney.data.kinds import kept_as
 from spinney.data.numeric import content_of, numeric, refusal
-from spinney.data.table import Panel, Table, check_names, check_text, column_title
+from spinney.data.table import Panel, Table, check_names, column_title
 from spinney.errors import DataError, DataTypeError
 
 FRAME_PACKAGES = frozenset({"pandas", "polars", "pyarrow", "modin", "cudf", "narwhals"})
@@ -58,11 +59,11 @@ def frame_table(value: Any, what: str) -> Table:
     block = _pandas_block(frame)
     if block is not None:
         return Table(rows, columns, names, (Panel(0, block),))
-    panels = []
-    for column, series in enumerate(nw.from_native(frame, eager_only=True).iter_columns()):
-        values, categories = _column(series, f"{column_title(names, column)} of {what}")
-        panels.append(Panel(column, values.reshape(rows, 1), categories))
-    return Table(rows, columns, names, tuple(panels))
+    panels = tuple(
+        _column(series, column, f"{column_title(names, column)} of {what}")
+        for column, series in enumerate(nw.from_native(frame, eager_only=True).iter_columns())
+    )
+    return Table(rows, columns, names, panels)
 
 
 def frame_vector(value: Any, what: str) -> NDArray[Any]:
@@ -160,8 +161,8 @@ def _array(series: Any, where: str) -> NDArray[Any]:
     return array
 
 
-def _column(series: Any, where: str) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
-    """Values of a column, or positions among its categories and these."""
+def _column(series: Any, column: int, where: str) -> Panel:
+    """A column as numbers, or as positions among its categories."""
     import narwhals as nw
 
     dtype = series.dtype
@@ -169,20 +170,22 @@ def _column(series: Any, where: str) -> tuple[NDArray[Any], tuple[Any, ...] | No
     if getattr(native, "dtype", None) == np.dtype(object):
         # pandas says nothing about such a column, so its values are asked one by one.
         values = series.to_numpy()
-        return (
-            _listed(values.tolist(), where) if _is_text(values) else (numeric(values, lambda _: where), None)
-        )
+        return _listed(values.tolist(), column, where) if _is_text(values) else _plain(values, column, where)
     if dtype == nw.Binary:
         raise refusal(where, "text", f"dtype {dtype}")
     if dtype in (nw.Categorical, nw.Enum):
         if getattr(getattr(native, "dtype", None), "name", "") == "category":
-            return _pandas_categories(native, where)
-        return _listed(series.to_list(), where)
+            return _pandas_categories(native, column, where)
+        return replace(_listed(series.to_list(), column, where), declared=True)
     if dtype == nw.String:
-        return _listed(series.to_list(), where)
+        return _listed(series.to_list(), column, where)
     if dtype.is_temporal():
         raise refusal(where, "times", f"dtype {dtype}")
-    return numeric(_array(series, where), lambda _: where), None
+    return _plain(_array(series, where), column, where)
+
+
+def _plain(values: NDArray[Any], column: int, where: str) -> Panel:
+    return Panel(column, numeric(values, lambda _: where).reshape(-1, 1))
 
 
 def _is_text(values: NDArray[Any]) -> bool:
@@ -190,7 +193,7 @@ def _is_text(values: NDArray[Any]) -> bool:
     return any(isinstance(value, str) for value in values)
 
 
-def _listed(values: list[Any], where: str) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+def _listed(values: list[Any], column: int, where: str) -> Panel:
     """Values as positions among the distinct ones, in the order of their first appearance; -1 where they are missing."""
     places: dict[Any, int] = {}
     try:
@@ -198,47 +201,21 @@ def _listed(values: list[Any], where: str) -> tuple[NDArray[np.int64], tuple[Any
     except TypeError as error:
         raise refusal(where, "nested values", str(error)) from error
     known = [value for value in places if not _is_missing(value)]
-    categories = _categories(known, where)
+    categories, spelt = kept_as(known, where)
     lookup = np.full(len(places), -1, np.int64)
     lookup[[places[value] for value in known]] = np.arange(len(known))
-    return lookup[codes], categories
+    return Panel(column, lookup[codes].reshape(-1, 1), categories, spelt)
 
 
 def _is_missing(value: Any) -> bool:
     return content_of(type(value)) == "missing" or bool(value != value)
 
 
-def _pandas_categories(series: Any, where: str) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+def _pandas_categories(series: Any, column: int, where: str) -> Panel:
     """pandas' own codes, counted among the categories that occur."""
     codes: NDArray[np.int64] = series.cat.codes.to_numpy().astype(np.int64)
     places = np.unique(codes[codes >= 0])
     lookup = np.full(len(series.cat.categories) + 1, -1, np.int64)
     lookup[places] = np.arange(len(places))
-    return lookup[codes], _categories(series.cat.categories[places].tolist(), where)
-
-
-def _categories(values: list[Any], where: str) -> tuple[Any, ...]:
-    """Categories as all text, or all whole numbers; truth values are 0 and 1."""
-    if all(isinstance(value, str) for value in values):
-        for value in values:
-            check_text(value, f"{where} holds the category")
-        return tuple(str(value) for value in values)
-    odd = [value for value in values if not _is_whole(value)]
-    if not odd:
-        return tuple(int(value) for value in values)
-    shown = next((value for value in odd if not isinstance(value, str)), odd[0])
-    mixed = any(isinstance(value, str) for value in values)
-    if mixed:
-        shown = next(value for value in values if not isinstance(value, str))
-        raise DataTypeError(
-            f"{where} mixes text with other values ({shown!r:.40}); make it all text, or all numbers"
-        )
-    raise DataTypeError(
-        f"{where} has the category {shown!r:.40}; categories must be all text, or all whole numbers within ±2**53"
-    )
-
-
-def _is_whole(value: Any) -> bool:
-    if isinstance(value, numbers.Integral | np.bool_):
-        return -(2**53) <= int(value) <= 2**53
-    return isinstance(value, float | np.floating) and float(value).is_integer() and abs(float(value)) <= 2**53
+    categories, spelt = kept_as(series.cat.categories[places].tolist(), where)
+    return Panel(column, lookup[codes].reshape(-1, 1), categories, spelt, declared=True)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from spinney.errors import DataError, DataTypeError, SpinneyError
 
 ADVICE = {
-    "text": "text is read from frames, as categories: give a pandas, Polars or PyArrow frame with columns of str, or encode it "
-    "as numbers",
+    "text": "text is read from frames, as categories: give a pandas, Polars or PyArrow frame with columns of str, or make it "
+    "numbers, as in X.astype(float) where it reads as such",
     "times": "turn it into numbers first, for example into seconds or days since a fixed date",
     "nested values": "give each of its parts a column of its own",
     "values that are no numbers": "only booleans, integers and floats can be read",

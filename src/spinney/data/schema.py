@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.categories import Categories
+from spinney.data.kinds import TEXT
 from spinney.data.table import Table
 from spinney.errors import DataError, ModelFormatError
 
@@ -53,6 +54,14 @@ class Schema:
     def categorical(self) -> tuple[int, ...]:
         """Positions of the categorical columns."""
         return tuple(at for at, one in enumerate(self.categories or ()) if one is not None)
+
+    @property
+    def file_format(self) -> int:
+        """Number of the oldest format of model files that can hold these columns."""
+        if self.categories is None:
+            return 1
+        plain = all(one is None or not one.values or one.kind == TEXT or one.whole for one in self.categories)
+        return 2 if plain else 3
 
     def to_json(self) -> dict[str, object]:
         """Give the schema as values that JSON can hold; "categories" is there only where a column has some."""

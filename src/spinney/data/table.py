@@ -26,13 +26,19 @@ class Panel:
     values : ndarray
         Two-dimensional; booleans, integers or floats of any width, byte order and strides; NaN is missing. It
         often is the user's own memory: nobody may write to it.
-    categories : tuple of str or int, or None
+    categories : tuple of str, or of int and float, or None
         The categories behind a single column's values, which then are their positions, -1 for missing.
+    spelt : str, or None
+        What the text of categories stands for, where it was no text in the user's table.
+    declared : bool
+        Whether the column's own type says that it holds categories, as pandas' does.
     """
 
     first: int
     values: NDArray[Any]
-    categories: tuple[str, ...] | tuple[int, ...] | None = None
+    categories: tuple[str | int | float, ...] | None = None
+    spelt: str | None = None
+    declared: bool = False
 
     @property
     def columns(self) -> int:

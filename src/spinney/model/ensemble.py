@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema
+from spinney.data.kinds import NUMBERS
 from spinney.errors import ModelFormatError
 from spinney.params import Config
 from spinney.tree import Forest, check
@@ -98,7 +99,7 @@ def _check_schema(schema: Schema) -> None:
     Schema.from_json(schema.to_json())
     texts = [("column name", name) for name in schema.names or ()]
     for categories in schema.categories or ():
-        if categories is not None and not categories.whole:
+        if categories is not None and categories.kind != NUMBERS:
             texts += [("category", str(value)) for value in categories.values]
     for kind, text in texts:
         try:

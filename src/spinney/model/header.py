@@ -12,7 +12,7 @@ from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
 from spinney.params import Config, found_places, parse, table
 
-FORMAT = 2  # the newest that can be read; a model without categories is written as format 1
+FORMAT = 3  # the newest that can be read; a model is written in the oldest that can hold it
 KEYS = frozenset(
     {"format", "version", "objective", "outputs", "columns", "names", "rounds", "best_round", "params"}
 )
@@ -53,7 +53,7 @@ def encode(ensemble: Ensemble) -> str:
 def describe(ensemble: Ensemble) -> dict[str, object]:
     """Return what a model is, apart from its arrays, as the dictionary that the header holds."""
     return {
-        "format": 1 if ensemble.schema.categories is None else 2,
+        "format": ensemble.schema.file_format,
         "version": library_version(),
         "objective": ensemble.objective,
         "outputs": ensemble.outputs,
@@ -86,12 +86,16 @@ def decode(text: str) -> Header:
     if not isinstance(found, dict):
         raise ModelFormatError("the model's header must be a JSON object")
     _check_format(found)
-    keys = KEYS | {"categories"} if found["format"] == 2 else KEYS
+    keys = KEYS | {"categories"} if found["format"] >= 2 else KEYS
     if found.keys() != keys:
         odd = min(found.keys() ^ keys)
         raise ModelFormatError(f"the model's header has too much or too little: {short_repr(odd)}")
     _word(found, "version")
     schema = Schema.from_json({key: found[key] for key in ("names", "columns", "categories") if key in found})
+    if schema.file_format != found["format"]:
+        raise ModelFormatError(
+            f"the model has format {found['format']}, but its columns are those of format {schema.file_format}"
+        )
     return Header(
         objective=_word(found, "objective"),
         outputs=_number(found, "outputs"),
