@@ -1,9 +1,14 @@
 """Tables with categorical columns that do not fit, or only just."""
 
+import datetime
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
 import spinney as sp
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
@@ -53,9 +58,23 @@ def test_tables_that_do_not_fit_are_refused(later, error, message):
         (np.eye(2), "all", ParameterTypeError, 'must be "auto"'),
         (np.eye(2), 1, ParameterTypeError, 'must be "auto"'),
         (np.eye(2), [1.5], ParameterTypeError, "names or positions"),
-        (np.eye(2), [True], ParameterTypeError, "names or positions"),
+        (np.eye(2), [True, 1], ParameterTypeError, "names or positions"),
+        (np.eye(2), [True], ParameterError, "mask of 1 truth values, but X has 2 columns"),
+        (np.eye(2), np.ones((2, 2), bool), ParameterTypeError, "names or positions"),
         (pd.DataFrame({"a": ["x", 1]}), "auto", DataTypeError, "mixes text"),
-        (pd.DataFrame({"a": pd.Categorical([1.5, 2.5])}), "auto", DataTypeError, "category 1.5"),
+        (pd.DataFrame({"a": pd.Categorical([1.5, np.inf])}), "auto", DataTypeError, "category inf"),
+        (
+            pd.DataFrame({"a": pd.Categorical([datetime.date(2024, 5, 1), 1])}),
+            "auto",
+            DataTypeError,
+            r"more than one kind \(dates, numbers\)",
+        ),
+        (
+            pd.DataFrame({"a": pd.Categorical([Decimal("0.5"), Decimal(1)])}),
+            "auto",
+            DataTypeError,
+            "category",
+        ),
         (pd.DataFrame({"a": pd.Categorical([2**60, 1])}), "auto", DataTypeError, r"within ±2\*\*53"),
         (pd.DataFrame({"a": pd.Categorical([10**400, 1])}), "auto", DataTypeError, r"within ±2\*\*53"),
         (pd.DataFrame({"a": ["x", [1]]}), "auto", DataTypeError, '"a" of X holds nested values'),
@@ -104,3 +123,81 @@ def test_a_column_of_numbers_may_come_as_text_of_which_there_is_none(later):
     model = sp.train({}, sp.Dataset(COLOURED, Y), 3)
     expected = pd.DataFrame({"number": [np.nan] * 2, "colour": ["red", "blue"]})
     assert model.predict(later).tolist() == model.predict(expected).tolist()
+
+
+NUMBERS_AS_TEXT = np.array(["12.5", " 7 ", "-3", "1e3", "nan", "00123"] * 10, dtype=object)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        NUMBERS_AS_TEXT,
+        np.where(np.arange(60) % 7 == 0, None, NUMBERS_AS_TEXT),
+        pd.array(NUMBERS_AS_TEXT, dtype="string"),
+        pd.Series(NUMBERS_AS_TEXT.astype("U5")),
+        pl.Series(NUMBERS_AS_TEXT.tolist()),
+        pa.array(NUMBERS_AS_TEXT.tolist()),
+    ],
+    ids=["object", "gaps", "string", "str", "polars", "pyarrow"],
+)
+def test_numbers_as_text_that_nobody_named_are_refused_with_the_way_out(price):
+    make = {"polars": pl.DataFrame, "pyarrow": pa.table}.get(
+        type(price).__module__.split(".")[0], pd.DataFrame
+    )
+    table = make({"number": np.arange(60.0), "price": price})
+    for train in (sp.Dataset, sp.GBMRegressor(n_estimators=1).fit):
+        with pytest.raises(
+            DataError,
+            match=r'"price" holds text that reads as numbers.*\.astype\(float\).*categorical=\[\'price\'\]',
+        ):
+            train(table, Y)
+    named = sp.Dataset(table, Y, categorical=["price"])
+    assert set(named.schema.categories[1].values) == set(NUMBERS_AS_TEXT)
+    assert sp.Dataset(table, Y, reference=named).schema is named.schema
+    model = sp.train({}, named, 2)
+    assert sp.GBMRegressor(n_estimators=2, categorical=["price"]).fit(table, Y).predict(table).shape == (60,)
+    assert model.predict(table).shape == (60,)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        pd.Categorical(NUMBERS_AS_TEXT),
+        pl.Series(NUMBERS_AS_TEXT.tolist(), dtype=pl.Categorical),
+        pl.Series(NUMBERS_AS_TEXT.tolist(), dtype=pl.Enum(sorted(set(NUMBERS_AS_TEXT)))),
+        pa.array(NUMBERS_AS_TEXT.tolist()).dictionary_encode(),
+    ],
+    ids=["pandas", "polars", "enum", "pyarrow"],
+)
+def test_numbers_as_text_of_a_categorical_type_are_categories(price):
+    make = {"polars": pl.DataFrame, "pyarrow": pa.table}.get(
+        type(price).__module__.split(".")[0], pd.DataFrame
+    )
+    data = sp.Dataset(make({"price": price}), Y)
+    assert set(data.schema.categories[0].values) == set(NUMBERS_AS_TEXT)
+    later = pd.DataFrame({"price": ["7", " 7 "]})
+    assert sp.train({}, data, 1).predict(later).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "values", [["1", "2", "x"], ["1_000", "2_000", "3_000"], ["nan", "inf", "-inf"], ["True", "False", ""]]
+)
+def test_text_that_does_not_all_read_as_numbers_is_categorical(values):
+    assert sp.Dataset(pd.DataFrame({"a": values * 20}), Y).schema.categorical == (0,)
+
+
+def test_a_missing_value_is_no_unseen_category():
+    X = np.array([[1.0], [2.0], [3.0]] * 20)
+    model = sp.train({}, sp.Dataset(X, Y, categorical=[0], unseen="error"), 1)
+    assert model.predict(np.array([[np.nan], [1.0]])).shape == (2,)
+
+
+@pytest.mark.parametrize("mask", [[False, True], np.array([False, True]), pd.Series([False, True])])
+def test_a_mask_names_the_categorical_columns(mask):
+    X = np.stack([np.arange(60.0), np.arange(60) % 3], axis=1)
+    data, named = sp.Dataset(X, Y, categorical=mask), sp.Dataset(X, Y, categorical=[1])
+    assert data.schema == named.schema
+    assert sp.Dataset(X, Y, reference=data, categorical=mask).schema is data.schema
+    fitted = clone(sp.GBMRegressor(n_estimators=2, categorical=mask)).fit(X, Y)
+    assert fitted.model_ == sp.GBMRegressor(n_estimators=2, categorical=[1]).fit(X, Y).model_
+    assert sp.Dataset(X, Y, categorical=[False, False]).schema.categories is None

@@ -6,6 +6,7 @@ import pytest
 
 import category_oracle
 import spinney as sp
+from spinney.data import Categories, learn_categories, read_table
 from spinney.params import parse
 from spinney.training import boosting
 
@@ -82,3 +83,67 @@ def test_growth_ends_where_the_oracle_finds_nothing_more(monkeypatch, missing):
     for one in found:
         best, own = best_of(numbers[leaf == one], len(categories.values), y[leaf == one], params)
         assert best is None or best[0] <= own * (1 + 1e-9)
+
+
+def expected_kept(counts, max_bin):
+    """The stated rule, in whole numbers: `counts` holds the rows of each category."""
+    if len(counts) <= min(max_bin, 65_000):
+        return len(counts)
+    covering = int(np.argmax(np.cumsum(np.sort(counts)[::-1]) * 100 >= counts.sum() * 99)) + 1
+    return min(max(covering, max_bin), 65_000, len(counts))
+
+
+@pytest.mark.parametrize(
+    ("levels", "max_bin"),
+    [(200, 255), (255, 255), (256, 255), (300, 2), (60_000, 255), (65_000, 65_536), (65_200, 65_536), (65_200, 65_100),
+     (200_000, 255), (1_000_000, 255), (1_000_000, 65_536)],
+)  # fmt: skip
+@pytest.mark.parametrize("skewed", [False, True])
+def test_the_number_of_categories_that_are_kept_follows_one_rule(levels, max_bin, skewed):
+    rng = np.random.default_rng(levels)
+    more = (
+        np.minimum(rng.geometric(20 / levels, levels), levels) if skewed else rng.integers(0, levels, levels)
+    )
+    rows = np.concatenate([np.arange(levels), more])
+    codes = rows - 1.0  # the first category is missing
+    codes[codes < 0] = np.nan
+    (found,) = learn_categories(read_table(codes.reshape(-1, 1)), {0}, None, max_bin)
+    counts = np.bincount(rows)[1:]
+    assert found.kept == expected_kept(counts, max_bin)
+    assert len(found.values) == levels - 1
+    order = np.array(found.values)
+    assert (np.diff(counts[order]) <= 0).all()
+    assert found.rare == levels - 1 - found.kept
+
+
+def test_a_million_categories_train_and_come_back_from_their_file():
+    rng = np.random.default_rng(0)
+    many = 1_000_000
+    codes = np.concatenate([np.arange(many), rng.integers(0, 500, 200_000)])
+    text = pd.Categorical.from_codes(codes, categories=[f"c{k}" for k in range(many)])
+    y = (codes % 7 == 0) * 1.0
+    data = sp.Dataset(pd.DataFrame({"c": text}), y)
+    assert data.describe()["categorical_columns"] == 1
+    assert data.describe()["rare_categories"] == many - 65_000
+    assert data.describe()["bins"] == 65_001
+    model = sp.train({"max_leaves": 4}, data, 1)
+    few = pd.DataFrame({"c": ["c0", "c1", "c999999", "c999998", "else", None]})
+    again = sp.Model.from_bytes(model.to_bytes())
+    predicted = again.predict(few)
+    assert predicted.tolist() == model.predict(few).tolist()
+    assert predicted[0] > predicted[1]
+    assert predicted[2] == predicted[3]
+    assert predicted[4] == predicted[5]
+
+
+def test_more_categories_than_can_be_kept_train_with_the_largest_max_bin():
+    codes = np.arange(65_300.0).reshape(-1, 1)
+    data = sp.Dataset(codes, np.zeros(65_300), categorical=[0], max_bin=65_536)
+    assert data.schema.categories[0].kept == 65_000
+    assert sp.train({}, data, 1).predict(codes[:2]).shape == (2,)
+
+
+def test_categories_of_equal_counts_stand_in_their_own_order():
+    values = ("b", "a", "d", "c")
+    table = read_table(pd.DataFrame({"c": [*values, "d", "z", "z", "z"]}))
+    assert learn_categories(table, (), None, 255) == (Categories(("z", "d", "a", "b", "c"), 5),)

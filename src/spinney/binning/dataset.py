@@ -54,7 +54,9 @@ class Dataset:
     reference : Dataset, optional
         Take the columns and cuts of this data set; needed for validation data.
     max_bin : int, default=255
-        Most bins of one column, 2 to 65 536. (65 536 counts the bin for missing values.)
+        Most bins of a column of numbers, 2 to 65 536. (65 536 counts the bin for missing values.) A column of up to max_bin
+        categories has a bin for each. Of more, the most frequent that together make up 99 % of the rows with a value have
+        one, at least max_bin and at most 65 000 of them; the others share a bin.
     bundle : bool, default=True
         Whether columns that are hardly ever away from zero together share a group. It makes training on one-hot columns
         faster; splits, importances and predictions are of the columns that were given.
@@ -65,9 +67,10 @@ class Dataset:
         from zero too. They are lost. At 0 bundling does not change the model.
     absent : {"zero", "missing"}, default="zero"
         What an entry that a sparse matrix does not store means.
-    categorical : "auto" or sequence of str or int, default="auto"
-        Columns of whole numbers, by name or position, whose numbers are categories. Columns of text and of a frame's
-        categories always are categorical; booleans are 0 and 1 unless they are named.
+    categorical : "auto" or sequence of str, int or bool, default="auto"
+        Columns of whole numbers, by name or position, whose numbers are categories, or a mask of one truth value a column.
+        Columns of text and of a frame's categories always are categorical, but text that all reads as numbers must be named.
+        Booleans are 0 and 1 unless they are named.
     unseen : {"missing", "error", "rarest"}, default="missing"
         What a category means, in later tables, that this one does not have: a missing value, an error, or the same as the
         rarest category.
@@ -101,7 +104,7 @@ class Dataset:
         bundle_order: str | None = None,
         max_conflict_rate: float | None = None,
         absent: str | None = None,
-        categorical: str | Sequence[str | int] = "auto",
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
         unseen: str | None = None,
         names: list[str] | tuple[str, ...] | None = None,
         keep_table: bool = False,
@@ -147,7 +150,10 @@ class Dataset:
         self._source.release()
 
     def _encoded(
-        self, table: Table, reference: Dataset | None, categorical: str | Sequence[str | int]
+        self,
+        table: Table,
+        reference: Dataset | None,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_],
     ) -> Table:
         """Find the schema, and turn categories into numbers."""
         if reference is not None:
@@ -188,7 +194,7 @@ class Dataset:
 
     @property
     def max_bin(self) -> int:
-        """Most bins of one column."""
+        """Most bins of a column of numbers."""
         return self.cuts.max_bin
 
     @property
@@ -202,7 +208,8 @@ class Dataset:
         Returns
         -------
         dict
-            rows, columns and bins (missing values not counted); groups of columns that are kept for all rows, and of
+            rows, columns and bins (missing values not counted); categorical columns, and rare categories, which share the
+            last bin of their column; groups of columns that are kept for all rows, and of
             these bundles of several columns; bundled columns; sparse columns, of which only stored entries are kept;
             those entries; conflicts, entries that bundles have no room for; bytes.
 
@@ -219,6 +226,8 @@ class Dataset:
             "rows": self.rows,
             "columns": self.columns,
             "bins": int(self.cuts.bins.sum()),
+            "categorical_columns": len(self.schema.categorical),
+            "rare_categories": sum(one.rare for one in self.schema.categories or () if one is not None),
             "groups": matrix.groups,
             "bundles": int((sizes > 1).sum()),
             "bundled_columns": int(sizes[sizes > 1].sum()),
@@ -246,16 +255,23 @@ def _data_params(given: Mapping[str, object], reference: Dataset | None) -> Conf
     return reference.params
 
 
-def _named_columns(categorical: str | Sequence[str | int], table: Table) -> set[int]:
+def _named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], table: Table) -> set[int]:
     """Positions of the columns that are named categorical."""
     if isinstance(categorical, str) and categorical == "auto":
         return set()
     if isinstance(categorical, str | bytes) or not isinstance(categorical, Iterable):
         raise ParameterTypeError(
-            f'categorical={categorical!r} must be "auto", or a list of names or positions of columns'
+            f'categorical={categorical!r} must be "auto", a list of names or positions of columns, or a mask'
         )
+    given = list(categorical)
+    if given and all(isinstance(one, bool | np.bool_) for one in given):
+        if len(given) != table.columns:
+            raise ParameterError(
+                f"categorical is a mask of {len(given)} truth values, but X has {table.columns} columns; give one a column"
+            )
+        return {column for column, one in enumerate(given) if one}
     found = set()
-    for one in categorical:
+    for one in given:
         if isinstance(one, str):
             if one not in (table.names or ()):
                 raise ParameterError(f"categorical names the column {one!r}, which X does not have")
@@ -267,7 +283,9 @@ def _named_columns(categorical: str | Sequence[str | int], table: Table) -> set[
                 )
             found.add(int(one))
         else:
-            raise ParameterTypeError(f"categorical holds {one!r}; give names or positions of columns")
+            raise ParameterTypeError(
+                f"categorical holds {one!r}; give names or positions of columns, or a mask"
+            )
     return found
 
 

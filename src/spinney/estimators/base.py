@@ -51,7 +51,7 @@ class GBMBase(BaseEstimator, ABC):
     n_jobs: int | None
     validation_fraction: float | None
     progress: bool
-    categorical: str | Sequence[str | int]
+    categorical: str | Sequence[str | int] | NDArray[np.bool_]
 
     model_: Model
     evals_result_: dict[str, dict[str, list[float]]]

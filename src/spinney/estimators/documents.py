@@ -23,8 +23,9 @@ _TEXTS: Mapping[str, str] = {
     "it.",
     "random_state": "Seed of everything drawn at random. None is the same as 0, so that every fit can be repeated; a "
     "RandomState gives each fit a seed of its own.",
-    "categorical": "'auto' or list of str or int, default='auto'\nColumns of whole numbers, by name or position, whose "
-    "numbers are categories. Columns of text and of a frame's categories always are categorical.",
+    "categorical": "'auto' or list of str, int or bool, default='auto'\nColumns of whole numbers, by name or position, whose "
+    "numbers are categories, or a mask of one truth value a column. Columns of text and of a frame's categories always are "
+    "categorical, but text that all reads as numbers must be named.",
     "progress": "bool, default=False\nShow a progress bar while fitting.",
 }
 

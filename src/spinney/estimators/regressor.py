@@ -91,7 +91,7 @@ class GBMRegressor(RegressorMixin, GBMBase):
         bundle_order: str = "auto",
         max_conflict_rate: float = 0.0,
         absent: str = "zero",
-        categorical: str | Sequence[str | int] = "auto",
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
         unseen: str = "missing",
         max_cat_to_onehot: int = 4,
         max_cat_threshold: int = 32,

@@ -286,7 +286,14 @@ class Config:
         "column names or positions to numbers, 1 for the others. A column of weight 0 is never drawn.",
     )
     max_bin: int = param(
-        255, group="data", low=2, high=65536, aliases=("max_bins",), doc="Most bins of one column."
+        255,
+        group="data",
+        low=2,
+        high=65536,
+        aliases=("max_bins",),
+        doc="Most bins of a column of numbers. A column of up to max_bin categories has a bin for each. Of more, the most "
+        "frequent that together make up 99 % of the rows with a value have one, at least max_bin and at "
+        "most 65 000 of them; the others share a bin.",
     )
     bundle: bool = param(
         True,
