@@ -173,14 +173,24 @@ def test_a_table_that_is_gone_is_an_error_that_says_what_to_do(copied):
     else:
         sp.train({"max_leaves": 2}, data, 1)
         del X
-    with pytest.raises(DataError, match="keep X until they have been trained, or give keep_table=True"):
-        sp.train({"tree_method": "exact"}, data, 1)
+    says = "the table of {}, which is gone: keep its X until they have been trained, or give keep_table=True"
+    for method in ("exact", "approx"):
+        with pytest.raises(DataError, match=says.format("dataset")):
+            sp.train({"tree_method": method}, data, 1)
     sp.train({"tree_method": "hist"}, data, 1)
+
+
+@pytest.mark.parametrize("method", [{"tree_method": "exact"}, {"tree_method": "approx"}])
+def test_a_validation_table_that_is_gone_is_named(method):
+    data = sp.Dataset(X, Y)
+    valid = {"early": data, "late": pickle.loads(pickle.dumps(sp.Dataset(X, Y, reference=data)))}
+    with pytest.raises(DataError, match=r"need the table of valid\['late'\], which is gone"):
+        sp.train(method, data, 1, valid=valid)
 
 
 def test_a_table_that_has_changed_its_shape_is_refused():
     X = np.arange(12.0).reshape(6, 2)
     data = sp.Dataset(X, np.arange(6.0))
     X.resize((4, 3), refcheck=False)
-    with pytest.raises(DataError, match="has changed its shape"):
+    with pytest.raises(DataError, match="X of dataset has changed its shape"):
         sp.train({"tree_method": "exact"}, data, 1)

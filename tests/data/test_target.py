@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from spinney.data import read_margin, read_vector, read_weight
+from spinney.data import read_labels, read_margin, read_vector, read_weight
 from spinney.errors import DataError, DataTypeError
 
 SOURCES = [
@@ -166,3 +166,28 @@ def test_a_margin_of_one_output_may_be_a_vector():
 def test_margins_that_cannot_be_used_are_refused(values, outputs, message):
     with pytest.raises(DataError, match=message):
         read_margin(values, 3, outputs)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a", "b"], "target must be one number for each row.*Only classifiers take labels that are text"),
+        (np.array(["1", "2"]), r"y holds text \(dtype <U1\); a target must be.*astype\(float\)"),
+        (pd.Series(["1", "2"]), "y holds text.*a target must be"),
+        (np.array([1j, 2]), "y holds complex numbers; it must hold one real number for each row"),
+        (pl.Series([[1], [2]]), "y holds nested values .*it must hold one number for each row"),
+    ],
+)
+def test_advice_about_a_target_is_about_targets(values, message):
+    with pytest.raises((DataError, DataTypeError), match=message) as caught:
+        read_vector(values, 2, "y")
+    assert "column" not in str(caught.value)
+    with pytest.raises((DataError, DataTypeError), match=r"one (real )?number for each row"):
+        read_weight(values, 2)
+
+
+def test_complex_labels_are_refused_as_labels():
+    with pytest.raises(
+        DataError, match="y holds complex numbers; labels must be strings, integers or booleans"
+    ):
+        read_labels(np.array([1j, 2]), 2)

@@ -136,13 +136,21 @@ class Dataset:
         self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
         self._bin(self._encoded(table, reference, categorical), reference, n_jobs)
 
-    def table(self) -> Table:
-        """The table that was given, with its columns in order and categories as numbers; an error if it is gone."""
-        table = self._source.table()
+    def table(self, what: str = "dataset") -> Table:
+        """The table that was given, with its columns in order and categories as numbers.
+
+        Parameters
+        ----------
+        what : str, default="dataset"
+            Names this data set in the error for a table that is gone.
+        """
+        table = self._source.table(what)
         if self._matched:
             table = match_columns(table, self.schema.names, self.schema.columns, model="the reference")
         if (table.rows, table.columns) != (self.rows, self.columns):
-            raise DataError("X has changed its shape since the Dataset was made; make the Dataset again")
+            raise DataError(
+                f"X of {what} has changed its shape since the Dataset was made; make the Dataset again"
+            )
         return encode(table, self.schema.categories, self.params.unseen if self._matched else "missing")
 
     def release(self) -> None:

@@ -28,7 +28,7 @@ class Source:
     >>> X = np.eye(2)
     >>> source = Source(X, None, keep=False)
     >>> source.release()
-    >>> source.table().rows
+    >>> source.table("dataset").rows
     2
     """
 
@@ -42,13 +42,13 @@ class Source:
             with suppress(TypeError):
                 self._find = weakref.ref(self._find())
 
-    def table(self) -> Table:
-        """Read the table; an error if it is gone."""
+    def table(self, what: str) -> Table:
+        """Read the table; an error about `what`, which names the data set, if it is gone."""
         X = self._find()
         if X is None:
             raise DataError(
-                "tree_method exact and approx need the table, which is gone: keep X until they have been trained, or give "
-                "keep_table=True to Dataset"
+                f"tree_method exact and approx need the table of {what}, which is gone: keep its X until they have been "
+                "trained, or give keep_table=True to Dataset"
             )
         return X if isinstance(X, Table) else read_table(X, names=self._names)
 

@@ -2,7 +2,7 @@
 
 import datetime
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -17,24 +17,34 @@ ADVICE = {
     "times": "turn it into numbers first, for example into seconds or days since a fixed date",
     "nested values": "give each of its parts a column of its own",
     "values that are no numbers": "only booleans, integers and floats can be read",
+    "complex": "give the real and the imaginary part as two columns of floats",
+}
+# For what has one value a row, such as a target.
+VECTOR_ADVICE = ADVICE | {
+    "text": "it must hold one number for each row: use astype(float) where the text reads as numbers",
+    "nested values": "it must hold one number for each row",
+    "complex": "it must hold one real number for each row",
+}
+TARGET_ADVICE = VECTOR_ADVICE | {
+    "text": "a target must be one number for each row: use astype(float) where the text reads as numbers. Only classifiers take "
+    "labels that are text",
 }
 DTYPE_KINDS = {"U": "text", "S": "text", "T": "text", "M": "times", "m": "times"}
 
 
-def refusal(where: str, content: str, found: object) -> DataTypeError:
+def refusal(where: str, content: str, found: object, advice: Mapping[str, str] = ADVICE) -> DataTypeError:
     """Make the error for a column whose `content` (a key of `ADVICE`) cannot be used."""
-    return DataTypeError(f"{where} holds {content} ({found}); {ADVICE[content]}")
+    return DataTypeError(f"{where} holds {content} ({found}); {advice[content]}")
 
 
-def complex_refusal(where: str) -> DataError:
+def complex_refusal(where: str, advice: Mapping[str, str] = ADVICE) -> DataError:
     """Make the error for complex numbers."""
-    return DataError(
-        f"Complex data not supported: {where} holds complex numbers; give the real and the imaginary part as "
-        "two columns of floats"
-    )
+    return DataError(f"Complex data not supported: {where} holds complex numbers; {advice['complex']}")
 
 
-def numeric(values: NDArray[Any], where: Callable[[int], str]) -> NDArray[Any]:
+def numeric(
+    values: NDArray[Any], where: Callable[[int], str], advice: Mapping[str, str] = ADVICE
+) -> NDArray[Any]:
     """Give the values as booleans, integers or floats.
 
     Parameters
@@ -43,6 +53,8 @@ def numeric(values: NDArray[Any], where: Callable[[int], str]) -> NDArray[Any]:
         Returned as it is when its dtype is numeric. Objects that are numbers or missing become float64.
     where : callable
         Names column j in messages.
+    advice : mapping, default=ADVICE
+        What to do about each content that cannot be used.
 
     Returns
     -------
@@ -59,19 +71,20 @@ def numeric(values: NDArray[Any], where: Callable[[int], str]) -> NDArray[Any]:
     if kind in "biuf":
         return values
     if kind == "c":
-        raise complex_refusal(where(0))
+        raise complex_refusal(where(0), advice)
     if kind != "O":
-        raise refusal(where(0), DTYPE_KINDS.get(kind, "values that are no numbers"), f"dtype {values.dtype}")
+        content = DTYPE_KINDS.get(kind, "values that are no numbers")
+        raise refusal(where(0), content, f"dtype {values.dtype}", advice)
     if values.ndim == 1:
-        return _from_objects(values, where(0))
+        return _from_objects(values, where(0), advice)
     matrix = np.empty(values.shape, order="F")
     for column in range(values.shape[1]):
-        matrix[:, column] = _from_objects(values[:, column], where(column))
+        matrix[:, column] = _from_objects(values[:, column], where(column), advice)
     return matrix
 
 
 def content_of(kind: type) -> str:
-    """Say what a Python type holds: "number", "missing", "complex", or a key of `ADVICE`."""
+    """Say what a Python type holds: "number", "missing", or a key of `ADVICE`."""
     if kind is type(None) or (kind.__name__ == "NAType" and kind.__module__.startswith("pandas")):
         return "missing"
     # np.timedelta64 calls itself an integer, so times are told apart before numbers.
@@ -87,12 +100,12 @@ def content_of(kind: type) -> str:
     return "values that are no numbers"
 
 
-def _from_objects(values: NDArray[Any], where: str) -> NDArray[np.float64]:
+def _from_objects(values: NDArray[Any], where: str, advice: Mapping[str, str]) -> NDArray[np.float64]:
     contents = {kind: content_of(kind) for kind in set(map(type, values))}
     bad = {kind for kind, content in contents.items() if content not in ("number", "missing")}
     if bad:
         row, value = next((row, value) for row, value in enumerate(values) if type(value) in bad)
-        raise _object_refusal(where, row, value, contents[type(value)])
+        raise _object_refusal(where, row, value, contents[type(value)], advice)
     if any(content == "missing" and kind is not type(None) for kind, content in contents.items()):
         values = values.copy()
         values[[contents[type(value)] == "missing" for value in values]] = None
@@ -102,13 +115,15 @@ def _from_objects(values: NDArray[Any], where: str) -> NDArray[np.float64]:
         raise DataError(f"{where} holds a number that float64 cannot hold: {error}") from error
 
 
-def _object_refusal(where: str, row: int, value: object, content: str) -> SpinneyError:
+def _object_refusal(
+    where: str, row: int, value: object, content: str, advice: Mapping[str, str]
+) -> SpinneyError:
     if content == "complex":
-        return complex_refusal(where)
+        return complex_refusal(where, advice)
     if content == "values that are no numbers":
         # scikit-learn's estimator checks look for "argument must be a string or a number".
         return DataTypeError(
             f"{where} cannot be read as numbers: argument must be a string or a number, not "
-            f"'{type(value).__name__}' (row {row}); {ADVICE[content]}"
+            f"'{type(value).__name__}' (row {row}); {advice[content]}"
         )
-    return refusal(where, content, f"{str(value)[:40]!r} in row {row}")
+    return refusal(where, content, f"{str(value)[:40]!r} in row {row}", advice)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spinney.data.array import not_a_vector, plain_array
 from spinney.data.frame import frame_vector, is_frame
-from spinney.data.numeric import complex_refusal, content_of, numeric
+from spinney.data.numeric import TARGET_ADVICE, VECTOR_ADVICE, complex_refusal, content_of, numeric
 from spinney.data.read import read_table
 from spinney.data.table import as_matrix
 from spinney.errors import DataError, DataTypeError
@@ -46,7 +46,8 @@ def read_vector(values: Any, rows: int, what: str, *, allow_none: bool = True) -
     """
     if values is None and allow_none:
         return None
-    array = numeric(_one_dimension(values, rows, what), lambda _: what)
+    advice = TARGET_ADVICE if what == "y" else VECTOR_ADVICE
+    array = numeric(_one_dimension(values, rows, what), lambda _: what, advice)
     with np.errstate(over="ignore", under="ignore"):
         vector = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     _check_finite(vector, what)
@@ -122,7 +123,7 @@ def read_margin(
         return None
     if outputs == 1:
         return read_vector(values, rows, what, allow_none=False).reshape(rows, 1)
-    matrix = as_matrix(read_table(values, what=what))
+    matrix = as_matrix(read_table(values, what=what, allow_empty=rows == 0))
     if matrix.shape != (rows, outputs):
         raise DataError(
             f"{what} has shape {matrix.shape}; it must be ({rows}, {outputs}), one score a row and output"
@@ -172,7 +173,7 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
                 "use a regressor, or turn them into classes"
             )
     elif kind == "c":
-        raise complex_refusal("y")
+        raise complex_refusal("y", {"complex": "labels must be strings, integers or booleans"})
     elif kind not in "bU":
         raise DataTypeError(
             f"Unknown label type: y has dtype {labels.dtype}; labels must be strings, integers or booleans"

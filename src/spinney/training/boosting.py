@@ -231,13 +231,14 @@ class _Boosting:
     def _watch(self, name: str, data: Dataset) -> _Watched:
         if data is self._dataset:
             return _Watched(data, self._round.target, self._round.scores, None)
-        target = _target(data, f"valid[{name!r}]")
+        what = f"valid[{name!r}]"
+        target = _target(data, what)
         try:
             self._objective.check_target(target, self._config.num_class)
         except DataError as error:
-            raise DataError(f"valid[{name!r}]: {error}") from None
-        scores = _starting_scores(data, self._base_score, f"valid[{name!r}]")
-        return _Watched(data, target, scores, self._learner.follow(data, scores))
+            raise DataError(f"{what}: {error}") from None
+        scores = _starting_scores(data, self._base_score, what)
+        return _Watched(data, target, scores, self._learner.follow(data, scores, what))
 
 
 def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:

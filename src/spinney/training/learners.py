@@ -38,8 +38,8 @@ class Learner(Protocol):
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow a tree for an output on the first `in_bag` rows of `bag`, None for all rows, and move the scores of all rows."""
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
-        """What adds the latest tree to the scores of other rows."""
+    def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
+        """What adds the latest tree to the scores of other rows, whose data set is called `what` in messages."""
 
 
 def get(config: Config, dataset: Dataset, weight_unit: float, state: Round, team: Team) -> Learner:
@@ -66,7 +66,7 @@ class _Hist:
         self.bag = self._grower.bag
         self.grow = self._grower.grow
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
+    def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
         data.release()
         walk = self._grower.walk(data.matrix, scores)
         return lambda tree, output: self._team.run(walk)
@@ -97,8 +97,10 @@ class _Approx:
         self.bag = self._grower.bag
         self.grow = self._grower.grow
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
-        walk = self._grower.walk(bin_table(data.table(), self._cuts, self._team, None, self._missing), scores)
+    def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
+        walk = self._grower.walk(
+            bin_table(data.table(what), self._cuts, self._team, None, self._missing), scores
+        )
         return lambda tree, output: self._team.run(walk)
 
 
@@ -137,8 +139,8 @@ class _Sorted:
         self._add(tree, output)
         return tree
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64]) -> AddTree:
-        return self._adder(data.table(), scores, self._threads)
+    def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
+        return self._adder(data.table(what), scores, self._threads)
 
     def _adder(self, table: Table, scores: NDArray[np.float64], threads: int) -> AddTree:
         def add(tree: Tree, output: int) -> None:
