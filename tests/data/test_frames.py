@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import spinney as sp
 from spinney.data import as_matrix, read_table
 from spinney.errors import DataError, DataTypeError
 
@@ -151,14 +152,35 @@ def test_pandas_columns_of_strings_and_numbers_are_refused():
 @pytest.mark.parametrize(
     "frame",
     [
-        pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]),
+        pd.DataFrame([[1.0, 2.0, 3.0]], columns=["b", "a", "a"]),
         pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]),
+        pa.RecordBatch.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]),
         pd.DataFrame([[1.0, 2.0]], columns=[3, 3]),
     ],
 )
-def test_duplicate_column_names_are_refused(frame):
+def test_duplicate_column_names_are_refused_by_name(frame):
+    fitted = sp.GBMRegressor(n_estimators=1).fit(np.eye(30, 2), np.zeros(30))
+    readers = (
+        read_table,
+        sp.Dataset,
+        fitted.model_.predict,
+        fitted.predict,
+        lambda X: sp.GBMRegressor().fit(X, [1.0]),
+        lambda X: fitted.fit(np.eye(30, 2), np.zeros(30), eval_set=(X, [1.0])),
+    )
+    for read in readers:
+        with pytest.raises(DataError, match=r'X has more than one column named "[a3]"; column names must be'):
+            read(frame)
+
+
+def test_duplicate_column_names_of_an_arrow_stream_are_refused():
+    class Streamed:
+        def __arrow_c_stream__(self, requested_schema=None):
+            table = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
+            return table.__arrow_c_stream__(requested_schema)
+
     with pytest.raises(DataError, match="more than one column of the same name"):
-        read_table(frame)
+        read_table(Streamed())
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def plain_array(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def array_table(values: Any, what: str) -> Table:
+def array_table(values: Any, what: str, *, allow_empty: bool = False) -> Table:
     """Read an array-like as a table without names.
 
     Parameters
@@ -68,6 +68,8 @@ def array_table(values: Any, what: str) -> Table:
         Two-dimensional.
     what : str
         Name of the argument, for messages.
+    allow_empty : bool, default=False
+        Whether a table may have no rows.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def array_table(values: Any, what: str) -> Table:
     array = plain_array(values, what)
     if array.ndim != 2:
         raise wrong_dimensions(array, what)
-    check_size(array.shape)
+    check_size(array.shape, allow_empty=allow_empty)
     array = numeric(array, lambda column: f"{column_title(None, column)} of {what}")
     return Table(array.shape[0], array.shape[1], None, (Panel(0, array),))
 
@@ -109,11 +111,11 @@ def not_a_vector(shape: tuple[int, ...], what: str) -> DataError:
     return DataError(f"bad input shape {shape}: {what} should be a 1d array with one value for each row")
 
 
-def check_size(shape: tuple[int, ...]) -> None:
-    """Refuse a table without rows or without columns, in the words scikit-learn uses."""
+def check_size(shape: tuple[int, ...], *, allow_empty: bool) -> None:
+    """Refuse a table without rows, unless it may be empty, or without columns, in the words scikit-learn uses."""
     rows, columns = shape
-    for count, unit in ((rows, "sample"), (columns, "feature")):
-        if count == 0:
+    for count, unit in ((rows or allow_empty, "sample"), (columns, "feature")):
+        if not count:
             raise DataError(
                 f"Found array with 0 {unit}(s) (shape=({rows}, {columns})) while a minimum of 1 is required."
             )

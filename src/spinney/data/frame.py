@@ -1,5 +1,7 @@
 """pandas, Polars and PyArrow objects as tables and vectors; narwhals, imported only here, reads them."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.data.array import array_table, check_size, not_a_vector, plain_array
 from spinney.data.kinds import kept_as
-from spinney.data.numeric import content_of, numeric, refusal
+from spinney.data.numeric import ADVICE, VECTOR_ADVICE, content_of, numeric, refusal
 from spinney.data.table import Panel, Table, check_names, column_title
 from spinney.errors import DataError, DataTypeError
 
@@ -33,7 +35,19 @@ def is_frame(value: object) -> bool:
     return not FRAME_PACKAGES.isdisjoint(packages_of(value)) or hasattr(value, "__arrow_c_stream__")
 
 
-def frame_table(value: Any, what: str) -> Table:
+def refuse_duplicate_names(value: Any, what: str) -> None:
+    """Refuse a frame of which two columns have the same name, as pandas and PyArrow allow."""
+    packages = packages_of(value)
+    if "pyarrow" in packages:
+        names = getattr(getattr(value, "schema", None), "names", ())
+    else:
+        names = () if packages.isdisjoint({"pandas", "modin", "cudf"}) else getattr(value, "columns", ())
+    twice = next((name for name, often in Counter(names).items() if often > 1), None)
+    if twice is not None:
+        raise DataError(f'{what} has more than one column named "{twice}"; column names must be distinct')
+
+
+def frame_table(value: Any, what: str, *, allow_empty: bool = False) -> Table:
     """Read a frame as a table: pandas' single block as one panel, else one panel a column.
 
     Parameters
@@ -42,6 +56,8 @@ def frame_table(value: Any, what: str) -> Table:
         A pandas, Polars or PyArrow frame, or any object with an Arrow stream.
     what : str
         Name of the argument, for messages.
+    allow_empty : bool, default=False
+        Whether a table may have no rows.
 
     Returns
     -------
@@ -52,8 +68,8 @@ def frame_table(value: Any, what: str) -> Table:
 
     frame = _native(value, what)
     if isinstance(frame, np.ndarray):
-        return array_table(frame, what)
-    check_size(frame.shape)
+        return array_table(frame, what, allow_empty=allow_empty)
+    check_size(frame.shape, allow_empty=allow_empty)
     rows, columns = frame.shape
     names = _names(frame, what)
     block = _pandas_block(frame)
@@ -88,28 +104,28 @@ def frame_vector(value: Any, what: str) -> NDArray[Any]:
         return native
     if native.shape[1] != 1:
         raise not_a_vector(native.shape, what)
-    return _array(next(nw.from_native(native, eager_only=True).iter_columns()), what)
+    return _array(next(nw.from_native(native, eager_only=True).iter_columns()), what, VECTOR_ADVICE)
 
 
 def _native(value: Any, what: str) -> Any:
     """Give a native eager frame, or a NumPy array for a value that is not a frame."""
     import narwhals as nw
 
-    try:
-        known = nw.from_native(value, pass_through=True, allow_series=True)
-    except nw.exceptions.DuplicateError as error:
-        raise DataError(f"{what} has more than one column of the same name. {error}") from error
+    refuse_duplicate_names(value, what)
+    known = nw.from_native(value, pass_through=True, allow_series=True)
     if isinstance(known, nw.LazyFrame):
         raise DataTypeError(
             f"{what} is a {type(value).__name__}, which holds no values: call .collect() first"
         )
     if isinstance(known, nw.Series):
-        return _array(known, what)
+        return _array(known, what, VECTOR_ADVICE)
     if isinstance(known, nw.DataFrame):
         return known.to_native()
     if hasattr(value, "__arrow_c_stream__"):
         try:
             return nw.from_arrow(value, backend="pyarrow").to_native()
+        except nw.exceptions.DuplicateError as error:
+            raise DataError(f"{what} has more than one column of the same name. {error}") from error
         except ModuleNotFoundError as error:
             raise DataTypeError(
                 f"{what} is a {type(value).__name__} with an Arrow stream, and reading one needs PyArrow: "
@@ -148,11 +164,11 @@ def _pandas_block(frame: Any) -> NDArray[Any] | None:
     return block
 
 
-def _array(series: Any, where: str) -> NDArray[Any]:
+def _array(series: Any, where: str, advice: Mapping[str, str] = ADVICE) -> NDArray[Any]:
     import narwhals as nw
 
     if series.dtype.is_nested():
-        raise refusal(where, "nested values", f"dtype {series.dtype}")
+        raise refusal(where, "nested values", f"dtype {series.dtype}", advice)
     if series.dtype in (nw.Int128, nw.UInt128):
         series = series.cast(nw.Float64)
     elif series.dtype == nw.Boolean and series.null_count():

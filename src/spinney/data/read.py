@@ -10,7 +10,9 @@ from spinney.data.sparse import is_sparse, sparse_table
 from spinney.data.table import Table, check_names
 
 
-def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -> Table:
+def read_table(
+    X: Any, *, names: Sequence[str] | None = None, what: str = "X", allow_empty: bool = False
+) -> Table:
     """Read a table of numbers.
 
     Parameters
@@ -23,11 +25,13 @@ def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -
         Column names, in place of those that X brings.
     what : str, default="X"
         Name of the argument, for messages.
+    allow_empty : bool, default=False
+        Whether the table may have no rows, as one to predict on may.
 
     Returns
     -------
     Table
-        At least one row and one column.
+        At least one column, and one row unless it may be empty.
 
     Raises
     ------
@@ -44,9 +48,10 @@ def read_table(X: Any, *, names: Sequence[str] | None = None, what: str = "X") -
     (2, 2, ('age', 'height'))
     """
     if is_frame(X):
-        table = frame_table(X, what)
+        table = frame_table(X, what, allow_empty=allow_empty)
     else:
-        table = sparse_table(X, what) if is_sparse(X) else array_table(X, what)
+        read = sparse_table if is_sparse(X) else array_table
+        table = read(X, what, allow_empty=allow_empty)
     if names is None:
         return table
     return replace(table, names=check_names(names, table.columns, what))

@@ -100,7 +100,7 @@ class SparseValues:
             yield first, block
 
 
-def sparse_table(X: Any, what: str) -> Table:
+def sparse_table(X: Any, what: str, *, allow_empty: bool = False) -> Table:
     """Read a sparse matrix as a table without names.
 
     Parameters
@@ -109,6 +109,8 @@ def sparse_table(X: Any, what: str) -> Table:
         CSR, CSC or COO; other formats are converted. Entries stored twice are added up, as SciPy means them.
     what : str
         Name of the argument, for messages.
+    allow_empty : bool, default=False
+        Whether a table may have no rows.
 
     Returns
     -------
@@ -124,7 +126,7 @@ def sparse_table(X: Any, what: str) -> Table:
     """
     if len(X.shape) != 2:
         raise DataError(f"{what} is a sparse array of {len(X.shape)} dimensions; it must have 2")
-    check_size(X.shape)
+    check_size(X.shape, allow_empty=allow_empty)
     if X.format not in FORMATS:
         X = X.tocsr()
     if not isinstance(X.data, np.ndarray) or X.data.ndim != 1:

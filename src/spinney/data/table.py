@@ -98,7 +98,7 @@ class Table:
     Attributes
     ----------
     rows, columns : int
-        Both at least 1.
+        At least one column; a table to predict on may have no rows.
     names : tuple of str, or None
         Distinct column names; None when the input had none.
     panels : tuple of Panel

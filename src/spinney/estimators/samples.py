@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from spinney.binning.dataset import Dataset
 from spinney.data import Table
 from spinney.data.array import plain_array
-from spinney.data.frame import is_frame
+from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.sparse import is_sparse
 
 
@@ -59,7 +59,9 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
 
     Nothing is copied or converted, except that lists become an array. What is no table is left for the reader to refuse.
     """
-    if not is_frame(X) and not is_sparse(X):
+    if is_frame(X):
+        refuse_duplicate_names(X, "X")
+    elif not is_sparse(X):
         X = plain_array(X, "X")
     if len(getattr(X, "shape", ())) == 2:
         validate_data(estimator, X, reset=reset, skip_check_array=True)

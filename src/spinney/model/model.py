@@ -135,7 +135,8 @@ class Model:
         Parameters
         ----------
         X : table
-            NumPy array, pandas, Polars or Arrow table, or SciPy sparse matrix, with the columns of the training table.
+            NumPy array, pandas, Polars or Arrow table, or SciPy sparse matrix, with the columns of the training table. It
+            may have no rows.
         rounds : int, optional
             Use the first so many rounds; 0 is the base score alone. Without it `best_round`, else all.
         n_jobs : int, optional
@@ -170,7 +171,10 @@ class Model:
         table = self.read(X)
         margin = read_margin(base_margin, table.rows, self.outputs)
         start = self.base_score if margin is None else margin
-        scores = self._predictor.raw_scores(start, table, trees, n_jobs)
+        if table.rows == 0:
+            scores = np.empty((0, self.outputs))
+        else:
+            scores = self._predictor.raw_scores(start, table, trees, n_jobs)
         return scores[:, 0] if self.outputs == 1 else scores
 
     def predict_leaf(
@@ -184,7 +188,10 @@ class Model:
             Node numbers, counted from the first node of each tree.
         """
         trees = self._rounds_to_use(rounds) * self.outputs
-        return self._predictor.leaf_indices(self.read(X), trees, n_jobs)
+        table = self.read(X)
+        if table.rows == 0:
+            return np.empty((0, trees), np.int32)
+        return self._predictor.leaf_indices(table, trees, n_jobs)
 
     def importance(self, kind: Kind = "gain", rounds: int | None = None) -> NDArray[np.float64]:
         """Tell how much each column matters to the splits.
@@ -242,7 +249,9 @@ class Model:
 
     def read(self, X: object) -> Table:
         """Read a table to predict on: its columns in the order of training, categories as their numbers."""
-        table = match_columns(read_table(X), self.feature_names, self.n_features)
+        table = match_columns(read_table(X, allow_empty=True), self.feature_names, self.n_features)
+        if table.rows == 0:
+            return table
         return encode(table, self._parts.schema.categories, self.params.unseen)
 
     @cached_property
