@@ -1,8 +1,11 @@
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from spinney.tree import dump
+from spinney.data import Categories
+from spinney.tree import Sets, dump
 
 NAMES = ["age", "größe", 'quoted "name"']
 
@@ -58,3 +61,32 @@ def test_a_tree_deeper_than_the_stack_can_be_shown(chain):
     for _ in range(5_000):
         node = node["right"]
     assert node["leaf"] == 1.0
+
+
+@pytest.fixture
+def towns(stump):
+    """A stump that sends categories 0, 2 and 3 left."""
+    sets = Sets(node=np.array([0]), start=np.array([0, 1]), bits=np.array([0b1101]))
+    return replace(stump, sets=sets)
+
+
+@pytest.mark.parametrize(
+    ("known", "shown", "line"),
+    [
+        (Categories(("Rome", "Bern", "Größe", "a 'b'"), 4), ["Rome", "Größe", "a 'b'"], "['Rome', 'Größe', \"a 'b'\"]"),
+        (Categories((7, -3, 0, 5), 4), [7, 0, 5], "[7, 0, 5]"),
+        (Categories((0.5, 1, 2.5, 5), 4), [0.5, 2.5, 5], "[0.5, 2.5, 5]"),
+        (Categories(("Rome", "Bern", "Oslo", "Kiel", "Wien"), 3), ["Rome", "Oslo", {"others": 2}], "['Rome', 'Oslo', 2 others]"),
+        (None, [0, 2, 3], "[0, 2, 3]"),
+    ],
+)  # fmt: skip
+def test_categories_are_shown_and_not_their_numbers(towns, known, shown, line):
+    categories = (None, known, None)
+    assert dump.nested(towns, NAMES, categories)["categories"] == shown
+    assert json.loads(dump.to_json(towns, NAMES, categories)) == dump.nested(towns, NAMES, categories)
+    assert dump.text(towns, NAMES, categories).startswith(f"0: größe in {line}, missing left, gain 8.0")
+
+
+def test_numbers_of_categories_are_shown_where_the_categories_are_not_known(towns):
+    assert dump.nested(towns)["categories"] == [0, 2, 3]
+    assert "column 1 in [0, 2, 3]" in dump.text(towns)

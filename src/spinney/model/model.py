@@ -226,10 +226,18 @@ class Model:
         return cls._of(file.loads(data))
 
     def to_json(self) -> str:
-        """Write the model for people: JSON with its header and its trees as nested nodes, one line a node."""
+        """Write the model for people: JSON with its header and its trees as nested nodes, one line a node.
+
+        A split of categories lists those that go left. {"others": 12} at the end of the list are 12 rare categories that
+        share a bin.
+        """
         facts = {**header.describe(self._parts), "base_score": self.base_score.tolist()}
         head = json.dumps(facts, indent=2, ensure_ascii=False)
-        trees = (dump.to_json(self.forest.tree(t), self.feature_names, 4) for t in range(self.forest.trees))
+        schema, forest = self._parts.schema, self.forest
+        trees = (
+            dump.to_json(forest.tree(t), schema.names, schema.categories, indent=4)
+            for t in range(forest.trees)
+        )
         return head.removesuffix("\n}") + ',\n  "trees": [\n' + ",\n".join(trees) + "\n  ]\n}"
 
     def __eq__(self, other: object) -> bool:

@@ -8,10 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from spinney.data import Categories
 from spinney.tree.forest import Tree
 
 
-def text(tree: Tree, names: Sequence[str] | None = None) -> str:
+def text(
+    tree: Tree,
+    names: Sequence[str] | None = None,
+    categories: Sequence[Categories | None] | None = None,
+) -> str:
     """Show a tree as one line for each node, indented by depth.
 
     Parameters
@@ -20,6 +25,8 @@ def text(tree: Tree, names: Sequence[str] | None = None) -> str:
         The tree to show.
     names : sequence of str, optional
         Names of the columns; without them column 3 is shown as `column 3`.
+    categories : sequence of Categories or None, optional
+        The categories of each column; without them their numbers are shown.
 
     Returns
     -------
@@ -47,15 +54,19 @@ def text(tree: Tree, names: Sequence[str] | None = None) -> str:
             what = f"leaf {float(tree.value[node])}"
         else:
             missing = "left" if tree.default_left[node] else "right"
-            members = tree.sets.members(node)
-            rule = f"<= {float(tree.threshold[node])}" if members is None else f"in {members}"
+            members = _members(tree, node, categories)
+            rule = f"<= {float(tree.threshold[node])}" if members is None else f"in {_set_text(members)}"
             what = f"{_column(tree, node, names)} {rule}, missing {missing}, gain {float(tree.gain[node])}"
         reached = f"cover {float(tree.cover[node])}, count {tree.count[node]}"
         lines.append(f"{'  ' * depth}{node}: {what}, {reached}")
     return "\n".join(lines)
 
 
-def nested(tree: Tree, names: Sequence[str] | None = None) -> dict[str, object]:
+def nested(
+    tree: Tree,
+    names: Sequence[str] | None = None,
+    categories: Sequence[Categories | None] | None = None,
+) -> dict[str, object]:
     """Turn a tree into dictionaries, each inner node holding its children under "left" and "right".
 
     Parameters
@@ -64,13 +75,15 @@ def nested(tree: Tree, names: Sequence[str] | None = None) -> dict[str, object]:
         The tree to turn.
     names : sequence of str, optional
         Names of the columns; without them "feature" is the column's number.
+    categories : sequence of Categories or None, optional
+        The categories of each column; without them "categories" holds their numbers.
 
     Returns
     -------
     dict
-        The root. An inner node has "node", "feature", "threshold" (or "categories", the numbers of those that go left),
-        "missing" ("left" or "right"), "gain", "cover", "count", "left" and "right"; a leaf has "node", "leaf", "cover" and
-        "count".
+        The root. An inner node has "node", "feature", "threshold" (or "categories", a list of those that go left), "missing"
+        ("left" or "right"), "gain", "cover", "count", "left" and "right"; a leaf has "node", "leaf", "cover" and "count".
+        Where rare categories, which share a number, go left, the list ends with {"others": how many they are}.
 
     Examples
     --------
@@ -83,20 +96,25 @@ def nested(tree: Tree, names: Sequence[str] | None = None) -> dict[str, object]:
     >>> nested(leaf)
     {'node': 0, 'leaf': 0.25, 'cover': 3.0, 'count': 3}
     """
-    root = _facts(tree, 0, names)
+    root = _facts(tree, 0, names, categories)
     waiting = [(0, root)]
     while waiting:
         node, facts = waiting.pop()
         if tree.feature[node] >= 0:
             left = int(tree.left[node])
             for side, child in (("left", left), ("right", left + 1)):
-                below = _facts(tree, child, names)
+                below = _facts(tree, child, names, categories)
                 facts[side] = below
                 waiting.append((child, below))
     return root
 
 
-def to_json(tree: Tree, names: Sequence[str] | None = None, indent: int = 0) -> str:
+def to_json(
+    tree: Tree,
+    names: Sequence[str] | None = None,
+    categories: Sequence[Categories | None] | None = None,
+    indent: int = 0,
+) -> str:
     """Write the dictionaries of `nested` as JSON, one line for each node.
 
     Parameters
@@ -105,6 +123,8 @@ def to_json(tree: Tree, names: Sequence[str] | None = None, indent: int = 0) -> 
         The tree to write.
     names : sequence of str, optional
         Names of the columns; without them "feature" is the column's number.
+    categories : sequence of Categories or None, optional
+        The categories of each column; without them "categories" holds their numbers.
     indent : int
         Spaces before the root; each level below has one more.
 
@@ -128,7 +148,8 @@ def to_json(tree: Tree, names: Sequence[str] | None = None, indent: int = 0) -> 
     waiting = [(0, indent, "", "")]
     while waiting:
         node, depth, before, after = waiting.pop()
-        line = " " * depth + before + json.dumps(_facts(tree, node, names), ensure_ascii=False)
+        facts = _facts(tree, node, names, categories)
+        line = " " * depth + before + json.dumps(facts, ensure_ascii=False)
         if tree.feature[node] < 0:
             lines.append(line + after)
         else:
@@ -139,13 +160,20 @@ def to_json(tree: Tree, names: Sequence[str] | None = None, indent: int = 0) -> 
     return "\n".join(lines)
 
 
-def _facts(tree: Tree, node: int, names: Sequence[str] | None) -> dict[str, object]:
+def _facts(
+    tree: Tree,
+    node: int,
+    names: Sequence[str] | None,
+    categories: Sequence[Categories | None] | None,
+) -> dict[str, object]:
     tail = {"cover": float(tree.cover[node]), "count": int(tree.count[node])}
     feature = int(tree.feature[node])
     if feature < 0:
         return {"node": node, "leaf": float(tree.value[node]), **tail}
-    members = tree.sets.members(node)
-    rule = {"threshold": float(tree.threshold[node])} if members is None else {"categories": members}
+    members = _members(tree, node, categories)
+    rule: dict[str, object] = (
+        {"threshold": float(tree.threshold[node])} if members is None else {"categories": members}
+    )
     return {
         "node": node,
         "feature": feature if names is None else names[feature],
@@ -154,6 +182,25 @@ def _facts(tree: Tree, node: int, names: Sequence[str] | None) -> dict[str, obje
         "gain": float(tree.gain[node]),
         **tail,
     }
+
+
+def _members(
+    tree: Tree, node: int, categories: Sequence[Categories | None] | None
+) -> list[str | int | float | dict[str, int]] | None:
+    """Categories that go left, None where a node compares numbers."""
+    numbers = tree.sets.members(node)
+    known = None if categories is None else categories[int(tree.feature[node])]
+    if numbers is None or known is None:
+        return None if numbers is None else [*numbers]
+    kept = [known.values[number] for number in numbers if number < known.kept]
+    shared = any(number >= known.kept for number in numbers)
+    return [*kept, {"others": known.rare}] if shared else [*kept]
+
+
+def _set_text(members: Sequence[str | int | float | dict[str, int]]) -> str:
+    """Categories in one line, text in quotes."""
+    words = [f"{one['others']} others" if isinstance(one, dict) else repr(one) for one in members]
+    return f"[{', '.join(words)}]"
 
 
 def _column(tree: Tree, node: int, names: Sequence[str] | None) -> str:
