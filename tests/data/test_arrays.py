@@ -218,3 +218,9 @@ def test_given_names_that_cannot_be_used_are_refused(names, error, message):
 def test_what_is_no_table_of_numbers_is_refused_with_words_that_help(X, error, message):
     with pytest.raises(error, match=message):
         read_table(X)
+
+
+@pytest.mark.parametrize("values", [np.array([["1.5"]]), np.array([["1.5"]], dtype=object), [["1.5"]]])
+def test_text_outside_of_frames_is_refused_with_the_way_to_numbers(values):
+    with pytest.raises(DataTypeError, match=r"column 0 of X holds text .* as in X\.astype\(float\)"):
+        read_table(values)
