@@ -87,12 +87,6 @@ def test_probabilities_of_many_classes_are_the_softmax_of_the_scores(table, thre
     np.testing.assert_array_equal(model.predict(table), scores.argmax(axis=1))
 
 
-@pytest.mark.parametrize("y", [np.ones(200), ["oak"] * 200])
-def test_one_class_is_an_error(y, table):
-    with pytest.raises(DataError, match=r"only one class, .*two classes or more"):
-        sp.GBMClassifier().fit(table, y)
-
-
 def test_numbers_with_a_fraction_are_no_labels(table, numbers):
     with pytest.raises(DataError, match=r"continuous.*use a regressor"):
         sp.GBMClassifier().fit(table, numbers)
@@ -103,11 +97,7 @@ def test_labels_of_two_kinds_are_an_error(table):
         sp.GBMClassifier().fit(table, [1, "a"] * 100)
 
 
-@given(
-    st.lists(st.one_of(st.integers(-(2**60), 2**60)), min_size=2, max_size=30).filter(
-        lambda y: len(set(y)) > 1
-    )
-)
+@given(st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=30))
 def test_codes_lead_back_to_the_labels(labels):
     classes, codes = learn_classes(labels, len(labels))
     assert classes[codes.astype(int)].tolist() == labels

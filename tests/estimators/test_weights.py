@@ -95,12 +95,12 @@ def test_a_class_weight_of_zero_leaves_a_class_empty(table, two):
         fitted(table, two, class_weight={1: 0})
 
 
-def test_row_weights_that_leave_a_class_empty_are_an_error_that_names_it(table, two):
-    y = np.where(two == 1, "oak", "ash")
+def test_row_weights_that_leave_a_class_empty_beside_others_are_an_error_that_names_it(table, three):
+    y = np.array(["ash", "elm", "oak"])[three]
     with pytest.raises(
         DataError, match="sample_weight leaves the class 'oak' without a row of weight above 0"
     ):
-        fitted(table, y, (two == 0).astype(float))
+        fitted(table, y, (three < 2).astype(float))
 
 
 def test_a_wrong_weight_is_called_by_its_name(table, two):

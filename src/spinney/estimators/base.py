@@ -108,9 +108,7 @@ class GBMBase(BaseEstimator, ABC):
         config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched)
         history = History()
         listeners: list[Callback] = [history, *(callbacks or ())]
-        self.model_ = train(
-            config, dataset, rounds, valid=valid, callbacks=listeners, progress=bool(self.progress)
-        )
+        self.model_ = self._trained(config, dataset, rounds, valid, listeners)
         self.evals_result_ = history.evals
         self.best_iteration_ = self.model_.best_round
         self.n_iter_ = self.model_.rounds
@@ -150,6 +148,27 @@ class GBMBase(BaseEstimator, ABC):
     def _row_weights(self, sample: Sample) -> NDArray[np.float64] | None:
         """Weights to train with."""
         return sample.weight
+
+    def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
+        """Raw scores that every row gets where the target leaves nothing to learn, else None."""
+        return None
+
+    def _trained(
+        self,
+        config: Config,
+        dataset: Dataset,
+        rounds: int,
+        valid: Mapping[str, Dataset],
+        callbacks: list[Callback],
+    ) -> Model:
+        progress = bool(self.progress)
+        fixed = self._fixed_scores(dataset)
+        if fixed is None:
+            return train(config, dataset, rounds, valid=valid, callbacks=callbacks, progress=progress)
+        # A training of no rounds checks all that any training does; its base score is put in afterwards.
+        start = 0.0 if config.base_score is None else config.base_score
+        bare = train(replace(config, base_score=start), dataset, 0, valid=valid, callbacks=callbacks)
+        return Model(bare.forest, fixed, config.objective, config, dataset.schema)
 
     def _keep(self, given: Mapping[str, object]) -> None:
         """Keep what a constructor was given, untouched: scikit-learn wants it checked in `fit`, not before."""

@@ -13,15 +13,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from spinney import objectives
+from spinney.binning.dataset import Dataset
 from spinney.estimators.base import GBMBase
 from spinney.estimators.documents import documented
-from spinney.estimators.labels import find_classes, learn_classes, weigh_classes
+from spinney.estimators.labels import (
+    certain_scores,
+    find_classes,
+    learn_classes,
+    only_class,
+    weigh_classes,
+)
 from spinney.estimators.samples import Sample
 
 
 @documented
 class GBMClassifier(ClassifierMixin, GBMBase):
     """Gradient boosting of trees for two classes or more; labels may be strings, whole numbers or booleans.
+
+    Where all rows with a weight above 0 are of one class, as in a fold without a rare label, nothing is left to learn: the
+    model has no trees (`n_iter_` is 0, `evals_result_` is empty) and predicts that class.
 
     {parameters}
 
@@ -146,7 +156,7 @@ class GBMClassifier(ClassifierMixin, GBMBase):
         Returns
         -------
         float64 array of shape (rows, classes)
-            In the order of `classes_`.
+            In the order of `classes_`. For a single class, a column of ones.
         """
         return self._probabilities(self._raw_scores(X, base_margin))
 
@@ -156,7 +166,8 @@ class GBMClassifier(ClassifierMixin, GBMBase):
         Returns
         -------
         float64 array of shape (rows,) or (rows, classes)
-            Log-odds of the second of two classes; else one score a class, of which softmax makes probabilities.
+            Log-odds of the second of two classes (-40 for a single class, which is certain); else one score a class, of
+            which softmax makes probabilities.
         """
         return self._raw_scores(X, base_margin)
 
@@ -183,18 +194,22 @@ class GBMClassifier(ClassifierMixin, GBMBase):
             yield self._probabilities(raw)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
+        if self.n_classes_ == 1:
+            return np.repeat(self.classes_, len(raw))
         codes = (raw > 0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[codes]
         return labels
 
     def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.n_classes_ == 1:
+            return np.ones((len(raw), 1))
         shares = objectives.get(self.model_.objective).link(raw)
         return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
 
     def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         self.classes_, codes = learn_classes(y, rows)
         self.n_classes_ = len(self.classes_)
-        if self.n_classes_ == 2:
+        if self.n_classes_ <= 2:
             return codes, {"objective": "log_loss"}
         return codes, {"objective": "softmax", "num_class": self.n_classes_}
 
@@ -202,10 +217,14 @@ class GBMClassifier(ClassifierMixin, GBMBase):
         return find_classes(y, rows, self.classes_)
 
     def _outputs(self) -> int:
-        return 1 if self.n_classes_ == 2 else self.n_classes_
+        return 1 if self.n_classes_ <= 2 else self.n_classes_
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         return target.astype(np.int64)
 
     def _row_weights(self, sample: Sample) -> NDArray[np.float64] | None:
         return weigh_classes(self.class_weight, self.classes_, sample.target, sample.weight)
+
+    def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
+        only = None if dataset.target is None else only_class(dataset.target, dataset.weight)
+        return None if only is None else certain_scores(only, self.n_classes_)

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from spinney.data import read_labels
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 
+# Log-odds of a class that is certain, in place of infinity: the probability is 1 to the last bit.
+CERTAIN = 40.0
+
 
 def learn_classes(y: object, rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Find the classes of the training rows: their labels, sorted, and the place of each row's label among them.
@@ -24,10 +27,6 @@ def learn_classes(y: object, rows: int) -> tuple[NDArray[Any], NDArray[np.float6
     (['ash', 'oak'], [1.0, 0.0, 1.0])
     """
     classes, codes = read_labels(y, rows)
-    if len(classes) < 2:
-        raise DataError(
-            f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs rows of two classes or more"
-        )
     return classes, codes.astype(np.float64)
 
 
@@ -50,13 +49,42 @@ def find_classes(y: object, rows: int, classes: NDArray[Any]) -> NDArray[np.floa
     return places[codes]
 
 
+def only_class(codes: NDArray[np.float64], weight: NDArray[np.float64] | None) -> int | None:
+    """Place of the one class that all rows of weight above 0 have, None where they have several.
+
+    Examples
+    --------
+    >>> only_class(np.array([1.0, 0.0, 1.0]), np.array([1.0, 0.0, 2.0]))
+    1
+    """
+    present = codes if weight is None else codes[weight > 0]
+    return int(present[0]) if (present == present[0]).all() else None
+
+
+def certain_scores(only: int, classes: int) -> NDArray[np.float64]:
+    """Raw scores, one for each output, that make one class certain.
+
+    Examples
+    --------
+    >>> certain_scores(0, 1).tolist(), certain_scores(1, 2).tolist(), certain_scores(1, 3).tolist()
+    ([-40.0], [40.0], [-40.0, 0.0, -40.0])
+    """
+    if classes <= 2:
+        return np.array([CERTAIN if only == 1 else -CERTAIN])
+    scores = np.full(classes, -CERTAIN)
+    scores[only] = 0.0
+    return scores
+
+
 def weigh_classes(
     class_weight: object,
     classes: NDArray[Any],
     codes: NDArray[np.float64],
     weight: NDArray[np.float64] | None,
 ) -> NDArray[np.float64] | None:
-    """Weights of the rows once the classes' factors are applied; a class without weight is an error.
+    """Weights of the rows once the classes' factors are applied.
+
+    A class without weight is an error, except where the weights of the rows leave a single class.
 
     Parameters
     ----------
@@ -83,11 +111,13 @@ def weigh_classes(
         return None
     class_of_row = codes.astype(np.int64)
     mass = np.bincount(class_of_row, weight, len(classes)).astype(np.float64)
-    _check_present(classes, mass, "sample_weight")
+    if np.count_nonzero(mass) > 1:
+        _check_present(classes, mass, "sample_weight")
     if class_weight is None:
         return weight
     if isinstance(class_weight, str) and class_weight == "balanced":
-        factors = mass.sum() / (len(classes) * mass)
+        factors = np.zeros(len(classes))
+        np.divide(mass.sum(), len(classes) * mass, out=factors, where=mass > 0)
     elif isinstance(class_weight, Mapping):
         factors = _factors(class_weight, classes)
         _check_present(classes, factors, "class_weight")
@@ -108,8 +138,9 @@ def _factors(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[
             raise ParameterError(f"class_weight[{label!r}]={factor!r} must be finite and 0 or more")
     unnamed = [label for label in labels if label not in class_weight]
     strange = [label for label in class_weight if label not in labels]
-    # A fold of the data may lack a class, but a class without a name beside a name without a class is a slip.
-    if unnamed and strange:
+    # A fold of the data may lack a class, but a class without a name beside a name without a class is a slip, unless
+    # that class is the only one of its fold.
+    if unnamed and strange and len(labels) > 1:
         raise ParameterError(
             f"class_weight names {strange[0]!r}, which is no class of y, and not {unnamed[0]!r}; "
             f"the classes are {_listed(classes)}"
