@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import check_fit2d_1sample
 
 import spinney as sp
 from spinney.errors import DataError
@@ -105,7 +106,27 @@ def test_a_class_of_one_row_stays_in_training(table, two):
 
 
 def test_a_fraction_that_leaves_nothing_is_an_error(table, numbers):
-    with pytest.raises(DataError, match=r"validation_fraction=1.0 holds out 200 of 200 rows"):
+    with pytest.raises(
+        DataError,
+        match=r"validation_fraction=1.0 holds out 200 of 200 rows, but a row must be left to train on: "
+        r"give more rows, or a smaller fraction$",
+    ):
         sp.GBMRegressor(validation_fraction=1.0).fit(table, numbers)
-    with pytest.raises(DataError, match=r"validation_fraction=0.1 holds out 1 of 1 rows"):
-        sp.GBMRegressor(validation_fraction=0.1).fit(table[:1], numbers[:1])
+
+
+def test_a_classifier_must_keep_a_row_of_every_class(table):
+    with pytest.raises(
+        DataError,
+        match=r"holds out 1 of 2 rows, but a row of every class must be left to train on: give more rows$",
+    ):
+        sp.GBMClassifier(validation_fraction=0.1).fit(table[:2], [0, 1])
+
+
+@pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])
+def test_one_row_is_too_few_to_hold_one_out(kind, table):
+    estimator = kind(validation_fraction=0.1)
+    with pytest.raises(
+        DataError, match=r"holds out 1 of 1 sample, but a row must be left to train on: give more rows$"
+    ):
+        estimator.fit(table[:1], [1])
+    check_fit2d_1sample(kind.__name__, estimator)

@@ -47,12 +47,15 @@ def held_out(groups: NDArray[np.int64], count: int, share: float, seed: int) -> 
 
 def _apportioned(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
     """Rows to take of each group: the exact share rounded down, the rest to those that lost most by it."""
-    total = max(1, round(share * int(sizes.sum())))
+    rows = int(sizes.sum())
+    total = max(1, round(share * rows))
     most = np.maximum(sizes - 1, 0)
     if total > most.sum():
+        found = "1 sample" if rows == 1 else f"{rows} rows"
+        left = "a row" if len(sizes) == 1 else "a row of every class"
+        advice = "give more rows" if total == 1 else "give more rows, or a smaller fraction"
         raise DataError(
-            f"validation_fraction={share} holds out {total} of {sizes.sum()} rows, but a row of every class "
-            "must be left to train on: give more rows, or a smaller fraction"
+            f"validation_fraction={share} holds out {total} of {found}, but {left} must be left to train on: {advice}"
         )
     exact = share * sizes
     wanted: NDArray[np.int64] = np.minimum(np.floor(exact).astype(np.int64), most)
