@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import spinney as sp
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
@@ -166,6 +169,54 @@ def test_a_list_of_pairs_needs_a_list_of_weights(table, two):
         sp.GBMClassifier().fit(table, two, eval_set=[(table, two)], eval_sample_weight=two)
     with pytest.raises(DataError, match=r"eval_base_margin must be a list .* got a list of 2"):
         sp.GBMClassifier().fit(table, two, eval_set=[(table, two)], eval_base_margin=[two, two])
+
+
+def test_validation_data_may_have_scikit_learns_names(halves):
+    train, (X, y) = halves
+    weight = np.linspace(0, 2, len(y))
+    params = {"early_stopping_rounds": 5, **OFTEN}
+    pair = sp.GBMRegressor(**params).fit(*train, eval_set=(X, y), eval_sample_weight=weight)
+    named = sp.GBMRegressor(**params).fit(*train, X_val=X, y_val=y, sample_weight_val=weight)
+    assert named.model_ == pair.model_
+    assert named.evals_result_ == pair.evals_result_
+    assert named.best_iteration_ == pair.best_iteration_ < named.n_iter_
+
+
+def test_validation_data_are_given_whole_and_in_one_form(table, two):
+    fit = sp.GBMClassifier().fit
+    with pytest.raises(ParameterError, match="X_val is given, but y_val is not"):
+        fit(table, two, X_val=table)
+    with pytest.raises(ParameterError, match="y_val is given, but X_val is not"):
+        fit(table, two, y_val=two)
+    with pytest.raises(ParameterError, match="sample_weight_val is given without X_val and y_val"):
+        fit(table, two, sample_weight_val=two)
+    with pytest.raises(ParameterError, match="X_val and y_val are given beside eval_set"):
+        fit(table, two, X_val=table, y_val=two, eval_set=(table, two))
+    with pytest.raises(ParameterError, match="eval_sample_weight is given without an eval_set"):
+        fit(table, two, X_val=table, y_val=two, eval_sample_weight=two)
+    with pytest.raises(ParameterError, match=r"validation_fraction=0.2 contradicts .* X_val and y_val"):
+        sp.GBMClassifier(validation_fraction=0.2).fit(table, two, X_val=table, y_val=two)
+
+
+def test_what_is_wrong_with_validation_data_is_told_with_scikit_learns_names(table, two):
+    fit = sp.GBMClassifier(n_estimators=2).fit
+    with pytest.raises(DataError, match="X_val and y_val: y has 3 values, but X has 200 rows"):
+        fit(table, two, X_val=table, y_val=two[:3])
+    with pytest.raises(DataError, match="X_val and y_val: y holds the label 6, which no training row has"):
+        fit(table, two, X_val=table, y_val=two + 6)
+    with pytest.raises(DataError, match="X_val and y_val: sample_weight has 3 values"):
+        fit(table, two, X_val=table, y_val=two, sample_weight_val=[1, 2, 3])
+
+
+def test_a_pipeline_transforms_validation_data_as_well(halves):
+    (X, y), (X_val, y_val) = halves
+    with config_context(enable_metadata_routing=True):
+        last = sp.GBMRegressor(n_estimators=4).set_fit_request(X_val=True, y_val=True)
+        pipeline = make_pipeline(StandardScaler(), last, transform_input=["X_val"])
+        pipeline.fit(X, y, X_val=X_val, y_val=y_val)
+    scaled = pipeline[:-1].transform
+    by_hand = sp.GBMRegressor(n_estimators=4).fit(scaled(X), y, eval_set=(scaled(X_val), y_val))
+    assert last.evals_result_ == by_hand.evals_result_
 
 
 def test_callbacks_see_every_round_and_may_end_it(halves):

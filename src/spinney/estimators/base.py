@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Table, match_columns, read_margin, read_table, read_weight
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.estimators.evaluation import Evaluation, evaluations, naming
+from spinney.estimators.evaluation import Evaluation, evaluations, naming, single_evaluation
 from spinney.estimators.holdout import held_out
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
@@ -70,6 +70,9 @@ class GBMBase(BaseEstimator, ABC):
         eval_sample_weight: object = None,
         base_margin: ArrayLike | None = None,
         eval_base_margin: object = None,
+        X_val: object = None,
+        y_val: object = None,
+        sample_weight_val: ArrayLike | None = None,
         callbacks: Iterable[Callback] | None = None,
     ) -> Self:
         """Fit the trees.
@@ -91,6 +94,13 @@ class GBMBase(BaseEstimator, ABC):
             Raw scores that the rows start from, in place of a common base score. Give them to `predict` as well.
         eval_base_margin : array, or list of arrays or None, optional
             The same for `eval_set`.
+        X_val : table, optional
+            Validation data under scikit-learn's names: `X_val` and `y_val` are the same as `eval_set=(X_val, y_val)`, and
+            `early_stopping_rounds` goes by them. Give one form only.
+        y_val : array, optional
+            Target of the rows of `X_val`.
+        sample_weight_val : array, optional
+            Weights of the rows of `X_val`.
         callbacks : iterable of callables, optional
             Called after each round with a `RoundInfo`; one that returns True ends the training.
 
@@ -104,7 +114,8 @@ class GBMBase(BaseEstimator, ABC):
         rounds: Any = checked(_ROUNDS, self.n_estimators)
         if not isinstance(self.progress, bool | np.bool_):
             raise ParameterTypeError(f"progress={self.progress!r} must be True or False")
-        watched = evaluations(eval_set, eval_sample_weight, eval_base_margin)
+        watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
+        watched += evaluations(eval_set, eval_sample_weight, eval_base_margin)
         config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched)
         history = History()
         listeners: list[Callback] = [history, *(callbacks or ())]
@@ -233,12 +244,13 @@ class GBMBase(BaseEstimator, ABC):
         fraction: Any = checked(_FRACTION, self.validation_fraction)
         if fraction is not None and watched:
             raise ParameterError(
-                f"validation_fraction={fraction} contradicts eval_set: there are validation data already, give only one"
+                f"validation_fraction={fraction} contradicts eval_set, or X_val and y_val: there are validation data "
+                "already, give only one"
             )
         if config.early_stopping_rounds is not None and fraction is None and not watched:
             raise ParameterError(
                 f"early_stopping_rounds={config.early_stopping_rounds} needs validation data: give fit an eval_set, or "
-                "set validation_fraction"
+                "X_val and y_val, or set validation_fraction"
             )
         return None if fraction is None else float(fraction)
 

@@ -1,4 +1,4 @@
-"""The forms in which `eval_set` and what belongs to it may be given."""
+"""The forms in which validation data may be given to `fit`."""
 
 from __future__ import annotations
 
@@ -59,6 +59,31 @@ def evaluations(eval_set: object, eval_sample_weight: object, eval_base_margin: 
         X, y = pair
         found.append(Evaluation(f"eval_set[{place}]", X, y, weights[place], margins[place]))
     return found
+
+
+def single_evaluation(
+    X_val: object, y_val: object, sample_weight_val: object, eval_set: object
+) -> list[Evaluation]:
+    """Read `X_val`, `y_val` and `sample_weight_val`, as scikit-learn names them: one table or none.
+
+    Examples
+    --------
+    >>> [found.where for found in single_evaluation([[1.0]], [2.0], None, None)]
+    ['X_val and y_val']
+    """
+    if X_val is None and y_val is None:
+        if sample_weight_val is not None:
+            raise ParameterError("sample_weight_val is given without X_val and y_val; give all three")
+        return []
+    if y_val is None:
+        raise ParameterError("X_val is given, but y_val is not; give both")
+    if X_val is None:
+        raise ParameterError("y_val is given, but X_val is not; give both")
+    if eval_set is not None:
+        raise ParameterError(
+            "X_val and y_val are given beside eval_set; give validation data in one form only"
+        )
+    return [Evaluation("X_val and y_val", X_val, y_val, sample_weight_val, None)]
 
 
 @contextmanager
