@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 import spinney as sp
-from spinney.errors import DataError
+from spinney.errors import DataError, DataTypeError
 
 NAMES = ["age", "height", "weight", "speed"]
 FRAMES = {
@@ -33,8 +33,15 @@ def test_a_frame_gives_the_model_of_its_array_and_its_names(kind, table, two):
 def test_columns_in_another_order_are_an_error(kind, table, numbers):
     frame = FRAMES[kind](table)
     model = sp.GBMRegressor(n_estimators=2).fit(frame, numbers)
-    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
-        model.predict(frame[NAMES[::-1]] if kind == "pandas" else frame.select(NAMES[::-1]))
+    turned = frame[NAMES[::-1]] if kind == "pandas" else frame.select(NAMES[::-1])
+    advice = r"in the same order as they were in fit.\n`model_.predict` takes named columns in any order"
+    with pytest.raises(DataError, match=advice):
+        model.predict(turned)
+    with pytest.raises(DataError, match=advice):
+        next(model.staged_predict(turned))
+    np.testing.assert_array_equal(model.model_.predict(turned), model.predict(frame))
+    with pytest.raises(DataError, match=r"eval_set: .*\n.* same order as they were in fit.\n$"):
+        model.fit(frame, numbers, eval_set=(turned, numbers))
 
 
 def test_columns_of_other_names_are_an_error(table, numbers):
@@ -42,6 +49,25 @@ def test_columns_of_other_names_are_an_error(table, numbers):
     model = sp.GBMRegressor(n_estimators=2).fit(frame, numbers)
     with pytest.raises(ValueError, match=r"unseen at fit time:\n- mass\n.*now missing:\n- weight"):
         model.predict(frame.rename(columns={"weight": "mass"}))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_two_columns_of_one_name_are_an_error(kind, table, numbers):
+    twice = {
+        "pandas": lambda: pd.DataFrame(table, columns=["age", "height", "age", "speed"]),
+        "pyarrow": lambda: pa.Table.from_arrays(list(table.T), names=["age", "height", "age", "speed"]),
+    }[kind]()
+    model = sp.GBMRegressor(n_estimators=2).fit(FRAMES[kind](table), numbers)
+    for use in (model.predict, lambda X: next(model.staged_predict(X)), lambda X: model.fit(X, numbers)):
+        with pytest.raises(DataError, match=r"^X has more than one column"):
+            use(twice)
+    with pytest.raises(DataError, match="eval_set: X has more than one column"):
+        model.fit(FRAMES[kind](table), numbers, eval_set=(twice, numbers))
+
+
+def test_names_of_two_kinds_are_an_error(table, numbers):
+    with pytest.raises(DataTypeError, match="X has \\['int', 'str'\\] as column name types"):
+        sp.GBMRegressor().fit(pd.DataFrame(table, columns=["age", 1, 2, 3]), numbers)
 
 
 def test_names_are_forgotten_when_fitted_without_them(table, numbers):

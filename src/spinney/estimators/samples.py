@@ -12,10 +12,11 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spinney.binning.dataset import Dataset
-from spinney.data import Table
+from spinney.data import Table, read_table
 from spinney.data.array import plain_array
 from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.sparse import is_sparse
+from spinney.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,24 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
     """Let scikit-learn note (`reset`) or compare the number and names of columns, and warn or raise in its words.
 
     Nothing is copied or converted, except that lists become an array. What is no table is left for the reader to refuse.
+    A fitted estimator refuses columns in another order, as scikit-learn asks, and says what takes them.
     """
     if is_frame(X):
         refuse_duplicate_names(X, "X")
     elif not is_sparse(X):
         X = plain_array(X, "X")
-    if len(getattr(X, "shape", ())) == 2:
+    if len(getattr(X, "shape", ())) != 2:
+        return X
+    try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return X
+        return X
+    except (TypeError, ValueError) as error:
+        refusal = error
+    names = read_table(X).names  # says in our words what no table may have, as two columns of one name
+    known = getattr(estimator, "feature_names_in_", ())
+    if names is not None and set(names) == set(known) and hasattr(estimator, "model_"):
+        raise DataError(f"{refusal}`model_.predict` takes named columns in any order.")
+    raise refusal
 
 
 def warn_of_column_vector(y: object) -> None:
