@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 import spinney as sp
 from spinney.errors import DataError, ParameterError, ParameterTypeError
@@ -33,6 +33,15 @@ def test_balanced_classes_weigh_the_same(table, three):
     )
 
 
+@pytest.mark.parametrize("target", ["two", "three"])
+def test_balanced_counts_the_weights_of_rows_as_scikit_learn_does(target, table, request):
+    y = request.getfixturevalue(target)
+    weight = np.random.default_rng(1).integers(0, 4, 200).astype(float) / 2
+    factors = compute_class_weight("balanced", classes=np.unique(y), y=y, sample_weight=weight)
+    assert np.all(factors != compute_class_weight("balanced", classes=np.unique(y), y=y))
+    assert fitted(table, y, weight, class_weight="balanced") == fitted(table, y, weight * factors[y])
+
+
 def test_class_and_row_weights_multiply(table, two):
     weight = np.linspace(0.5, 2, len(two))
     both = fitted(table, two, weight, class_weight={1: 2.0})
@@ -52,6 +61,15 @@ def test_scale_pos_weight_is_the_weight_of_the_second_class(table, two):
     scaled = sp.GBMClassifier(n_estimators=5, scale_pos_weight=3.0).fit(table, two)
     weighed = sp.GBMClassifier(n_estimators=5, class_weight={1: 3.0}).fit(table, two)
     np.testing.assert_array_equal(scaled.predict_proba(table), weighed.predict_proba(table))
+
+
+@pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])
+def test_a_leaf_counts_rows_and_not_their_weights(kind, table, two):
+    estimator = kind(n_estimators=1, min_child_samples=101)
+    estimator.fit(table, two, sample_weight=np.full(200, 2.0))
+    assert estimator.model_.importance("split").sum() == 0
+    estimator.fit(np.repeat(table, 2, axis=0), np.repeat(two, 2))
+    assert estimator.model_.importance("split").sum() > 0
 
 
 @pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])

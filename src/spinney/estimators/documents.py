@@ -19,8 +19,8 @@ _TEXTS: Mapping[str, str] = {
     "validation_fraction": "float or None, default=None\nShare of the training rows to hold out as validation data, of "
     "every class alike. They are not trained on. None holds out nothing.",
     "class_weight": "dict, 'balanced' or None, default=None\nFactor on the weights of a class's rows, by label; 1 for a "
-    "label that is not named. 'balanced' gives all classes the same total weight. Validation data are not weighted by "
-    "it.",
+    "label that is not named. 'balanced' gives all classes the same total weight, counting the weights of rows as "
+    "scikit-learn's compute_class_weight does. Validation data are not weighted by it.",
     "random_state": "Seed of everything drawn at random. None is the same as 0, so that every fit can be repeated; a "
     "RandomState gives each fit a seed of its own.",
     "categorical": "'auto' or list of str, int or bool, default='auto'\nColumns of whole numbers, by name or position, whose "
