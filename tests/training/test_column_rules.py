@@ -40,6 +40,20 @@ WRONG = {
     "a direction of NaN": ({"monotone_constraints": [float("nan"), 0, 0, 0]}, "a value must be -1, 0 or 1"),
     "two spellings": ({"mc": [1, 0, 0, 0], "monotone_constraints": [1, 0, 0, 0]}, "give only one"),
     "words": ({"monotone_constraints": "up"}, r"written like '\(1,0,-1\)'"),
+    **{
+        f"the text {text!r}": ({"monotone_constraints": text}, r"written like '\(1,0,-1\)' or '1,0,-1'")
+        for text in (
+            "(1,0,-1,0",
+            "1,0,-1,0)",
+            "[1,0,-1,0)",
+            "([1,0,-1,0])",
+            "((1,0,0,0))",
+            "(1,,0,0)",
+            "1,0,0,0,",
+            "(",
+            "1 0 0 0",
+        )
+    },
     "a mixture": ({"monotone_constraints": [1, ("age", 1)]}, "mixes values by position with values by name"),
     "categories in order": ({"monotone_constraints": {"kind": 1}}, "column 'kind', which is categorical"),
     "an empty group": ({"interaction_constraints": [["age"], []]}, "empty group; leave it out"),

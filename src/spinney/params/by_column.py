@@ -37,11 +37,15 @@ def signs(value: object, said: str) -> Signs | None:
     (('age', 1), (3, -1))
     """
     if isinstance(value, str):
-        words = value.strip().removeprefix("(").removesuffix(")").removeprefix("[").removesuffix("]")
+        words = value.strip()
+        if words[:1] + words[-1:] in ("()", "[]"):
+            words = words[1:-1]
         try:
             value = [int(word) for word in words.split(",")] if words.strip() else []
         except ValueError:
-            raise ParameterError(f"{said} must be written like '(1,0,-1)', one number a column") from None
+            raise ParameterError(
+                f"{said} must be written like '(1,0,-1)' or '1,0,-1', one whole number a column"
+            ) from None
     return _values(value, said, _sign, "-1, 0 or 1") or None
 
 
