@@ -185,6 +185,15 @@ def test_nothing_is_printed_unless_asked_for(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_history_starts_anew_with_each_training():
+    history = sp.History()
+    sp.train(LOGISTIC, TRAIN, rounds=4, valid={"test": TEST, "train": TRAIN}, callbacks=[history])
+    first = history.evals
+    sp.train(LOGISTIC, TRAIN, rounds=2, valid={"test": TEST}, callbacks=[history])
+    assert {name: len(values["logloss"]) for name, values in first.items()} == {"test": 4, "train": 4}
+    assert history.evals == {"test": {"logloss": first["test"]["logloss"][:2]}}
+
+
 def test_a_progress_bar_shows_the_rounds_and_metrics(capfd):
     sp.train(LOGISTIC, TRAIN, rounds=3, valid={"test": TEST}, progress=True)
     shown = "".join(capfd.readouterr())

@@ -33,7 +33,7 @@ Callback = Callable[[RoundInfo], object]
 
 @dataclass
 class History:
-    """A callback that keeps every metric of every round.
+    """A callback that keeps every metric of every round. With the first round of another training it starts anew.
 
     Attributes
     ----------
@@ -55,6 +55,9 @@ class History:
 
     def __call__(self, info: RoundInfo) -> None:
         """Keep the values of a round."""
+        if info.round == 1:
+            # A new mapping, because somebody may have kept the one of an earlier training.
+            self.evals = {}
         for name, values in info.evals.items():
             for metric, value in values.items():
                 self.evals.setdefault(name, {}).setdefault(metric, []).append(value)
@@ -78,7 +81,6 @@ class ProgressBar:
             TextColumn("{task.fields[metrics]}"),
         )
         self._task: Any = None
-        self._last = 0
 
     def __enter__(self) -> ProgressBar:
         self._progress.start()
@@ -91,12 +93,11 @@ class ProgressBar:
 
     def __call__(self, info: RoundInfo) -> None:
         """Move the bar by a round; another training gets a bar of its own below."""
-        if info.round <= self._last or self._task is None:
+        if info.round == 1 or self._task is None:
             self._task = self._progress.add_task(self._description, total=info.rounds, metrics="")
         shown = "  ".join(
             f"{name} {metric} {value:.5g}"
             for name, values in info.evals.items()
             for metric, value in values.items()
         )
-        self._last = info.round
         self._progress.update(self._task, completed=info.round, metrics=shown)
