@@ -186,8 +186,9 @@ class Config:
         group="regularisation",
         low=0,
         aliases=("min_split_loss", "min_gain_to_split", "min_split_gain"),
-        doc="A split is made only if it lowers the loss by more than this. Gains of XGBoost and LightGBM are twice as large: "
-        "give half of what was their number.",
+        doc="A split is made only if it lowers the loss by more than this: γ in gain = ½ [G_L² / (H_L + λ) + G_R² / (H_R + λ) - "
+        "G² / (H + λ)] - γ, under every spelling. Gains of XGBoost and LightGBM lack the factor ½, so their number is twice "
+        "ours: give half of it.",
     )
     reg_lambda: float = param(
         1.0,
@@ -264,7 +265,7 @@ class Config:
     colsample_bytree: float = share(
         1.0,
         group="sampling",
-        aliases=("feature_fraction", "sub_feature", "max_features"),
+        aliases=("feature_fraction", "sub_feature"),
         doc="Share of the columns drawn for each tree.",
     )
     colsample_bylevel: float = share(
@@ -275,8 +276,8 @@ class Config:
     colsample_bynode: float = share(
         1.0,
         group="sampling",
-        aliases=("feature_fraction_bynode", "sub_feature_bynode"),
-        doc="Share of the level's columns drawn for each node.",
+        aliases=("feature_fraction_bynode", "sub_feature_bynode", "max_features"),
+        doc="Share of the level's columns drawn for each node. max_features is scikit-learn's name for it.",
     )
     feature_weights: tuple[float, ...] | tuple[tuple[str | int, float], ...] | None = param(
         None,
