@@ -168,6 +168,7 @@ def test_prediction_uses_the_best_round_else_all(regression, model):
     assert with_best(regression, 2).predict_raw(X, n_jobs=4).tolist() == [2.5, 2.5]
     assert with_best(regression, 2).predict_raw(X, rounds=3).tolist() == [3.5, 3.5]
     assert regression.predict_raw(X, rounds=np.int64(0)).tolist() == [0.5, 0.5]
+    assert regression.predict_raw(X, rounds=1.0).tolist() == regression.predict_raw(X, rounds=1).tolist()
     assert model.predict_leaf(X).shape == (2, 3)
     assert model.predict_leaf(X, rounds=2, n_jobs=1).shape == (2, 6)
 
@@ -178,14 +179,17 @@ def test_prediction_uses_the_best_round_else_all(regression, model):
     [
         (-1, ParameterError),
         (4, ParameterError),
-        (1.0, ParameterTypeError),
+        (-1.0, ParameterError),
+        (1.5, ParameterTypeError),
+        (np.nan, ParameterError),
+        (np.inf, ParameterError),
         ("1", ParameterTypeError),
         (True, ParameterTypeError),
         (np.True_, ParameterTypeError),
     ],
 )
 def test_rounds_that_the_model_lacks_are_refused(regression, method, rounds, error):
-    with pytest.raises(error, match="rounds must be"):
+    with pytest.raises(error, match=r"^rounds=.* (must be|the model has 3 rounds)"):
         getattr(regression, method)(X, rounds=rounds)
 
 

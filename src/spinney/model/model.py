@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import os
 from functools import cached_property
 
@@ -12,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import objectives
 from spinney.data import Schema, Table, encode, match_columns, read_margin, read_table
-from spinney.errors import ParameterError, ParameterTypeError
+from spinney.errors import ParameterError
 from spinney.model import file, header
 from spinney.model.ensemble import Ensemble
 from spinney.model.importance import Kind, importance
 from spinney.model.predict import Predictor
-from spinney.params import Config
+from spinney.params import Config, checked_rounds
 from spinney.tree import Forest, dump
 
 
@@ -269,16 +268,9 @@ class Model:
     def _rounds_to_use(self, rounds: int | None) -> int:
         if rounds is None:
             return self.rounds if self.best_round is None else self.best_round
-        try:
-            number = operator.index(rounds)
-        except TypeError:
-            number = None
-        if number is None or isinstance(rounds, bool | np.bool_):
-            raise ParameterTypeError(f"rounds must be a whole number, not {rounds!r}") from None
-        if not 0 <= number <= self.rounds:
-            raise ParameterError(
-                f"rounds must be from 0 to {self.rounds}, the rounds of the model, not {rounds}"
-            )
+        number = checked_rounds(rounds)
+        if number > self.rounds:
+            raise ParameterError(f"rounds={number} is out of range: the model has {self.rounds} rounds")
         return number
 
 

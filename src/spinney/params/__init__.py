@@ -16,10 +16,12 @@ from spinney.params.config import Config, table
 from spinney.params.names import parse, resolve
 from spinney.params.render import default_of, doc, markdown, numpydoc
 from spinney.params.rows import Row
+from spinney.params.validate import checked_rounds
 
 __all__ = [
     "Config",
     "Row",
+    "checked_rounds",
     "default_of",
     "doc",
     "found_places",

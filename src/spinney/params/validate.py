@@ -17,6 +17,7 @@ _BY_COLUMN: Mapping[str, Callable[[object, str], object]] = {
     "sequence of float, mapping or None": by_column.weights,
     "sequence of sequences or None": by_column.groups,
 }
+_ROUNDS = Row(name="rounds", kind="int", default=100, group="", doc="", low=0, high=2**31 - 1)
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
@@ -68,6 +69,26 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
     if row.kind.startswith("int"):
         return _whole(row, value, said)
     return _bounded(row, _number(row, value, said), said)
+
+
+def checked_rounds(value: object) -> int:
+    """Return a number of rounds, which is an argument and no parameter, as an int of 0 or more.
+
+    Raises
+    ------
+    ParameterTypeError
+        If it is not a whole number.
+    ParameterError
+        If it is negative, not finite or far too large.
+
+    Examples
+    --------
+    >>> checked_rounds(3.0)
+    3
+    """
+    found = _whole(_ROUNDS, value, f"rounds={shown(value)}")
+    assert found is not None
+    return found
 
 
 def _truth(value: object, said: str) -> bool:

@@ -20,7 +20,7 @@ from spinney.jit.team import Team, threads_for
 from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives.base import LARGEST_TARGET, Round
-from spinney.params import Config, metrics_for, parse, placed, resolve
+from spinney.params import Config, checked_rounds, metrics_for, parse, placed, resolve
 from spinney.sampling import GradientSampler, draw_rows
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
@@ -84,10 +84,7 @@ def train(
     array([0.1, 0.9])
     """
     config = _config(params, dataset)
-    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer):
-        raise ParameterTypeError(f"rounds must be a whole number, got {rounds!r}")
-    if rounds < 0:
-        raise ParameterError(f"rounds must be 0 or more, got {rounds}")
+    rounds = checked_rounds(rounds)
     by_place = _by_place(config, dataset)
     watched = _check_valid(valid, dataset)
     if config.early_stopping_rounds is not None and not watched:
@@ -97,7 +94,7 @@ def train(
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(_threads(config, dataset)))
-        return _Boosting(config, by_place, dataset, watched, team).run(int(rounds), listeners)
+        return _Boosting(config, by_place, dataset, watched, team).run(rounds, listeners)
 
 
 @dataclass
