@@ -189,7 +189,7 @@ def test_prediction_uses_the_best_round_else_all(regression, model):
     ],
 )
 def test_rounds_that_the_model_lacks_are_refused(regression, method, rounds, error):
-    with pytest.raises(error, match=r"^rounds=.* (must be|the model has 3 rounds)"):
+    with pytest.raises(error, match=r"^rounds=.* must be"):
         getattr(regression, method)(X, rounds=rounds)
 
 

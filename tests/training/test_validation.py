@@ -8,11 +8,13 @@ import spinney as sp
 from spinney import metrics
 from spinney.errors import DataError
 from spinney.jit.team import Team
+from spinney.training import boosting
 from spinney.training.early_stopping import EarlyStopping
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((300, 3)) < 0.05, np.nan, RNG.normal(size=(300, 3)))
 Y = (np.nan_to_num(X[:, 0]) + RNG.normal(size=300) > 0).astype(float)
+Y_WORDS = np.where(Y > 0, "yes", "no")
 TRAIN = sp.Dataset(X[:200], Y[:200])
 TEST = sp.Dataset(X[200:], Y[200:], reference=TRAIN)
 LOGISTIC = {"objective": "log_loss", "min_child_samples": 5, "learning_rate": 0.3}
@@ -98,8 +100,6 @@ def test_zero_patience_means_no_early_stopping():
         ([0.5, 0.6, 0.6, 0.7, 0.1, 0.7], True, 0.0, 4, 6),
         ([5.0, 4.9, 4.8, 4.7], False, 0.15, 3, None),
         ([5.0, 4.9, 4.8, 4.7], False, 0.5, 1, 3),
-        ([np.nan, 3.0, np.nan, 2.0, np.nan, np.nan], False, 0.0, 4, 6),
-        ([np.nan, np.nan, np.nan], False, 0.0, 1, 3),
         ([-1.0, -2.0, -3.0], False, 0.0, 3, None),
     ],
 )
@@ -235,3 +235,76 @@ def test_a_wrong_label_of_a_validation_set_is_told_with_its_name():
     wrong = sp.Dataset(X[:5], np.full(5, 2.0), reference=TRAIN)
     with pytest.raises(DataError, match="valid\\['late'\\]: objective log_loss needs labels 0 and 1"):
         sp.train(LOGISTIC, TRAIN, 1, valid={"late": wrong})
+
+
+LONE = {
+    "one class": ([1.0, 1.0, 1.0, 1.0], None, 1),
+    "the other class": ([0.0, 0.0, 0.0, 0.0], None, 0),
+    "a class of weight 0": ([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 2.0], 1),
+    "a class that weighs nothing beside the other": ([1.0, 0.0, 0.0, 1.0], [1e-30, 1e300, 1.0, 0.0], 0),
+}
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("work was begun")
+
+    monkeypatch.setattr(boosting, "Team", refuse)
+
+
+@pytest.mark.usefixtures("no_training")
+@pytest.mark.parametrize(("target", "weight", "left"), LONE.values(), ids=LONE)
+@pytest.mark.parametrize("names", [["auc"], ["auc", "logloss"]])
+def test_a_validation_set_of_one_class_has_no_auc(target, weight, left, names):
+    lone = sp.Dataset(X[:4], target, weight=weight, reference=TRAIN)
+    params = LOGISTIC | {"eval_metric": names}
+    message = rf"valid\['late'\]: eval_metric='auc' needs rows of both classes .* all have class {left}"
+    for stopping in ({}, {"early_stopping_rounds": 3}):
+        with pytest.raises(DataError, match=message):
+            sp.train(params | stopping, TRAIN, 5, valid={"test": TEST, "late": lone, "train": TRAIN})
+
+
+@pytest.mark.usefixtures("no_training")
+def test_a_watched_training_set_of_one_class_has_no_auc():
+    lone = sp.Dataset(X[:4], np.ones(4))
+    with pytest.raises(DataError, match=r"valid\['train'\]: eval_metric='auc' needs rows of both classes"):
+        sp.train(LOGISTIC | {"eval_metric": "auc", "base_score": 0.0}, lone, 5, valid={"train": lone})
+
+
+def test_other_metrics_judge_a_validation_set_of_one_class():
+    lone = sp.Dataset(X[:4], np.ones(4), reference=TRAIN)
+    _, evals = trained({"eval_metric": ["logloss", "error"]}, rounds=3, valid={"lone": lone})
+    assert np.isfinite(evals["lone"]["logloss"]).all()
+
+
+@pytest.mark.usefixtures("no_training")
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [
+        ({"eval_set": (X[:4], ["yes"] * 4)}, "eval_set"),
+        ({"eval_set": [(X[:200], Y_WORDS[:200]), (X[:4], ["yes"] * 4)]}, r"eval_set\[1\]"),
+        ({"eval_set": (X[:2], ["yes", "no"]), "eval_sample_weight": [1.0, 0.0]}, "eval_set"),
+    ],
+)
+def test_an_estimator_names_the_evaluation_set_of_one_class(given, where):
+    gbm = sp.GBMClassifier(eval_metric="auc", early_stopping_rounds=3)
+    with pytest.raises(DataError, match=rf"^{where}: eval_metric='auc' needs rows of both classes"):
+        gbm.fit(X[:200], Y_WORDS[:200], **given)
+
+
+@pytest.mark.usefixtures("no_training")
+def test_an_estimator_says_when_it_holds_out_rows_of_one_class():
+    gbm = sp.GBMClassifier(eval_metric="auc", validation_fraction=0.01)
+    with pytest.raises(DataError, match=r"held out by validation_fraction=0.01: eval_metric='auc'"):
+        gbm.fit(X[:100], Y_WORDS[:100])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_early_stopping_does_not_go_by_what_is_no_finite_number(monkeypatch, value):
+    strange = metrics.Metric("logloss", False, lambda *_: value)
+    monkeypatch.setattr(metrics, "metrics_of", lambda config: [strange])
+    message = rf"logloss of valid\['test'\] is {value} after round 1, and early stopping cannot go by that"
+    with pytest.raises(DataError, match=message):
+        trained({"early_stopping_rounds": 2}, valid={"test": TEST})
+    assert trained({}, rounds=2, valid={"test": TEST})[0].rounds == 2

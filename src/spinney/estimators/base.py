@@ -22,6 +22,7 @@ from spinney.estimators.evaluation import Evaluation, evaluations, naming, singl
 from spinney.estimators.holdout import held_out
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
+from spinney.metrics import metrics_of
 from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
 from spinney.params.rows import Row
@@ -203,6 +204,8 @@ class GBMBase(BaseEstimator, ABC):
         if fraction is not None:
             chosen = self._hold_out(sample, fraction, config.random_state)
             sample, held = sample.take(~chosen), sample.take(chosen)
+            with naming(f"the rows held out by validation_fraction={fraction}"):
+                _check_metrics(config, held)
         weights = self._row_weights(sample)
         sample = replace(sample, weight=weights)
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
@@ -213,19 +216,18 @@ class GBMBase(BaseEstimator, ABC):
         for place, found in enumerate(watched):
             given = (weights, margin, found.weight, found.margin)
             same = found.X is X and found.y is y and all(value is None for value in given)
-            valid[f"validation_{place}"] = (
-                dataset if same else self._validation(found, dataset, config.n_jobs)
-            )
+            valid[f"validation_{place}"] = dataset if same else self._validation(found, dataset, config)
         return config, dataset, valid
 
-    def _validation(self, found: Evaluation, dataset: Dataset, n_jobs: int | None) -> Dataset:
+    def _validation(self, found: Evaluation, dataset: Dataset, config: Config) -> Dataset:
         with naming(found.where):
             columns = read_table(with_columns_checked(self, found.X, reset=False))
             schema = dataset.schema
             columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
             target = self._read_target(found.y, columns.rows)
             sample = self._sample(columns, target, found.weight, found.margin)
-            return sample.binned(reference=dataset, n_jobs=n_jobs)
+            _check_metrics(config, sample)
+            return sample.binned(reference=dataset, n_jobs=config.n_jobs)
 
     def _sample(self, columns: Table, target: NDArray[np.float64], weight: object, margin: object) -> Sample:
         weights = read_weight(weight, columns.rows)
@@ -270,3 +272,9 @@ class GBMBase(BaseEstimator, ABC):
         check_is_fitted(self, "model_")
         X = with_columns_checked(self, X, reset=False)
         return staged_scores(self.model_, X, self.n_jobs, base_margin)
+
+
+def _check_metrics(config: Config, sample: Sample) -> None:
+    """Refuse validation rows that have no such metric, before they are binned."""
+    for metric in metrics_of(config):
+        metric.check(sample.target, sample.weight)

@@ -4,6 +4,6 @@ Enters: raw scores (outputs × rows), target, weights. Leaves: one float. Must n
 A new metric is one function and one line in `_ALL`.
 """
 
-from spinney.metrics.registry import Metric, get
+from spinney.metrics.registry import Metric, get, metrics_of
 
-__all__ = ["Metric", "get"]
+__all__ = ["Metric", "get", "metrics_of"]

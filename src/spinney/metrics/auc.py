@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.errors import DataError
+
 
 def auc(
     scores: NDArray[np.float64], target: NDArray[np.float64], weight: NDArray[np.float64] | None = None
@@ -18,9 +20,7 @@ def auc(
     """
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
-    mass = np.ones(len(order)) if weight is None else weight[order]
-    # Only ratios count; the largest weight is made 1 so that products of sums stay finite.
-    mass = mass / (mass.max() or 1.0)
+    mass = np.ones(len(order)) if weight is None else _masses(weight)[order]
     is_positive = target[order] > 0.5
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     up_to = np.cumsum(np.where(is_positive, mass, 0.0))[ends]
@@ -32,3 +32,20 @@ def auc(
         return float("nan")
     below = negatives - negatives_here
     return float(np.sum(positives_here * (below + 0.5 * negatives_here)) / pairs)
+
+
+def check_classes(target: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
+    """Refuse rows of one class, which have no area under the curve."""
+    is_positive = target > 0.5
+    if weight is not None:
+        is_positive = is_positive[_masses(weight) > 0]
+    if is_positive.all() or not is_positive.any():
+        raise DataError(
+            "eval_metric='auc' needs rows of both classes with a weight above 0, "
+            f"all have class {int(is_positive.any())}; give rows of both, or another metric"
+        )
+
+
+def _masses(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights with the largest made 1, so that products of sums stay finite; only ratios count."""
+    return weight / (weight.max() or 1.0)

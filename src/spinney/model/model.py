@@ -270,7 +270,9 @@ class Model:
             return self.rounds if self.best_round is None else self.best_round
         number = checked_rounds(rounds)
         if number > self.rounds:
-            raise ParameterError(f"rounds={number} is out of range: the model has {self.rounds} rounds")
+            raise ParameterError(
+                f"rounds={number} is out of range: it must be from 0 to {self.rounds}, the rounds of the model"
+            )
         return number
 
 

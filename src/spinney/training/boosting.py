@@ -17,10 +17,9 @@ from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.growth.grower import most_threads
 from spinney.jit.team import Team, threads_for
-from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives.base import LARGEST_TARGET, Round
-from spinney.params import Config, checked_rounds, metrics_for, parse, placed, resolve
+from spinney.params import Config, checked_rounds, parse, placed, resolve
 from spinney.sampling import GradientSampler, draw_rows
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
@@ -86,7 +85,7 @@ def train(
     config = _config(params, dataset)
     rounds = checked_rounds(rounds)
     by_place = _by_place(config, dataset)
-    watched = _check_valid(valid, dataset)
+    watched = _check_valid(valid, dataset, config)
     if config.early_stopping_rounds is not None and not watched:
         raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
     listeners = _check_callbacks(callbacks)
@@ -130,8 +129,7 @@ class _Boosting:
         self._eligible = _eligible_rows(dataset, weight, config.subsample)
         self._in_bag: int | None = None
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
-        names = config.eval_metric or metrics_for(config.objective)[:1]
-        self._metrics: list[Metric] = [metrics.get(name) for name in names]
+        self._metrics = metrics.metrics_of(config)
 
     def run(self, rounds: int, callbacks: list[Callback]) -> Model:
         """Do the rounds and put the model together."""
@@ -144,7 +142,7 @@ class _Boosting:
             answers = [callback(info) for callback in callbacks]
             stop = [isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers]
             if stopping is not None:
-                stop.append(stopping.update(done, list(list(evals.values())[-1].values())[-1]))
+                stop.append(stopping.update(done, _deciding(evals, done)))
             if any(stop):
                 break
         best = stopping.best_round if stopping is not None and trees else None
@@ -278,7 +276,7 @@ def _check_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
     return found
 
 
-def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset) -> dict[str, Dataset]:
+def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset, config: Config) -> dict[str, Dataset]:
     if valid is None:
         return {}
     if not isinstance(valid, Mapping):
@@ -288,7 +286,25 @@ def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset) -> dict[
             raise DataTypeError(f"valid[{name!r}] must be a spinney.Dataset, got {type(data).__name__}")
         if not data.cuts.same(dataset.cuts):
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
+        target = _target(data, f"valid[{name!r}]")
+        try:
+            for metric in metrics.metrics_of(config):
+                metric.check(target, data.weight)
+        except DataError as error:
+            raise DataError(f"valid[{name!r}]: {error}") from None
     return dict(valid)
+
+
+def _deciding(evals: Mapping[str, Mapping[str, float]], done: int) -> float:
+    """The value that early stopping goes by: the last metric of the last data set."""
+    name, values = list(evals.items())[-1]
+    metric, value = list(values.items())[-1]
+    if not math.isfinite(value):
+        raise DataError(
+            f"{metric} of valid[{name!r}] is {value} after round {done}, and early stopping cannot go by that; choose "
+            "another eval_metric, or leave out early_stopping_rounds"
+        )
+    return value
 
 
 def _target(dataset: Dataset, name: str) -> NDArray[np.float64]:

@@ -33,8 +33,8 @@ class EarlyStopping:
         self.best_round = 0
 
     def update(self, done: int, value: float) -> bool:
-        """Take the metric after `done` rounds; True when it is time to stop. NaN is never an improvement."""
-        if self.best_round == 0 or self._sign * value < self._best - self._min_delta:
-            self._best = self._sign * value if not math.isnan(value) else math.inf
+        """Take the metric after `done` rounds, a finite number; True when it is time to stop."""
+        if self._sign * value < self._best - self._min_delta:
+            self._best = self._sign * value
             self.best_round = done
         return done - self.best_round >= self._patience
