@@ -4,11 +4,17 @@ import numpy as np
 import pytest
 
 import spinney as sp
-from spinney.errors import DataError, ParameterError, ParameterTypeError
+from spinney.errors import DataError, ParameterError, ParameterTypeError, SpinneyError
+from spinney.params import table
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] * 3
 DATA = sp.Dataset(X, Y)
+KEPT = sp.Dataset(X, Y, keep_table=True)
+LABELLED = [
+    sp.Dataset(X, Y > 0, weight=weight, keep_table=True)
+    for weight in (None, np.full(60, 1e300), np.full(60, 1e-300))
+]
 
 
 def test_more_classes_than_rows_are_refused_before_memory_is_taken():
@@ -20,6 +26,57 @@ def test_more_classes_than_rows_are_refused_before_memory_is_taken():
 def test_a_training_that_diverges_says_so(rate):
     with pytest.raises(ParameterError, match="training diverged in round"):
         sp.train({"learning_rate": rate}, DATA, rounds=60)
+
+
+EXTREME = [5e-324, 1e-309, 1e-300, 1e-40, 0.3, 1.0, 1e40, 1e300, 1.7e308]
+FLOATS = [row.name for row in table() if row.kind.startswith("float")]
+WAYS = {
+    "all rows": {},
+    "goss": {"sampling_method": "goss"},
+    "goss at once": {"sampling_method": "goss", "goss_warm_up": False},
+    "gradient_based": {"sampling_method": "gradient_based", "subsample": 0.5, "leaf_values": "all"},
+    "exact": {"tree_method": "exact"},
+    "approx": {"tree_method": "approx"},
+    "local": {"tree_method": "approx", "proposal": "local"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("name", [name for name in FLOATS if name != "max_conflict_rate"])
+def test_an_extreme_number_trains_or_is_refused_by_an_error_of_ours(name, way):
+    params = {"objective": "log_loss", "min_child_samples": 2, "max_leaves": 4, "early_stopping_rounds": 2}
+    for value in EXTREME:
+        for data in LABELLED:
+            try:
+                model = sp.train(params | way | {name: value}, data, 2, valid={"train": data})
+            except SpinneyError:
+                continue
+            assert np.isfinite(model.predict_raw(X)).all()
+
+
+def test_a_tiny_learning_rate_warms_up_for_ever():
+    params = {"sampling_method": "goss", "min_child_samples": 2}
+    for rate in (1e-309, 5e-324):
+        tiny = sp.train(params | {"learning_rate": rate}, DATA, 3)
+        assert tiny.forest.count[tiny.forest.start[:-1]].tolist() == [60, 60, 60]
+
+
+def test_a_tiny_sketch_eps_tries_every_cut_there_is():
+    tiny, small = (
+        sp.train({"tree_method": "approx", "sketch_eps": eps, "min_child_samples": 2}, KEPT, 3).forest
+        for eps in (5e-324, 1e-7)
+    )
+    assert tiny.threshold.tolist() == small.threshold.tolist()
+
+
+@pytest.mark.parametrize(("scale", "weight"), [(1e300, 1e300), (1e-300, 1e-300)])
+def test_a_class_weight_beyond_floating_point_is_refused(scale, weight):
+    data = sp.Dataset(X, np.ones(60), weight=np.full(60, weight))
+    params = {"objective": "log_loss", "base_score": 0.0, "scale_pos_weight": scale}
+    with pytest.raises(
+        ParameterError, match=r"scale_pos_weight=1e[+-]300 times the weights .* 0 or infinite"
+    ):
+        sp.train(params, data, 1)
 
 
 @pytest.mark.parametrize("callbacks", [5, print, [5]])

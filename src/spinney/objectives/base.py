@@ -102,10 +102,11 @@ def exact_sum(values: NDArray[np.float64]) -> float:
     if largest == 0.0:
         return 0.0
     # 2**31 values of 31 bits fit an int64. What the first layer rounds away goes to the second.
-    step = float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 31))
-    high = np.rint(values / step)
-    low = np.rint((values / step - high) * 2.0**31)
-    return float(high.astype(np.int64).sum() * step + low.astype(np.int64).sum() * (step * 2.0**-31))
+    power = int(np.frexp(largest)[1]) - 31
+    steps = np.ldexp(values, -power)
+    high = np.rint(steps)
+    low = np.rint((steps - high) * 2.0**31)
+    return float(np.ldexp(high.astype(np.int64).sum() + low.astype(np.int64).sum() * 2.0**-31, power))
 
 
 def check_size(target: NDArray[np.float64]) -> None:

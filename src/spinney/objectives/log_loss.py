@@ -32,8 +32,9 @@ class LogLoss(Objective):
         """Log-odds of the mean."""
         p = weighted_mean(target, weight)
         if not 0 < p < 1:
+            light = "" if weight is None else ", or weigh nothing beside those of it"
             raise DataError(
-                f"objective log_loss needs rows of both classes with a weight above 0, all have class {round(p)}"
+                f"objective log_loss needs rows of both classes with a weight above 0, all have class {round(p)}{light}"
             )
         logs = np.empty(2)
         log_all(2, np.array([p, 1 - p]), logs)

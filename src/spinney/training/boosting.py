@@ -177,7 +177,7 @@ class _Boosting:
     def _draw(self, done: int, seed: int) -> int | None:
         """Choose the rows of a round: how many of them are in the bag, None for all."""
         config = self._config
-        warming_up = config.goss_warm_up and done - 1 < math.floor(1.0 / config.learning_rate)
+        warming_up = config.goss_warm_up and done <= 1.0 / config.learning_rate
         if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
             if self._eligible is not None and (config.subsample < 1 or done == 1):
                 self._in_bag = draw_rows(self._eligible, config.subsample, seed, self._learner.bag)
@@ -322,7 +322,15 @@ def _scaled_weights(
     """
     weight = dataset.weight
     if config.scale_pos_weight != 1.0:
-        weight = np.where(target > 0.5, config.scale_pos_weight, 1.0) * (1.0 if weight is None else weight)
+        with np.errstate(over="ignore", under="ignore"):
+            weight = np.where(target > 0.5, config.scale_pos_weight, 1.0) * (
+                1.0 if weight is None else weight
+            )
+        if not 0.0 < weight.max() < math.inf:
+            raise ParameterError(
+                f"scale_pos_weight={config.scale_pos_weight:g} times the weights of the rows is 0 or infinite; bring both "
+                "nearer to 1"
+            )
     if weight is None:
         return None, 1.0
     unit = float(np.ldexp(1.0, int(np.frexp(weight.max())[1]) - 1))

@@ -179,7 +179,9 @@ def columns_with_zero(table: Table, absent_missing: bool) -> NDArray[np.bool_]:
 
 def candidates_of(config: Config) -> int:
     """How many cuts of a column tree_method approx tries."""
-    found = config.max_bin if config.sketch_eps is None else math.ceil(1.0 / config.sketch_eps)
+    found = (
+        config.max_bin if config.sketch_eps is None else math.ceil(min(1.0 / config.sketch_eps, FINE_BINS))
+    )
     if found < 3:
         raise ParameterError(f"tree_method='approx' needs max_bin of 3 or more, got {found}")
     return min(found, FINE_BINS)
