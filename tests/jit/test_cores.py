@@ -7,13 +7,14 @@ import pytest
 import children
 from spinney.errors import ParameterError
 from spinney.jit import cores
-from spinney.jit.cores import available_cores, threads_for
+from spinney.jit.cores import available_cores, most_for, threads_for
 
 
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
     """A machine of 16 cores; returns a function that writes its control group files."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 16)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(cores, "MEMBERSHIP", tmp_path / "membership")
     monkeypatch.setattr(cores, "GROUPS", tmp_path / "groups")
@@ -101,6 +102,22 @@ def test_omp_num_threads_is_a_cap(machine, monkeypatch, told, expected):
 )
 def test_n_jobs_means_what_joblib_means_by_it(machine, n_jobs, expected):
     assert threads_for(n_jobs) == expected
+
+
+@pytest.mark.parametrize(("cores", "most"), [(16, 64), (1, 16), (None, 16)])
+def test_a_machine_has_so_many_threads_and_no_more(machine, monkeypatch, cores, most):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert [threads_for(n_jobs) for n_jobs in (most, most + 1, 20_000)] == [most] * 3
+
+
+@pytest.mark.parametrize(("most", "expected"), [(0, 1), (1, 1), (5, 5), (16, 16), (99, 16)])
+def test_there_are_no_more_threads_than_have_something_to_do(machine, most, expected):
+    assert {threads_for(n_jobs, most) for n_jobs in (None, -1, 16)} == {expected}
+
+
+def test_threads_grow_with_the_work_from_where_sharing_pays():
+    assert [most_for(work, 80) for work in (0, 79, 80, 89, 90, 8_000)] == [1, 1, 8, 8, 9, 800]
+    assert most_for(5, 0) == 5
 
 
 def test_no_thread_at_all_is_an_error():

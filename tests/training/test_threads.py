@@ -94,5 +94,3 @@ def test_threads_together_have_no_more_memory_than_a_sparse_table():
         assert 1 <= threads <= n_jobs
         assert threads == n_jobs or 20 * codes * threads <= 1.1 * budget
     assert 2 < boosting._threads(sp.params.Config(n_jobs=1000), data) < 1000
-    dense = sp.Dataset(table[:, :20].toarray(), np.arange(rows))
-    assert boosting._threads(sp.params.Config(n_jobs=1000), dense) == 1000

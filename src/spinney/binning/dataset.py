@@ -24,7 +24,7 @@ from spinney.data import (
 )
 from spinney.data.schema import MOST_COLUMNS
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.jit.team import Team, threads_for
+from spinney.jit.team import Team, most_for, threads_for
 from spinney.params import Config, parse
 
 # Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
@@ -79,7 +79,7 @@ class Dataset:
     keep_table : bool, default=False
         Whether to keep X after a training on bins too, for `tree_method` exact and approx, where nobody else does.
     n_jobs : int, optional
-        Threads to bin with; the bins do not depend on it.
+        Threads to bin with, fewer where there is less to do; the bins do not depend on it.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class Dataset:
         missing = params.absent == "missing"
         bundling = Bundling(params.bundle_order, params.max_conflict_rate) if params.bundle else None
         values = table.rows * table.columns if table.sparse is None else table.sparse.stored
-        with Team(threads_for(n_jobs) if values >= SHARE_VALUES else 1) as team:
+        with Team(threads_for(n_jobs, most_for(values, SHARE_VALUES))) as team:
             if reference is None:
                 self.cuts: Cuts = find_cuts(
                     table, self.weight, params.max_bin, team, missing, self.schema.category_counts

@@ -137,8 +137,7 @@ class QuantileSketch:
                 f"weights has {len(mass)} values, but values has {len(column)}; give one weight for each"
             )
         if len(column):
-            threads = threads_for(self.n_jobs) if len(column) >= 2 * self._block else 1
-            with Team(threads) as team:
+            with Team(threads_for(self.n_jobs, len(column) // self._block)) as team:
                 batch = Batch(column, mass, team)
                 self._store.check_room(batch.count, batch.missing, batch.total)
                 self._store.take(batch, team)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -13,6 +14,11 @@ from spinney.errors import ParameterError, ParameterTypeError
 
 MEMBERSHIP = Path("/proc/self/cgroup")  # in which control groups this process is
 GROUPS = Path("/sys/fs/cgroup")
+
+# Threads that a core of the machine may have, and that any machine may: more only wait for each other, and each has memory.
+OF_CORE = 4
+OF_MACHINE = 16
+OF_SHARE = 8
 
 
 def available_cores() -> int:
@@ -34,14 +40,39 @@ def available_cores() -> int:
     return max(1, cores)
 
 
-def threads_for(n_jobs: int | None) -> int:
-    """Number of threads meant by an `n_jobs` parameter: None and -1 are all cores, -2 all but one.
+def threads_for(n_jobs: int | None, most: int = sys.maxsize) -> int:
+    """Number of threads to start for an `n_jobs` parameter: None and -1 are all cores, -2 all but one.
+
+    At most so many that all have something to do, and no more than the machine can run.
 
     Examples
     --------
-    >>> threads_for(3), threads_for(-1) == available_cores()
-    (3, True)
+    >>> threads_for(3), threads_for(3, most=2), threads_for(-1) == available_cores()
+    (3, 2, True)
     """
+    return max(1, min(_asked(n_jobs), most, max(OF_MACHINE, OF_CORE * (os.cpu_count() or 1))))
+
+
+def most_for(work: int, share: int) -> int:
+    """How many threads have something to do.
+
+    Parameters
+    ----------
+    work : int
+        How much there is to do, in whatever is counted.
+    share : int
+        From how much on two threads were measured to be faster than one. Less is left to one thread; that much is shared by
+        eight at most, and more of it by more of them.
+
+    Examples
+    --------
+    >>> most_for(99, 100), most_for(100, 100), most_for(1000, 100)
+    (1, 8, 83)
+    """
+    return work // max(1, share // OF_SHARE) if work >= share else 1
+
+
+def _asked(n_jobs: int | None) -> int:
     if n_jobs is None:
         return available_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):

@@ -15,11 +15,11 @@ from types import TracebackType
 import numpy as np
 
 from spinney.jit import barrier
-from spinney.jit.cores import available_cores, threads_for
+from spinney.jit.cores import available_cores, most_for, threads_for
 from spinney.jit.kernel import Bound
 from spinney.jit.library import runs_as_python
 
-__all__ = ["Team", "available_cores", "run_alone", "threads_for"]
+__all__ = ["Team", "available_cores", "most_for", "run_alone", "threads_for"]
 
 # A job, and where a thread says that it has done its part: None, or what went wrong. Each run has a queue of its own, so
 # that what is left of one that was broken off cannot be taken for the end of the next.

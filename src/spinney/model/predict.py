@@ -15,7 +15,7 @@ from spinney.data import Table, describe_column
 from spinney.data.spans import spans, whole_rows
 from spinney.errors import DataError
 from spinney.jit import Bound
-from spinney.jit.team import Team, run_alone, threads_for
+from spinney.jit.team import Team, most_for, run_alone, threads_for
 from spinney.model import kernels
 from spinney.tree import Forest
 
@@ -120,10 +120,9 @@ class Predictor:
         return Predictor(replace(self._forest, feature=np.where(feature < 0, feature, place)))
 
     def _threads(self, rows: int, trees: int, n_jobs: int | None) -> int:
-        if n_jobs is None and rows * trees < SHARE_WALKS:
-            return 1
-        asked = threads_for(n_jobs)
-        return asked if rows * trees >= SHARE_WALKS else 1
+        # A thread takes a block of rows at a time.
+        most = min(most_for(rows * trees, SHARE_WALKS), -(-rows // kernels.BLOCK))
+        return 1 if n_jobs is None and most == 1 else threads_for(n_jobs, most)
 
     def _one_row(self, trees: int, columns: int, outputs: int) -> _OneRow:
         """The calling thread's memory for one row, made at its first use."""

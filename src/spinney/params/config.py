@@ -374,7 +374,7 @@ class Config:
         aliases=("nthread", "nthreads", "num_thread", "num_threads", "n_threads", "thread_count"),
         in_model=False,
         doc="Number of threads. None takes all cores the process may use, -2 all but one, and so on, "
-        "but at least one. The model does not depend on it.",
+        "but at least one. Where there is less to do, fewer are started. The model does not depend on it.",
     )
 
     def __post_init__(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from spinney import metrics, objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.growth.grower import most_threads
-from spinney.jit.team import Team, threads_for
+from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.model import Model
 from spinney.objectives.base import LARGEST_TARGET, Round
 from spinney.params import Config, checked_rounds, parse, placed, resolve
@@ -262,9 +261,12 @@ def _threads(config: Config, dataset: Dataset) -> int:
     work = values * min(max(values // dataset.rows, 1), SHARE_COLUMNS)
     if config.max_leaves >= SHARE_LEAVES and config.tree_method != "exact":
         work *= 3
-    pays = work >= SHARE_VALUES * SHARE_COLUMNS or (sparse and dataset.rows >= SHARE_SPARSE_ROWS)
-    most = most_threads(dataset.matrix) if config.tree_method == "hist" else sys.maxsize
-    return min(threads_for(config.n_jobs), most) if pays else 1
+    most = most_for(work, SHARE_VALUES * SHARE_COLUMNS)
+    if sparse:
+        most = max(most, most_for(dataset.rows, SHARE_SPARSE_ROWS))
+    if config.tree_method == "hist":
+        most = min(most, most_threads(dataset.matrix))
+    return threads_for(config.n_jobs, most)
 
 
 def _check_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
