@@ -1,6 +1,7 @@
 """How many threads: what the user asks for, else what the system lets this process have."""
 
 import os
+import sys
 
 import pytest
 
@@ -118,6 +119,26 @@ def test_there_are_no_more_threads_than_have_something_to_do(machine, most, expe
 def test_threads_grow_with_the_work_from_where_sharing_pays():
     assert [most_for(work, 80) for work in (0, 79, 80, 89, 90, 8_000)] == [1, 1, 8, 8, 9, 800]
     assert most_for(5, 0) == 5
+
+
+@pytest.mark.parametrize(("left", "expected"), [(0, 1), (143, 1), (144, 2), (1_000, 7), (10_000, 16)])
+def test_threads_take_half_of_a_limited_address_space(machine, monkeypatch, left, expected):
+    monkeypatch.setattr(cores, "address_space", lambda: left * 2**20)
+    assert threads_for(16) == expected
+
+
+def test_the_address_space_that_is_left_is_the_limit_less_what_is_taken(monkeypatch, tmp_path):
+    resource = pytest.importorskip("resource")
+    (tmp_path / "statm").write_text("1000 40 30 2 0 20 0\n")
+    monkeypatch.setattr(cores, "MEMORY", tmp_path / "statm")
+    monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
+    found = []
+    for limit in (resource.RLIM_INFINITY, 5_000_000, 4_000_000):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        found.append(cores.address_space())
+    assert found == [sys.maxsize, 904_000, 0]
+    monkeypatch.setattr(cores, "MEMORY", tmp_path / "nothing")
+    assert cores.address_space() == sys.maxsize
 
 
 def test_no_thread_at_all_is_an_error():

@@ -172,18 +172,37 @@ def test_an_error_inside_the_with_block_ends_the_threads():
 
 
 @several
-def test_where_no_more_threads_are_to_be_had_the_team_is_smaller(monkeypatch):
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError()])
+def test_where_no_more_threads_are_to_be_had_the_team_is_smaller(monkeypatch, error):
     start = threading.Thread.start
 
     def grudging(thread):
         if thread.name == "spinney-3":
-            raise RuntimeError("can't start new thread")
+            raise error
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", grudging)
     with Team(8) as team:
         assert team.size == 3
         assert ranks(team) == [(0, 3), (1, 3), (2, 3)]
+    assert threads() == []
+
+
+@several
+def test_a_thread_that_runs_though_its_start_failed_is_let_go(monkeypatch):
+    start = threading.Thread.start
+
+    def failing(thread):
+        start(thread)
+        if thread.name == "spinney-2":
+            raise MemoryError
+
+    monkeypatch.setattr(threading.Thread, "start", failing)
+    with Team(4) as team:
+        assert ranks(team) == [(0, 2), (1, 2)]
+        for thread in threads():
+            if thread.name == "spinney-2":
+                thread.join()
     assert threads() == []
 
 

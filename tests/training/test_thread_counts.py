@@ -1,6 +1,7 @@
-"""How many threads are started: those asked for, but no more than there is work for. None of these tests starts any."""
+"""How many threads are started: those asked for, but no more than there is work for, and fewer where there are none."""
 
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -70,3 +71,22 @@ def test_rows_are_predicted_by_no_more_threads_than_have_something_to_do(size, m
     assert [size(call, X, rounds=rounds, n_jobs=MANY) for rounds in (0, 1, 2)] == [1, 12, 24]
     assert size(call, X, n_jobs=MANY) == -(-len(X) // kernels.BLOCK)
     assert [size(call, X, n_jobs=n_jobs) for n_jobs in (1, 3, 100)] == [1, 3, 100]
+
+
+@pytest.mark.parametrize("method", ["hist", "approx", "exact"])
+def test_where_no_thread_is_to_be_had_the_model_is_the_same(monkeypatch, capfd, method):
+    def run(n_jobs):
+        data = sp.Dataset(X[:40_000], X[:40_000, 0], n_jobs=n_jobs, keep_table=True)
+        params = {"n_jobs": n_jobs, "tree_method": method, "max_leaves": 200}
+        model = sp.train(params, data, 2, progress=True)
+        return model, model.predict(X, n_jobs=n_jobs).tobytes()
+
+    def refuse(thread):
+        asked.append(thread)
+        raise RuntimeError("can't start new thread")
+
+    expected, asked = run(1), []
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert run(4) == expected
+    assert len(asked) >= 2
+    assert "2/2" in capfd.readouterr().out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
 from spinney.errors import DataError
+from spinney.jit.spread import spread
 
 ROW_BITS = 32
 
@@ -107,11 +107,7 @@ def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> Co
         _ = sparse.by_column  # made once, before threads ask for it
         work = ((sparse, j, table.rows, absent_missing) for j in range(table.columns))
         sort = _sort_stored
-    if threads > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(lambda one: sort(*one), work))
-    else:
-        found = [sort(*one) for one in work]
+    found = spread(lambda one: sort(*one), work, threads)
     if table.sparse is not None:
         table.sparse.forget()
     return _join(table.rows, found)

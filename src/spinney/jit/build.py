@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from spinney.errors import KernelBuildError
 from spinney.jit import cpu, sources
 from spinney.jit.cache import cache_folder, locked, places
 from spinney.jit.cores import available_cores
+from spinney.jit.spread import spread
 
 __all__ = [
     "SUFFIX",
@@ -90,24 +90,13 @@ def build_levels(folder: Path, levels: Sequence[str], progress: Progress | None 
     cores = available_cores()
     parts = min(cores, kernel_count(levels[:1]))
     folder.mkdir(parents=True, exist_ok=True)
-    with (
-        tempfile.TemporaryDirectory(prefix="spinney-", dir=folder) as scratch,
-        ThreadPoolExecutor(cores) as pool,
-    ):
+    with tempfile.TemporaryDirectory(prefix="spinney-", dir=folder) as scratch:
         compilers = _Compilers(Path(scratch), progress or (lambda level, name: None))
-        try:
-            jobs = [pool.submit(compilers.run, part, parts, levels) for part in range(parts)]
-            made = [job.result() for job in jobs]
-            if sources.digest() != digest:
-                raise KernelBuildError(
-                    "the sources of the kernels changed while they were compiled; try again"
-                )
-            for level in levels:
-                _link(linker, level, [Path(f"{one}-{level}.o") for one in made], folder, digest)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            compilers.stop()
-            raise
+        made = spread(lambda part: compilers.run(part, parts, levels), range(parts), cores, compilers.stop)
+        if sources.digest() != digest:
+            raise KernelBuildError("the sources of the kernels changed while they were compiled; try again")
+        for level in levels:
+            _link(linker, level, [Path(f"{one}-{level}.o") for one in made], folder, digest)
 
 
 def find_linker() -> list[str]:

@@ -14,11 +14,14 @@ from spinney.errors import ParameterError, ParameterTypeError
 
 MEMBERSHIP = Path("/proc/self/cgroup")  # in which control groups this process is
 GROUPS = Path("/sys/fs/cgroup")
+MEMORY = Path("/proc/self/statm")  # in pages; the first number is that of the address space
 
 # Threads that a core of the machine may have, and that any machine may: more only wait for each other, and each has memory.
 OF_CORE = 4
 OF_MACHINE = 16
 OF_SHARE = 8
+# Address space of a thread: a stack of 8 MB and what malloc sets apart for it, 64 MB.
+OF_THREAD = 72 * 2**20
 
 
 def available_cores() -> int:
@@ -43,14 +46,36 @@ def available_cores() -> int:
 def threads_for(n_jobs: int | None, most: int = sys.maxsize) -> int:
     """Number of threads to start for an `n_jobs` parameter: None and -1 are all cores, -2 all but one.
 
-    At most so many that all have something to do, and no more than the machine can run.
+    At most so many that all have something to do, and no more than the machine can run. Where the address space of the process
+    is limited, they take half of what is left of it: what they work on needs room, too.
 
     Examples
     --------
     >>> threads_for(3), threads_for(3, most=2), threads_for(-1) == available_cores()
     (3, 2, True)
     """
-    return max(1, min(_asked(n_jobs), most, max(OF_MACHINE, OF_CORE * (os.cpu_count() or 1))))
+    wanted = min(_asked(n_jobs), most, max(OF_MACHINE, OF_CORE * (os.cpu_count() or 1)))
+    return min(wanted, 1 + address_space() // 2 // OF_THREAD) if wanted > 1 else 1
+
+
+def address_space() -> int:
+    """Bytes of address space that this process may still ask for (`ulimit -v`).
+
+    Examples
+    --------
+    >>> address_space() > 0
+    True
+    """
+    try:
+        import resource  # not on Windows
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return sys.maxsize
+        taken = int(MEMORY.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return sys.maxsize
+    return max(0, limit - taken)
 
 
 def most_for(work: int, share: int) -> int:

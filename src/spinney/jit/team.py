@@ -18,6 +18,7 @@ from spinney.jit import barrier
 from spinney.jit.cores import available_cores, most_for, threads_for
 from spinney.jit.kernel import Bound
 from spinney.jit.library import runs_as_python
+from spinney.jit.spread import join_all, start_all
 
 __all__ = ["Team", "available_cores", "most_for", "run_alone", "threads_for"]
 
@@ -66,9 +67,7 @@ class Team:
         if self._process == os.getpid():
             for inbox in self._inboxes:
                 inbox.put(None)
-            for thread in self._threads:
-                if thread.ident is not None:
-                    thread.join()
+            join_all(self._threads)
         self._inboxes, self._threads = [], []
 
     def run(self, job: Bound) -> None:
@@ -103,24 +102,21 @@ class Team:
 
     def _start(self) -> None:
         self._process = os.getpid()
-        self._inboxes, self._threads = [], []
+        self._inboxes = [queue.SimpleQueue() for _ in range(1, self.size)]
+        self._threads = [
+            threading.Thread(target=self._work, args=(rank, inbox), daemon=True, name=f"spinney-{rank}")
+            for rank, inbox in enumerate(self._inboxes, start=1)
+        ]
         try:
-            for rank in range(1, self.size):
-                inbox: Inbox = queue.SimpleQueue()
-                thread = threading.Thread(
-                    target=self._work, args=(rank, inbox), daemon=True, name=f"spinney-{rank}"
-                )
-                self._inboxes.append(inbox)
-                self._threads.append(thread)
-                thread.start()
-        except RuntimeError:
-            # No more threads are to be had. The result is the same with those that there are.
-            self._inboxes.pop()
-            self._threads.pop()
-            self.size = 1 + len(self._threads)
+            started = start_all(self._threads)
         except BaseException:
             self.close()
             raise
+        for inbox in self._inboxes[started:]:
+            inbox.put(None)  # a thread that runs, though its start was said to have failed, ends at once
+        # Where there are fewer than asked for, the result is the same.
+        del self._inboxes[started:], self._threads[started:]
+        self.size = 1 + started
 
     def _work(self, rank: int, inbox: Inbox) -> None:
         while (order := inbox.get()) is not None:

@@ -53,7 +53,7 @@ class Predictor:
         """Scores of every row, (rows, outputs): the start, (outputs,) or (rows, outputs), then the trees in order."""
         outputs = start.shape[-1]
         if n_jobs is not None:
-            threads_for(n_jobs)  # refuse nonsense, whether or not the work is shared
+            threads_for(n_jobs, 1)  # refuse nonsense, whether or not the work is shared
         if table.rows == 1 and len(table.panels) == 1:
             return self._one_row(trees, table.columns, outputs).scores_of(start, table)
         scores = np.empty((table.rows, outputs))

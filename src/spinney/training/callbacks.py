@@ -81,9 +81,13 @@ class ProgressBar:
             TextColumn("{task.fields[metrics]}"),
         )
         self._task: Any = None
+        self._draws_itself = True
 
     def __enter__(self) -> ProgressBar:
-        self._progress.start()
+        try:
+            self._progress.start()
+        except (RuntimeError, MemoryError):
+            self._draws_itself = False  # no thread is to be had that would draw the bar: each round does
         return self
 
     def __exit__(
@@ -100,4 +104,4 @@ class ProgressBar:
             for name, values in info.evals.items()
             for metric, value in values.items()
         )
-        self._progress.update(self._task, completed=info.round, metrics=shown)
+        self._progress.update(self._task, completed=info.round, metrics=shown, refresh=not self._draws_itself)
