@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import spinney as sp
+from spinney.binning.dataset import DATA_PARAMS
 from spinney.errors import ParameterError
 from spinney.params import default_of, doc, markdown, numpydoc, table
 from spinney.params.rows import GROUPS
@@ -49,6 +51,14 @@ def test_every_line_of_a_table_has_as_many_cells_as_its_heading():
 def test_every_row_has_a_group_and_a_meaning(row):
     assert row.group in GROUPS
     assert row.doc.endswith(".")
+
+
+def test_the_page_says_which_parameters_belong_to_the_data_set():
+    parts = markdown().split("\n## ")
+    (data,) = [part for part in parts if "belong to `Dataset`" in part]
+    named = [line.split("`")[1] for line in data.splitlines() if line.startswith("| `")]
+    assert sorted(named) == sorted(DATA_PARAMS)
+    assert set(named) <= set(inspect.signature(sp.Dataset).parameters)
 
 
 def test_every_group_has_a_row():

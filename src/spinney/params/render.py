@@ -10,12 +10,21 @@ from spinney.params.rows import GROUPS, Row
 _INTRODUCTION = """\
 # Parameters
 
-Every hyper-parameter of `spinney.train`. Each one may be given under its name or under one of its other
-spellings, most of them XGBoost's and LightGBM's; an unknown name, or two spellings of one parameter, is an
+Every hyper-parameter of `spinney.train`; those under [Data](#data) belong to `Dataset`. Each one may be given
+under its name or under one of its other spellings, most of them XGBoost's and LightGBM's; an unknown name, or two spellings of one parameter, is an
 error. A number may be a Python or a NumPy scalar, never a bool or a string, and must be finite.
 
 This page is written by `python -m spinney.params > docs/parameters.md`.
 """
+
+
+# What a heading says about all parameters under it.
+_NOTES = {
+    "data": """\
+These belong to `Dataset`, which takes them by keyword under the names of the first column. `train` takes them
+only with the values that its `Dataset` has. Estimators make their own `Dataset` and take them like all others.
+""",
+}
 
 
 def default_of(name: str) -> object:
@@ -58,6 +67,7 @@ def markdown() -> str:
         lines = [
             f"## {group.capitalize()}",
             "",
+            *((_NOTES[group],) if group in _NOTES else ()),
             "| name | type | default | range | other spellings | meaning |",
             "|---|---|---|---|---|---|",
             *(_line(row) for row in table() if row.group == group),
