@@ -55,7 +55,7 @@ def test_every_row_has_a_group_and_a_meaning(row):
 
 def test_the_page_says_which_parameters_belong_to_the_data_set():
     parts = markdown().split("\n## ")
-    (data,) = [part for part in parts if "belong to `Dataset`" in part]
+    (data,) = [part for part in parts if "These belong to `Dataset`" in part]
     named = [line.split("`")[1] for line in data.splitlines() if line.startswith("| `")]
     assert sorted(named) == sorted(DATA_PARAMS)
     assert set(named) <= set(inspect.signature(sp.Dataset).parameters)

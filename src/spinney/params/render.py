@@ -11,8 +11,9 @@ _INTRODUCTION = """\
 # Parameters
 
 Every hyper-parameter of `spinney.train`; those under [Data](#data) belong to `Dataset`. Each one may be given
-under its name or under one of its other spellings, most of them XGBoost's and LightGBM's; an unknown name, or two spellings of one parameter, is an
-error. A number may be a Python or a NumPy scalar, never a bool or a string, and must be finite.
+under its name or under one of its other spellings, most of them XGBoost's and LightGBM's; an unknown name, or
+two spellings of one parameter, is an error. A number may be a Python or a NumPy scalar, never a bool or a
+string, and must be finite.
 
 This page is written by `python -m spinney.params > docs/parameters.md`.
 """
