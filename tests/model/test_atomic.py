@@ -1,3 +1,4 @@
+import errno
 import os
 import stat
 
@@ -69,10 +70,41 @@ def test_a_folder_that_cannot_be_synced_does_no_harm(old, monkeypatch):
     assert old.read_bytes() == b"new"
 
 
-def test_a_missing_folder_is_a_file_not_found_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        atomic.write(tmp_path / "nowhere" / "model", b"new")
+def test_a_missing_folder_is_a_file_not_found_error_that_names_the_file(tmp_path):
+    path = tmp_path / "nowhere" / "model"
+    with pytest.raises(FileNotFoundError) as error:
+        atomic.write(path, b"new")
+    assert (error.value.filename, error.value.filename2) == (str(path), None)
     assert names_in(tmp_path) == []
+
+
+def test_a_file_in_place_of_the_folder_is_named_with_what_was_to_be_written(old):
+    with pytest.raises(NotADirectoryError) as error:
+        atomic.write(old / "model", b"new")
+    assert error.value.filename == str(old / "model")
+
+
+@pytest.mark.parametrize(
+    ("step", "number", "kind"),
+    [
+        ("open", errno.EROFS, OSError),
+        ("open", errno.EACCES, PermissionError),
+        ("fsync", errno.ENOSPC, OSError),
+        ("replace", errno.EACCES, PermissionError),
+    ],
+)
+def test_a_folder_that_cannot_be_written_and_a_full_disk_are_told_with_the_name_of_the_file(
+    old, monkeypatch, step, number, kind
+):
+    def fail(*arguments):
+        paths = [argument for argument in arguments if isinstance(argument, str)]
+        named = (paths[0], None, paths[1]) if len(paths) == 2 else paths
+        raise OSError(number, os.strerror(number), *named)
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(kind) as error:
+        atomic.write(old, b"new")
+    assert str(error.value) == f"[Errno {number}] {os.strerror(number)}: {str(old)!r}"
 
 
 def test_a_folder_in_the_way_is_an_is_a_directory_error(tmp_path):
@@ -106,6 +138,47 @@ def test_permissions_follow_the_umask(tmp_path, mask, mode):
     finally:
         os.umask(before)
     assert stat.S_IMODE(os.stat(tmp_path / "model").st_mode) == mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o666, 0o755])
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_file_that_was_there_keeps_its_permissions(old, mask, mode):
+    old.chmod(mode)
+    before = os.umask(mask)
+    try:
+        atomic.write(old, b"new")
+    finally:
+        os.umask(before)
+    assert (old.read_bytes(), stat.S_IMODE(old.stat().st_mode)) == (b"new", mode)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_nobody_else_can_read_the_new_bytes_before_they_are_whole(old, tmp_path, monkeypatch, mode):
+    old.chmod(mode)
+    seen = []
+    make = os.open
+
+    def look(path, *arguments):
+        descriptor = make(path, *arguments)
+        seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        return descriptor
+
+    monkeypatch.setattr(os, "open", look)
+    atomic.write(old, b"new")
+    assert seen[0] == 0o600
+
+
+def test_what_one_group_could_do_is_not_given_to_another(old, monkeypatch):
+    def refuse(*arguments):
+        raise PermissionError(errno.EPERM, "not yours")
+
+    status = list(old.stat())
+    status[0], status[4], status[5] = stat.S_IFREG | 0o644, status[4] + 1, status[5] + 1
+    monkeypatch.setattr(os, "fchown", refuse)
+    monkeypatch.setattr(os, "stat", lambda path: os.stat_result(status))
+    atomic.write(old, b"new")
+    monkeypatch.undo()
+    assert stat.S_IMODE(old.stat().st_mode) == 0o604
 
 
 def test_a_name_as_long_as_the_file_system_allows_can_be_written(tmp_path):

@@ -13,8 +13,8 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file in one step.
 
     The bytes go to a hidden file in the same folder, reach the disk, and then take the place of `path`. On
-    failure `path` is as it was and the hidden file is gone. A symbolic link is followed; a new file gets the
-    permissions that the umask grants.
+    failure `path` is as it was and the hidden file is gone. A symbolic link is followed. A file that was there
+    keeps its permissions, which hold for the hidden file too; a new one gets those that the umask grants.
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     Raises
     ------
     OSError
-        The folder is missing, `path` is a folder or a device, the disk is full, ...
+        The folder is missing, `path` is a folder or a device, the disk is full, ... It names the file that was to be
+        written.
 
     Examples
     --------
@@ -37,34 +38,63 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     b'hello'
     """
     target = os.path.realpath(path)
-    _refuse_special(target)
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".spinney-{secrets.token_hex(8)}.tmp")
     try:
-        _write_through(temporary, data)
+        _write_through(temporary, data, _old_status(target))
         os.replace(temporary, target)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # It named the hidden file, of which the caller knows nothing.
+        raise OSError(error.errno, error.strerror, target) from None
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(temporary)
     _sync_folder(folder)
 
 
-def _refuse_special(target: str) -> None:
-    """Refuse what `os.replace` would destroy (a device) or refuse too late with an odd message (a folder)."""
-    with suppress(FileNotFoundError):
-        mode = os.stat(target).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "not a regular file", target)
+def _old_status(target: str) -> os.stat_result | None:
+    """Status of the file that will be replaced, if there is one.
+
+    What `os.replace` would destroy (a device) or refuse too late with an odd message (a folder) is refused here.
+    """
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", target)
+    return status
 
 
-def _write_through(temporary: str, data: bytes) -> None:
-    # Opened here and not by tempfile, whose files only their owner can read.
-    with open(temporary, "xb") as file:
+def _write_through(temporary: str, data: bytes, old: os.stat_result | None) -> None:
+    # Until it is whole, only its owner can read what takes the place of a file that not everybody could read.
+    mode = 0o666 if old is None else old.st_mode & 0o700
+    with open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
         file.write(data)
         file.flush()
+        if old is not None and hasattr(os, "fchown"):
+            _grant(file.fileno(), old)
         os.fsync(file.fileno())
+
+
+def _grant(descriptor: int, old: os.stat_result) -> None:
+    """Give a file the permissions of an old one, and its owner and group where the system allows that."""
+    mode = old.st_mode & 0o777
+    new = os.fstat(descriptor)
+    if new.st_uid != old.st_uid:
+        with suppress(OSError):
+            os.fchown(descriptor, old.st_uid, -1)
+    if new.st_gid != old.st_gid:
+        try:
+            os.fchown(descriptor, -1, old.st_gid)
+        except OSError:
+            mode &= 0o707  # what one group could do is not given to another
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
+        os.fchmod(descriptor, mode)
 
 
 def _sync_folder(folder: str) -> None:
