@@ -11,11 +11,15 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command; an error that spinney raises on purpose becomes one line and exit code 1."""
+    import io
     import sys
 
     from spinney.cli.app import app
     from spinney.errors import SpinneyError
 
+    # Whatever a path holds, a terminal that knows ASCII alone is no reason to stop.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except SpinneyError as error:

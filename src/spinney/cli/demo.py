@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from sklearn import metrics
 
@@ -35,7 +35,7 @@ JUDGES: dict[str, dict[str, Judge]] = {
     "squared_error": {
         "RMSE": metrics.root_mean_squared_error,
         "MAE": metrics.mean_absolute_error,
-        "R²": metrics.r2_score,
+        "R2": metrics.r2_score,
     },
 }
 
@@ -145,7 +145,8 @@ def _split(name: str, objective: str, X: NDArray[Any], y: NDArray[Any]) -> Task:
 def _judged(tasks: list[Task], outcomes: list[Outcome]) -> Table:
     table = Table(title="on held-out rows; the baseline always predicts the mean", title_justify="left")
     for heading in ("table", "rows", "held out", "metric", "baseline", "spinney"):
-        table.add_column(heading, justify="left" if heading in ("table", "metric") else "right")
+        side: JustifyMethod = "left" if heading in ("table", "metric") else "right"
+        table.add_column(heading, justify=side, overflow="fold")
     for task, outcome in zip(tasks, outcomes, strict=True):
         mean = np.full(len(task.y_held), task.y.mean())
         shown = [task.name, f"{len(task.y):,}", f"{len(task.y_held):,}"]
@@ -160,7 +161,8 @@ def _judged(tasks: list[Task], outcomes: list[Outcome]) -> Table:
 def _timed(tasks: list[Task], outcomes: list[Outcome]) -> Table:
     table = Table(title="speed", title_justify="left")
     for heading in ("table", "step", "seconds", "rows/s"):
-        table.add_column(heading, justify="left" if heading in ("table", "step") else "right")
+        side: JustifyMethod = "left" if heading in ("table", "step") else "right"
+        table.add_column(heading, justify=side, overflow="fold")
     for task, outcome in zip(tasks, outcomes, strict=True):
         for step, rows, seconds in (
             (f"fit, {ROUNDS} rounds", len(task.y), outcome.fit_seconds),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from spinney.errors import KernelBuildError
 from spinney.jit import build as builder
@@ -35,7 +35,8 @@ class Cached:
 
 def load(console: Console) -> library.Runtime:
     """Load the kernels as the first fit would, which builds them where no library fits."""
-    with console.status("loading the kernels; where no library fits, one is built, once: about a minute"):
+    text = "loading the kernels; where no library fits, one is built, once: about a minute"
+    with console.status(text, spinner="line"):  # one that every terminal can show
         return library.runtime()
 
 
@@ -46,7 +47,7 @@ def show() -> None:
         console.print(f"{name + ':':14}{value}", soft_wrap=True, markup=False, highlight=False)
     table = Table(title="libraries", title_justify="left")
     for heading in ("CPU level", "where", "Numba", "fits the sources"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for level in cpu.levels():
         path = builder.packaged(level)
         if path is not None:
@@ -89,7 +90,14 @@ def cached_libraries() -> Iterator[Cached]:
 
 
 def _build_level(console: Console, level: str) -> Path:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # Cut off where the terminal ends: the usual dots are a character that some cannot show.
+    cut = Column(no_wrap=True, overflow="crop")
+    columns = (
+        TextColumn("{task.description}", table_column=cut),
+        BarColumn(),
+        MofNCompleteColumn(table_column=cut),
+        TimeElapsedColumn(table_column=cut),
+    )
     kernels = builder.kernel_count([level])
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(f"kernels for {level}", total=kernels)

@@ -71,14 +71,17 @@ class ProgressBar:
 
     def __init__(self, description: str = "training") -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.table import Column
 
         self._description = description
+        # Cut off where the terminal ends: the usual dots are a character that some cannot show.
+        cut = Column(no_wrap=True, overflow="crop")
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", table_column=cut),
             BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[metrics]}"),
+            MofNCompleteColumn(table_column=cut),
+            TimeRemainingColumn(table_column=cut),
+            TextColumn("{task.fields[metrics]}", table_column=cut),
         )
         self._task: Any = None
         self._draws_itself = True
