@@ -1,8 +1,8 @@
 """Compiles the kernels into a wheel, one library for each CPU level.
 
 The libraries know nothing of Python's ABI, so one wheel per platform serves every version of Python. An editable install gets
-none: the first use builds one into the user's cache folder. Where there is no C compiler to link with, the wheel is made
-without libraries and Numba compiles the kernels in each process.
+none: the first use builds one into the user's cache folder. Where there is no C compiler to link with, the wheel carries object
+files in their place, which LLVM loads.
 """
 
 from __future__ import annotations
@@ -24,21 +24,16 @@ class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root, "src")))
-        from spinney.errors import KernelBuildError
         from spinney.jit import build
 
-        try:
-            build.find_linker()
-        except KernelBuildError as error:
-            self.app.display_warning(
-                f"{error}; the wheel is built without compiled kernels, Numba's JIT is used instead"
-            )
-            return
         self._folder = TemporaryDirectory(prefix="spinney-wheel-")
         levels = build.default_levels()
         build.build_levels(Path(self._folder.name), levels, self._tell)
         for file in sorted(Path(self._folder.name).iterdir()):
             build_data["force_include"][str(file)] = f"spinney/jit/built/{file.name}"
+            if file.suffix == build.OBJECTS:
+                why = build.note_of(file).get("why", "")
+                self.app.display_warning(f"{why}; the wheel carries {file.name} in place of a library")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag()}"
 

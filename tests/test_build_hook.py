@@ -1,11 +1,11 @@
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
 import pytest
 from packaging.tags import Tag, sys_tags
 
-from spinney.errors import KernelBuildError
 from spinney.jit import build
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,7 +49,6 @@ def fake_build(folder, levels, progress):
 
 def test_a_wheel_carries_a_library_and_its_note_for_every_level(hook, build_data, monkeypatch):
     monkeypatch.setattr(build, "build_levels", fake_build)
-    monkeypatch.setattr(build, "find_linker", lambda: ["cc"])
     hook.initialize("standard", build_data)
     wanted = {
         f"spinney/jit/built/kernels-{x}.{end}" for x in build.default_levels() for end in ("so", "json")
@@ -61,7 +60,6 @@ def test_a_wheel_carries_a_library_and_its_note_for_every_level(hook, build_data
 
 def test_a_wheel_fits_every_python_of_this_platform(hook, build_data, monkeypatch):
     monkeypatch.setattr(build, "build_levels", fake_build)
-    monkeypatch.setattr(build, "find_linker", lambda: ["cc"])
     hook.initialize("standard", build_data)
     interpreter, abi, platform = build_data["tag"].split("-")
     assert (interpreter, abi) == ("py3", "none")
@@ -70,7 +68,6 @@ def test_a_wheel_fits_every_python_of_this_platform(hook, build_data, monkeypatc
 
 def test_nothing_is_left_behind_when_the_wheel_is_finished(hook, build_data, monkeypatch):
     monkeypatch.setattr(build, "build_levels", fake_build)
-    monkeypatch.setattr(build, "find_linker", lambda: ["cc"])
     hook.initialize("standard", build_data)
     hook.finalize("standard", build_data, "spinney.whl")
     assert not any(Path(source).exists() for source in build_data["force_include"])
@@ -83,12 +80,16 @@ def test_an_editable_install_builds_nothing(hook, build_data, monkeypatch):
     assert build_data == {"force_include": {}, "pure_python": True, "tag": None}
 
 
-def test_without_a_compiler_the_wheel_is_pure_and_says_so(hook, build_data, monkeypatch):
-    def missing():
-        raise KernelBuildError("no C compiler found")
+def test_without_a_compiler_the_wheel_carries_object_files_and_says_so(hook, build_data, monkeypatch):
+    def unlinked(folder, levels, progress):
+        for level in levels:
+            (folder / f"kernels-{level}.objects").write_bytes(b"code")
+            (folder / f"kernels-{level}.json").write_text(json.dumps({"why": "no C compiler found"}))
 
-    monkeypatch.setattr(build, "find_linker", missing)
-    monkeypatch.setattr(build, "build_levels", lambda *given: pytest.fail("it was built"))
+    monkeypatch.setattr(build, "build_levels", unlinked)
     hook.initialize("standard", build_data)
-    assert build_data == {"force_include": {}, "pure_python": True, "tag": None}
-    assert "no C compiler found" in hook.app.warnings[0]
+    levels = build.default_levels()
+    assert {f"spinney/jit/built/kernels-{level}.objects" for level in levels} <= set(
+        build_data["force_include"].values()
+    )
+    assert [text.partition(";")[0] for text in hook.app.warnings] == ["no C compiler found"] * len(levels)

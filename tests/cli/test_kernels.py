@@ -24,16 +24,17 @@ def cache(tmp_path, monkeypatch):
     return tmp_path
 
 
-def put_library(cache, folder, level="x86-64-v2", digest=None, numba=None):
-    """A file that looks like a library from outside, with its note."""
+def put_library(cache, folder, digest=None, numba=None, suffix=build.SUFFIX):
+    """A file that looks like a library, or like object files, from outside; returns its note."""
     about = {
         "digest": digest or sources.digest(),
         "numba": numba or metadata.version("numba"),
-        "level": level,
+        "level": "x86-64-v2",
+        "suffix": suffix,
     }
     (cache / folder).mkdir()
-    (cache / folder / f"kernels-{level}{build.SUFFIX}").write_bytes(b"code")
-    note = cache / folder / f"kernels-{level}.json"
+    (cache / folder / f"kernels-x86-64-v2{suffix}").write_bytes(b"code")
+    note = cache / folder / "kernels-x86-64-v2.json"
     note.write_text(json.dumps(about))
     return note
 
@@ -57,7 +58,7 @@ def test_without_a_command_the_commands_are_listed():
 def test_kernels_tells_how_they_run_and_where_the_library_is():
     how = library.runtime()
     output = run("kernels").output
-    assert libraries.HOW[how.kind] in output
+    assert library.HOW[how.kind] in output
     assert metadata.version("numba") in output
     if how.path is not None:
         assert str(how.path) in output
@@ -76,7 +77,11 @@ def test_cached_libraries_fit_only_with_these_sources_and_this_numba(cache):
     put_library(cache, "a")
     put_library(cache, "b", digest="of other sources")
     put_library(cache, "c", numba="0.1")
-    assert [found.fits for found in libraries.cached_libraries()] == [True, False, False]
+    put_library(cache, "d", suffix=build.OBJECTS)
+    put_library(cache, "e", suffix=".exe")
+    found = list(libraries.cached_libraries())
+    assert [one.fits for one in found] == [True, False, False, True]
+    assert [one.path.suffix for one in found] == [build.SUFFIX] * 3 + [build.OBJECTS]
 
 
 @pytest.mark.parametrize("note", [b"", b"[]", b"{", b"\xff"])
@@ -92,13 +97,13 @@ def test_a_note_without_its_library_is_passed_over(cache):
 
 @pytest.fixture
 def fake_build(monkeypatch, tmp_path):
-    """Builds in no time, and notes which levels were asked for."""
+    """Builds in no time, and notes which levels were asked for, with a word where they were to be built anew."""
     asked = []
 
-    def cached(level, progress):
-        asked.append(level)
+    def cached(level, progress, anew):
+        asked.append(f"{level} anew" if anew else level)
         progress(level, "grow_tree")
-        return tmp_path / f"kernels-{level}"
+        return tmp_path / f"kernels-{level}{build.SUFFIX}"
 
     monkeypatch.setattr(build, "cached", cached)
     monkeypatch.setattr(build, "packaged", lambda level: None)
@@ -118,36 +123,41 @@ def test_build_can_build_every_level(fake_build):
 
 
 def test_build_leaves_a_level_that_the_package_carries(fake_build, monkeypatch, tmp_path):
-    monkeypatch.setattr(build, "packaged", lambda level: tmp_path / "packaged")
+    monkeypatch.setattr(build, "packaged", lambda level: tmp_path / "packaged.so")
     result = run("kernels", "build")
     assert fake_build == []
     assert "packaged" in result.output
 
 
 def test_force_builds_what_the_package_carries_and_says_which_is_used(fake_build, monkeypatch, tmp_path):
-    monkeypatch.setattr(build, "packaged", lambda level: tmp_path / "packaged")
+    monkeypatch.setattr(build, "packaged", lambda level: tmp_path / "packaged.so")
     result = run("kernels", "build", "--force")
-    assert fake_build == list(cpu.supported()[-1:])
-    assert "The package carries a library of its own" in " ".join(result.output.split())
+    assert fake_build == [f"{cpu.supported()[-1]} anew"]
+    assert "The package carries compiled kernels of its own" in " ".join(result.output.split())
 
 
-def test_force_takes_away_the_cached_library_of_that_level_only(cache, fake_build, monkeypatch):
-    monkeypatch.setattr(build, "find_linker", lambda: ["cc"])
-    mine = put_library(cache, "a", level=cpu.supported()[-1])
-    other = put_library(cache, "b", level="another")
-    stale = put_library(cache, "c", level=cpu.supported()[-1], digest="of other sources")
-    assert run("kernels", "build", "--force").exit_code == 0
-    assert [note.exists() for note in (mine, other, stale)] == [False, True, True]
+def test_build_says_why_it_left_object_files(fake_build, monkeypatch, tmp_path):
+    kept = tmp_path / "kernels-x.objects"
+    kept.with_suffix(".json").write_text(json.dumps({"why": "no C compiler found"}))
+    monkeypatch.setattr(build, "cached", lambda level, progress, anew: kept)
+    output = " ".join(run("kernels", "build").output.split())
+    assert "Object files: no C compiler found. With a C compiler, --force links a library." in output
 
 
-def test_force_takes_nothing_away_without_a_compiler(cache, fake_build, monkeypatch):
-    def missing():
-        raise KernelBuildError("no C compiler found")
+def test_kernels_tells_that_object_files_are_loaded_and_why(monkeypatch, tmp_path):
+    why = "no C compiler found"
+    how = library.Runtime("objects", "x86-64-v2", tmp_path / "kernels-x86-64-v2.objects", why=why)
+    monkeypatch.setattr(library, "runtime", lambda: how)
+    output = run("kernels").output
+    assert "from object files, which LLVM loads" in output
+    assert why in output
+    assert str(how.path) in output
 
-    monkeypatch.setattr(build, "find_linker", missing)
-    mine = put_library(cache, "a", level=cpu.supported()[-1])
-    assert isinstance(run("kernels", "build", "--force").exception, KernelBuildError)
-    assert mine.exists()
+
+def test_kernels_made_with_the_package_come_with_a_word_about_pip(monkeypatch):
+    path = sources.PACKAGE / "jit" / "built" / f"kernels-x86-64-v2{build.SUFFIX}"
+    monkeypatch.setattr(library, "runtime", lambda: library.Runtime("library", "x86-64-v2", path))
+    assert "pip shows what a build prints only with -v" in run("kernels").output
 
 
 def test_an_old_cpu_is_told_that_no_library_can_be_built(fake_build, monkeypatch):

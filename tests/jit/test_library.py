@@ -143,32 +143,17 @@ def test_a_damaged_packaged_library_is_passed_over(checkout, cache):
     assert Path(use(checkout, cache)["path"]).parent == built(cache)[0].parent
 
 
-def test_a_library_that_the_system_cannot_load_leaves_the_work_to_numba(checkout, cache):
+def test_a_library_that_the_system_cannot_load_is_replaced_by_object_files(checkout, cache):
     library = built(cache)[0]
     library.write_bytes(b"of another system")
     note = library.with_suffix(".json")
     about = json.loads(note.read_text()) | {"sha256": hashlib.sha256(library.read_bytes()).hexdigest()}
     note.write_text(json.dumps(about))
     found = use(checkout, cache)
-    assert (found["kind"], found["result"]) == ("jit", [2.0, 3.0])
+    assert (found["kind"], found["result"]) == ("objects", [2.0, 3.0])
     assert "cannot be loaded" in found["why"]
-
-
-def test_without_a_linker_numba_compiles_the_same_functions(checkout, tmp_path):
-    found = use(checkout, tmp_path / "cache", PATH="", CC="")
-    assert (found["kind"], found["result"], found["numba"]) == ("jit", [2.0, 3.0], True)
-    assert "no C compiler found" in found["why"]
-    assert built(tmp_path / "cache") == []
-
-
-def test_a_linker_that_fails_leaves_the_work_to_numba(checkout, tmp_path):
-    broken = tmp_path / "broken"
-    broken.write_text("#!/bin/sh\necho no libc here >&2\nexit 1\n")
-    broken.chmod(0o700)
-    found = use(checkout, tmp_path / "cache", CC=broken)
-    assert (found["kind"], found["result"]) == ("jit", [2.0, 3.0])
-    assert "no libc here" in found["why"]
-    assert built(tmp_path / "cache") == []
+    again = use(checkout, cache, USE_AND_LISTEN)
+    assert (again["kind"], len(again["messages"])) == ("objects", 1)
 
 
 def test_a_cache_that_cannot_be_written_is_replaced_by_a_temporary_folder(checkout, tmp_path):
@@ -209,8 +194,9 @@ def test_a_level_that_does_not_exist_is_an_error(toy):
 
 
 def test_a_level_that_is_asked_for_is_not_replaced_by_another_way(checkout, tmp_path):
-    given = {"SPINNEY_CACHE_DIR": tmp_path / "cache", "SPINNEY_KERNELS": BEST, "PATH": "", "CC": ""}
-    assert "no C compiler" in children.run(REFUSE, sources=checkout, **given)
+    frozen = "    import sys\n    sys.frozen = True\n"
+    given = {"SPINNEY_CACHE_DIR": tmp_path / "cache", "SPINNEY_KERNELS": BEST}
+    assert "has none to start" in children.run(frozen + REFUSE, sources=checkout, **given)
 
 
 def test_a_cpu_without_any_level_leaves_the_work_to_numba(toy):

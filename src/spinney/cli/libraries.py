@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -16,18 +15,14 @@ from spinney.errors import KernelBuildError
 from spinney.jit import build as builder
 from spinney.jit import cache, cpu, library, sources
 
-HOW = {
-    "library": "from a compiled library",
-    "jit": "compiled in this process by Numba",
-    "python": "as plain Python",
-}
+WHAT = {builder.SUFFIX: "library", builder.OBJECTS: "object files"}
 
 
 @dataclass(frozen=True)
 class Cached:
-    """A library in the cache folder."""
+    """A library in the cache folder, or object files in its place."""
 
-    note: Path
+    path: Path
     level: str
     numba: str
     fits: bool  # made from the sources of this package, by the Numba that is installed
@@ -45,15 +40,17 @@ def show() -> None:
     console = Console()
     for name, value in _facts(load(console)).items():
         console.print(f"{name + ':':14}{value}", soft_wrap=True, markup=False, highlight=False)
-    table = Table(title="libraries", title_justify="left")
-    for heading in ("CPU level", "where", "Numba", "fits the sources"):
+    table = Table(title="compiled kernels", title_justify="left")
+    for heading in ("CPU level", "what", "where", "Numba", "fits the sources"):
         table.add_column(heading, overflow="fold")
     for level in cpu.levels():
         path = builder.packaged(level)
         if path is not None:
-            table.add_row(level, "in the package", _about(path.with_suffix(".json")).get("numba", "?"), "yes")
+            numba = builder.note_of(path).get("numba", "?")
+            table.add_row(level, WHAT[path.suffix], "in the package", numba, "yes")
     for found in cached_libraries():
-        table.add_row(found.level, "in the cache", found.numba, "yes" if found.fits else "no")
+        fits = "yes" if found.fits else "no"
+        table.add_row(found.level, WHAT[found.path.suffix], "in the cache", found.numba, fits)
     if table.row_count:
         console.print(table)
 
@@ -66,30 +63,31 @@ def build(all_levels: bool, force: bool) -> None:
         raise KernelBuildError(
             f"this CPU is older than {cpu.levels()[0]}; Numba compiles the kernels in each process"
         )
-    if force:
-        builder.find_linker()  # before anything is taken away
-        for found in cached_libraries():
-            if found.fits and found.level in levels:
-                found.note.unlink(missing_ok=True)
     for level in levels:
         path = None if force else builder.packaged(level)
-        path = path or _build_level(console, level)
+        path = path or _build_level(console, level, force)
         console.print(f"{level}: {path}", soft_wrap=True, markup=False, highlight=False)
+        if path.suffix == builder.OBJECTS:
+            why = builder.note_of(path).get("why", "")
+            text = f"Object files: {why}. With a C compiler, --force links a library."
+            console.print(text, soft_wrap=True, markup=False, highlight=False)
     if force and builder.packaged(levels[-1]) is not None:
-        console.print("The package carries a library of its own; that one is used.")
+        console.print("The package carries compiled kernels of its own; those are used.")
 
 
 def cached_libraries() -> Iterator[Cached]:
     """Every library in the cache folders, also those that no longer fit the sources."""
     wanted = {"digest": sources.digest(), "numba": _numba_version()}
     for note in sorted(note for place in cache.places() for note in place.glob("*/kernels-*.json")):
-        about = _about(note)
-        if about and note.with_suffix(builder.SUFFIX).is_file():
+        about = builder.note_of(note)
+        suffix = about.get("suffix", builder.SUFFIX)
+        if about and suffix in WHAT and note.with_suffix(suffix).is_file():
             fits = all(about.get(key) == value for key, value in wanted.items())
-            yield Cached(note, about.get("level", "?"), about.get("numba", "?"), fits)
+            level, numba = about.get("level", "?"), about.get("numba", "?")
+            yield Cached(note.with_suffix(suffix), level, numba, fits)
 
 
-def _build_level(console: Console, level: str) -> Path:
+def _build_level(console: Console, level: str, anew: bool) -> Path:
     # Cut off where the terminal ends: the usual dots are a character that some cannot show.
     cut = Column(no_wrap=True, overflow="crop")
     columns = (
@@ -101,18 +99,23 @@ def _build_level(console: Console, level: str) -> Path:
     kernels = builder.kernel_count([level])
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(f"kernels for {level}", total=kernels)
-        path = builder.cached(level, lambda _, name: progress.advance(task))
+        path = builder.cached(level, lambda _, name: progress.advance(task), anew=anew)
         progress.update(task, completed=kernels)
     return path
 
 
 def _facts(runtime: library.Runtime) -> dict[str, str]:
-    facts = {"kernels run": HOW[runtime.kind] + (f" ({runtime.why})" if runtime.why else "")}
+    facts = {"kernels run": library.HOW[runtime.kind]}
+    if runtime.why:
+        facts["why"] = " ".join(runtime.why.split())
     if runtime.path is not None:
+        packaged = runtime.path.is_relative_to(sources.PACKAGE)
         facts |= {
             "CPU level": f"{runtime.level} (this CPU can run {', '.join(cpu.supported())})",
-            "library": str(runtime.path),
-            "it lies": "in the package" if runtime.path.is_relative_to(sources.PACKAGE) else "in the cache",
+            WHAT[runtime.path.suffix]: str(runtime.path),
+            "made": "with the package; pip shows what a build prints only with -v"
+            if packaged
+            else "in the cache, once",
         }
     return facts | {"cache folder": str(builder.cache_folder()), "Numba": _numba_version()}
 
@@ -122,12 +125,3 @@ def _numba_version() -> str:
         return metadata.version("numba")
     except metadata.PackageNotFoundError:
         return "not installed"
-
-
-def _about(note: Path) -> dict[str, str]:
-    """Return what stands beside a library; nothing where it cannot be read."""
-    try:
-        about = json.loads(note.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return {key: str(value) for key, value in about.items()} if isinstance(about, dict) else {}

@@ -1,7 +1,7 @@
 """Everything about compiling and running kernels.
 
 Enters: Python functions with a declared signature. Leaves: machine code, called without the GIL by a team of threads.
-Knows nothing of trees. Numba is imported only here, and only while something is compiled.
+Knows nothing of trees. Numba is imported only here, and only while something is compiled; LLVM also where it loads object files.
 """
 
 from spinney.jit.kernel import Bound, Inline, Kernel, inline, kernel

@@ -2,8 +2,8 @@
 
 An installed package carries a library per CPU level in `jit/built`, with a note of the sources that it was made from.
 Where that is missing or stale (an editable checkout), one library for this CPU is built into the user's cache folder: under
-a file lock, into a temporary name, moved into place when it is whole. The build is told to the logger `spinney` and to
-nobody else.
+a file lock, into a temporary name, moved into place when it is whole. Where nothing can be linked, the object files
+themselves are kept in its place, and the note says why. The build is told to the logger `spinney` and to nobody else.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from spinney.errors import KernelBuildError
 from spinney.jit import cpu, sources
 from spinney.jit.cache import cache_folder, locked, places
 from spinney.jit.cores import available_cores
+from spinney.jit.objects import pack
 from spinney.jit.spread import spread
 
 __all__ = [
+    "OBJECTS",
     "SUFFIX",
     "build_levels",
     "cache_folder",
@@ -35,58 +37,79 @@ __all__ = [
     "default_levels",
     "find_linker",
     "kernel_count",
+    "note_of",
     "packaged",
 ]
 
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
+OBJECTS = ".objects"
 Progress = Callable[[str, str], None]  # called with the CPU level and the name of each kernel compiled
 
 
 def packaged(level: str) -> Path | None:
-    """The library that came with the installed package, if it is whole and fits the sources."""
+    """The library, or the object files, that came with the installed package, if they are whole and fit the sources."""
     return _fitting(sources.PACKAGE / "jit" / "built", level)
 
 
-def cached(level: str, progress: Progress | None = None) -> Path:
-    """The library in the user's cache folder, built now if it is not there."""
+def cached(level: str, progress: Progress | None = None, *, anew: bool = False, unlinked: str = "") -> Path:
+    """The library in the user's cache folder, built now if it is not there; object files where none can be linked.
+
+    `anew` builds it in any case. `unlinked` is a reason to have object files and no library.
+    """
     name = f"{sources.digest()}-numba{_numba_version()}-{sys.platform}-{platform.machine().lower()}"
-    for place in places():
-        found = _fitting(place / name, level)
-        if found is not None:
-            return found
+
+    def find(folder: Path) -> Path | None:
+        found = _fitting(folder, level)
+        return None if unlinked and found is not None and found.suffix != OBJECTS else found
+
+    if not anew:
+        for place in places():
+            found = find(place / name)
+            if found is not None:
+                return found
     try:
-        return _build_once(cache_folder() / name, level, progress)
+        folder = cache_folder() / name
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / f"{level}.lock"):
+            found = None if anew else find(folder)
+            if found is None:
+                _tell(level, folder)
+                build_levels(folder, [level], progress, unlinked)
+                found = find(folder)
     except OSError as error:
         raise KernelBuildError(f"the kernel library cannot be built: {error}") from error
-
-
-def _build_once(folder: Path, level: str, progress: Progress | None) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / f"{level}.lock"):
-        found = _fitting(folder, level)
-        if found is None:
-            import logging
-
-            logging.getLogger("spinney").info(
-                "building the kernel library for %s in %s; this takes about half a minute, once",
-                level,
-                folder,
-            )
-            build_levels(folder, [level], progress)
-            found = _fitting(folder, level)
     if found is None:
         raise KernelBuildError(f"the kernel library built in {folder} is damaged or gone: is the disk full?")
     return found
 
 
-def build_levels(folder: Path, levels: Sequence[str], progress: Progress | None = None) -> None:
-    """Build the libraries of several CPU levels into a folder, using all cores."""
+def note_of(path: Path) -> dict[str, str]:
+    """What stands beside a library or object files; nothing where it cannot be read."""
+    try:
+        about = json.loads(path.with_suffix(".json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {key: str(value) for key, value in about.items()} if isinstance(about, dict) else {}
+
+
+def _tell(level: str, folder: Path) -> None:
+    import logging
+
+    logging.getLogger("spinney").info(
+        "building the kernel library for %s in %s; this takes about a minute, once", level, folder
+    )
+
+
+def build_levels(
+    folder: Path, levels: Sequence[str], progress: Progress | None = None, unlinked: str = ""
+) -> None:
+    """Build the libraries of several CPU levels into a folder, using all cores; object files with a reason for these."""
     if getattr(sys, "frozen", False) or not sys.executable:
         raise KernelBuildError(
             "kernels are compiled by processes of Python, and this program has none to start"
         )
     _numba_version()
-    linker, digest = find_linker(), sources.digest()
+    digest = sources.digest()
     cores = available_cores()
     parts = min(cores, kernel_count(levels[:1]))
     folder.mkdir(parents=True, exist_ok=True)
@@ -96,7 +119,7 @@ def build_levels(folder: Path, levels: Sequence[str], progress: Progress | None 
         if sources.digest() != digest:
             raise KernelBuildError("the sources of the kernels changed while they were compiled; try again")
         for level in levels:
-            _link(linker, level, [Path(f"{one}-{level}.o") for one in made], folder, digest)
+            _finish(level, [Path(f"{one}-{level}.o") for one in made], folder, digest, unlinked)
 
 
 def find_linker() -> list[str]:
@@ -132,14 +155,16 @@ def _numba_version() -> str:
 
 
 def _fitting(folder: Path, level: str) -> Path | None:
-    """The library of a folder, if its note says that it was made from these sources and that these are its bytes."""
-    library = folder / f"kernels-{level}{SUFFIX}"
+    """What a folder has for a level, if its note says that it was made from these sources and that these are its bytes."""
+    about = note_of(folder / f"kernels-{level}{SUFFIX}")
+    suffix = about.get("suffix", SUFFIX)
+    if about.get("digest") != sources.digest() or suffix not in (SUFFIX, OBJECTS):
+        return None
+    kept = folder / f"kernels-{level}{suffix}"
     try:
-        about = json.loads((folder / f"kernels-{level}.json").read_bytes())
-        fits = isinstance(about, dict) and about.get("digest") == sources.digest()
-        # Loading a library that was cut short ends the process, so its bytes are looked at before: 0.1 ms.
-        return library if fits and about.get("sha256") == _sha256(library) else None
-    except (OSError, ValueError):
+        # Loading what was cut short ends the process, so its bytes are looked at before: 0.1 ms.
+        return kept if about.get("sha256") == _sha256(kept) else None
+    except OSError:
         return None
 
 
@@ -201,8 +226,29 @@ def _environment() -> dict[str, str]:
     return kept | {"PYTHONPATH": os.pathsep.join(map(str, search))}
 
 
-def _link(linker: list[str], level: str, objects: list[Path], folder: Path, digest: str) -> None:
-    library = objects[0].with_suffix(SUFFIX)
+def _finish(level: str, objects: list[Path], folder: Path, digest: str, unlinked: str) -> None:
+    """Put a level's library, or its object files where they cannot be linked, into a folder with its note."""
+    about = {"digest": digest, "level": level, "numba": _numba_version(), "suffix": SUFFIX}
+    made = objects[0].with_suffix(SUFFIX)
+    try:
+        if unlinked:
+            raise KernelBuildError(unlinked)
+        _link(find_linker(), objects, made)
+    except KernelBuildError as error:
+        about |= {"suffix": OBJECTS, "why": str(error)}
+        made = objects[0].with_suffix(OBJECTS)
+        symbols = [kernel.symbol for kernel in sources.all_kernels()]
+        made.write_bytes(pack([file.read_bytes() for file in objects], symbols))
+        _try_objects(made)
+    about["sha256"] = _sha256(made)
+    note = made.with_suffix(".json")
+    note.write_text(json.dumps(about))
+    os.replace(made, folder / f"kernels-{level}{made.suffix}")
+    # Last, and in one step: what is there counts only once its note is there.
+    os.replace(note, folder / f"kernels-{level}.json")
+
+
+def _link(linker: list[str], objects: list[Path], library: Path) -> None:
     command = [*linker, "-shared", "-o", str(library), *map(str, objects)]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
@@ -211,9 +257,19 @@ def _link(linker: list[str], level: str, objects: list[Path], folder: Path, dige
         raise KernelBuildError(
             f"linking the kernel library with {shlex.join(linker)} failed:\n{done.stderr[-2000:]}"
         )
-    about = {"digest": digest, "level": level, "numba": _numba_version(), "sha256": _sha256(library)}
-    note = library.with_suffix(".json")
-    note.write_text(json.dumps(about))
-    os.replace(library, folder / f"kernels-{level}{SUFFIX}")
-    # Last, and in one step: a library counts only once its note is there.
-    os.replace(note, folder / f"kernels-{level}.json")
+
+
+def _try_objects(path: Path) -> None:
+    """Load object files in a process of its own: if LLVM cannot, it ends that one."""
+    done = subprocess.run(
+        [sys.executable, "-m", "spinney.jit.objects", str(path)],
+        env=_environment(),
+        cwd=path.parent,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0:
+        raise KernelBuildError(f"the object files of the kernels cannot be loaded:\n{done.stderr[-2000:]}")

@@ -1,7 +1,8 @@
 """Finding the compiled kernels and calling them.
 
-Kernels run in one of three ways, chosen at the first call: from a shared library (in the installed package, else in the
-user's cache, else built there now), by Numba's JIT where no library can be linked or loaded, or as plain Python.
+Kernels run in one of four ways, chosen at the first call: from a shared library (in the installed package, else in the
+user's cache, else built there now), from object files kept in its place where no library can be linked or loaded, by
+Numba's JIT where neither can be, or as plain Python. Any but the first is told to the logger `spinney`.
 
 `SPINNEY_KERNELS` overrides the choice: `python`, `jit`, or the CPU level of a library. `NUMBA_DISABLE_JIT=1` means
 `python`; `NUMBA_BOUNDSCHECK=1` means `jit`, because a library's pointers have no bounds.
@@ -23,6 +24,7 @@ import numpy as np
 from spinney.errors import KernelBuildError, SpinneyError
 from spinney.jit import cpu
 from spinney.jit.kernel import Kernel
+from spinney.jit.objects import Objects
 from spinney.jit.types import ArrayOf, Scalar
 
 
@@ -30,11 +32,23 @@ from spinney.jit.types import ArrayOf, Scalar
 class Runtime:
     """How kernels run in this process."""
 
-    kind: str  # "library", "jit" or "python"
+    kind: str  # "library", "objects", "jit" or "python"
     level: str | None = None
     path: Path | None = None
-    handle: ctypes.CDLL | None = None
+    handle: ctypes.CDLL | Objects | None = None
     why: str = ""
+
+    def __str__(self) -> str:
+        text = HOW[self.kind] if self.path is None else f"{HOW[self.kind]}: {self.path}"
+        return f"{text}; {self.why}" if self.why else text
+
+
+HOW = {
+    "library": "from a compiled library",
+    "objects": "from object files, which LLVM loads",
+    "jit": "compiled in each process by Numba, a minute for all of them",
+    "python": "as plain Python",
+}
 
 
 _lock = threading.RLock()
@@ -58,6 +72,10 @@ def runtime() -> Runtime:
         with _lock:
             if _runtime is None:
                 _runtime = _choose()
+                if _runtime.kind != "library":
+                    import logging
+
+                    logging.getLogger("spinney").info("kernels run %s", _runtime)
     return _runtime
 
 
@@ -93,22 +111,31 @@ def _load(level: str) -> Runtime:
     path = build.packaged(level)
     if path is not None:
         try:
-            return Runtime("library", level, path, ctypes.CDLL(str(path)))
+            return _open(level, path)
         except OSError:
             pass
-    path = build.cached(level)
     try:
-        return Runtime("library", level, path, ctypes.CDLL(str(path)))
+        return _open(level, build.cached(level))
     except OSError as error:
-        # It is whole, as its note says; so the folder or the system forbids it, and building it again would not help.
-        raise KernelBuildError(f"the kernel library cannot be loaded: {error}") from error
+        # It is whole, as its note says; so the folder or the system forbids it. What LLVM loads needs no such permission.
+        return _open(level, build.cached(level, unlinked=f"the kernel library cannot be loaded: {error}"))
+
+
+def _open(level: str, path: Path) -> Runtime:
+    from spinney.jit import build
+
+    if path.suffix != build.OBJECTS:
+        return Runtime("library", level, path, ctypes.CDLL(str(path)))
+    try:
+        return Runtime("objects", level, path, Objects(path), why=build.note_of(path).get("why", ""))
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        raise KernelBuildError(f"the object files of the kernels cannot be loaded: {error}") from error
 
 
 def prepare(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
     """Turn a kernel and its checked arguments into a function of the leading arguments a team adds."""
     how = runtime()
-    if how.kind == "library":
-        assert how.handle is not None
+    if how.handle is not None:
         return _library_call(how.handle, kernel, arguments)
     if how.kind == "jit":
         return _jit_call(kernel, arguments)
@@ -123,7 +150,7 @@ _IGNORED_ERROR = _IGNORED_RESULT + ctypes.sizeof(ctypes.c_void_p)
 _functions: dict[Kernel, Any] = {}
 
 
-def _find(handle: ctypes.CDLL, kernel: Kernel) -> Any:
+def _find(handle: ctypes.CDLL | Objects, kernel: Kernel) -> Any:
     """The library's function behind a kernel, with its argument types set."""
     try:
         function = handle[kernel.symbol]
@@ -139,7 +166,7 @@ def _find(handle: ctypes.CDLL, kernel: Kernel) -> Any:
     return function
 
 
-def _library_call(handle: ctypes.CDLL, kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
+def _library_call(handle: ctypes.CDLL | Objects, kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
     function = _functions.get(kernel) or _find(handle, kernel)
     fixed = [
         value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value
