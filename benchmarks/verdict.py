@@ -14,6 +14,11 @@ def ratio(ours: float | None, theirs: float | None) -> float | None:
     return theirs / ours
 
 
+def earns_its_place(ratios: Sequence[float], margin: float) -> bool:
+    """Say whether something is faster by the margin at least once, and never slower by more than it."""
+    return max(ratios) >= 1.0 + margin and min(ratios) >= 1.0 / (1.0 + margin)
+
+
 @dataclass(frozen=True)
 class AtLeast:
     """A ratio (theirs / ours) to reach, and one to dream of."""
