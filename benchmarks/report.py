@@ -91,19 +91,23 @@ def _fact(value: float | str | bool) -> str:
 
 def environment() -> dict[str, Any]:
     """Return what a reader needs to judge the numbers."""
-    versions: dict[str, str | None] = {}
-    for name in LIBRARIES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = None
     return {
         "python": platform.python_version(),
         "system": platform.platform(),
         "cpu": _cpu(),
         "cores": os.cpu_count(),
-        "versions": versions,
+        "versions": {name: version(name) for name in LIBRARIES},
     }
+
+
+def version(name: str) -> str | None:
+    """Return the version of a library that is installed, be it only the part of it for CPUs."""
+    for package in (name, f"{name}-cpu"):
+        try:
+            return metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
 
 
 def _cpu() -> str:

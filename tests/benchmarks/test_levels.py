@@ -32,8 +32,8 @@ def test_a_work_gives_the_same_bytes_each_time(work):
     assert first() == first() == second()
 
 
-@pytest.fixture
-def measured(monkeypatch):
+@pytest.fixture(scope="module")
+def measured():
     """Three levels, the top one slow at prediction, and every process that was started."""
     started = []
 
@@ -43,9 +43,10 @@ def measured(monkeypatch):
         seconds = {"low": 3.0, "middle": 2.0, "top": 4.0 if "predict" in work else 2.0}[level]
         return {"seconds": seconds, "digest": f"{work} {level}" if work == "train, exact" else work}
 
-    monkeypatch.setattr(cpu, "supported", lambda: ("low", "middle", "top"))
-    monkeypatch.setattr(levels, "run_child", child)
-    rows = CASES["levels"].run(Bench(Options(repeats=2), OURS(), [], lambda text: None), "levels")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "supported", lambda: ("low", "middle", "top"))
+        patch.setattr(levels, "run_child", child)
+        rows = CASES["levels"].run(Bench(Options(repeats=2), OURS(), [], lambda text: None), "levels")
     return rows, started
 
 
