@@ -6,6 +6,7 @@ import pytest
 
 import oracles
 import spinney as sp
+from forests import random_model
 from spinney.data import Schema
 from spinney.errors import DataError
 from spinney.model import Model
@@ -31,38 +32,11 @@ def classes():
     return sp.train({"objective": "softmax", "num_class": 3, "max_leaves": 9}, sp.Dataset(X, y), rounds=5)
 
 
-def random_model(seed, outputs=1, columns=4, trees=6):
-    """Trees of any shape, with thresholds that are values of the table and others that are not."""
-    rng = np.random.default_rng(seed)
-    grown = []
-    for _ in range(trees * outputs):
-        left, feature, threshold, default_left = [0], [-1], [0.0], [0]
-        for _ in range(rng.integers(0, 20)):
-            node = rng.choice([i for i, f in enumerate(feature) if f < 0])
-            left[node], feature[node] = len(left), int(rng.integers(columns))
-            value = X[rng.integers(len(X)), feature[node]]
-            threshold[node] = float(rng.normal()) if np.isnan(value) or rng.random() < 0.5 else value
-            default_left[node] = int(rng.integers(2))
-            for part, leaf in ((left, 0), (feature, -1), (threshold, 0.0), (default_left, 0)):
-                part += [leaf, leaf]
-        nodes = len(left)
-        grown.append(
-            Tree(
-                feature=np.array(feature, np.int32), threshold=np.array(threshold), left=np.array(left, np.int32),
-                default_left=np.array(default_left, np.uint8), value=rng.normal(size=nodes), gain=np.zeros(nodes),
-                cover=np.zeros(nodes), count=np.zeros(nodes, np.int64),
-            )
-        )  # fmt: skip
-    objective = "softmax" if outputs > 1 else "squared_error"
-    config = Config(objective=objective, num_class=outputs if outputs > 1 else 0)
-    return Model(concatenate(grown), rng.normal(size=outputs), objective, config, Schema(None, columns))
-
-
 @pytest.mark.kernels
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("rows", [1, 7, 8, 9, 20])
 def test_scores_and_leaves_are_those_of_the_oracle(outputs, rows):
-    model = random_model(rows, outputs)
+    model = random_model(rows, X, outputs)
     raw = model.predict_raw(X[:rows])
     assert raw.reshape(rows, outputs).tolist() == oracles.raw_scores(model, X[:rows]).tolist()
     leaves = model.predict_leaf(X[:rows])
@@ -72,7 +46,7 @@ def test_scores_and_leaves_are_those_of_the_oracle(outputs, rows):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_many_rows_have_the_scores_of_the_oracle(seed):
-    model = random_model(seed)
+    model = random_model(seed, X)
     assert model.predict(X).tolist() == oracles.raw_scores(model, X)[:, 0].tolist()
 
 
@@ -182,7 +156,7 @@ def test_columns_missing_or_unknown_are_refused_by_name(regression):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_an_infinite_value_is_an_error_that_names_its_column(dtype, value):
-    model = random_model(1)
+    model = random_model(1, X)
     table = X[:12].astype(dtype)
     table[9, 2] = value
     for method in (model.predict, model.predict_raw, model.predict_leaf):
@@ -196,7 +170,7 @@ def test_an_infinite_value_is_an_error_that_names_its_column(dtype, value):
 
 @pytest.mark.parametrize("columns", [[1, 3], [3, 1]])
 def test_of_several_infinite_columns_the_first_is_named(columns):
-    model = random_model(1)
+    model = random_model(1, X)
     table = np.zeros((10, 4))
     table[2, columns[0]] = table[7, columns[1]] = np.inf
     with pytest.raises(DataError, match=r"^column 1 holds an infinite value"):

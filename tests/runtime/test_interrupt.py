@@ -1,4 +1,4 @@
-"""Ctrl-C ends a training within a tree and leaves the process as it was."""
+"""Ctrl-C ends a training within a tree, a prediction within a stretch of rows, and leaves the process as it was."""
 
 import pytest
 
@@ -93,3 +93,59 @@ def test_an_error_in_a_callback_ends_the_training_and_its_threads():
         print(json.dumps([str(error), team_threads()]))
     """
     assert children.run_fits(program) == ["of the user", 0]
+
+
+PREDICT = """
+from scipy import sparse
+from spinney.jit.team import Team
+from spinney.model import predict, stretches
+
+n_jobs, form = int(sys.argv[1]), sys.argv[2]
+predict.SHARE_WALKS, stretches.WORK, stretches.FEWEST_ROWS = 0, 1, 16
+X, y = data()
+classifier = sp.GBMClassifier(n_estimators=3, n_jobs=n_jobs).fit(X, y)
+model = classifier.model_
+table = sparse.csr_array(X) if form == "sparse" else X
+calls = {
+    "predict": lambda: model.predict(table, n_jobs=n_jobs),
+    "predict_raw": lambda: model.predict_raw(table, n_jobs=n_jobs),
+    "predict_leaf": lambda: model.predict_leaf(table, n_jobs=n_jobs),
+    "predict_proba": lambda: classifier.predict_proba(table),
+}
+run, started = Team.run, 0
+
+
+def watched(team, job):
+    # While the third stretch is under way, another thread presses Ctrl-C.
+    global started
+    started += 1
+    if started != 3:
+        return run(team, job)
+    press = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT))
+    press.start()
+    try:
+        run(team, job)
+    finally:
+        press.join()
+
+
+ends = {}
+for name, call in calls.items():
+    before, started = call().tobytes(), 0
+    Team.run = watched
+    try:
+        call()
+        ends[name] = "predicted to the end"
+    except KeyboardInterrupt:
+        ends[name] = [started, team_threads()]
+    Team.run = run
+    ends[name] = [ends[name], call().tobytes() == before]
+print(json.dumps(ends))
+"""
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_an_interrupt_ends_a_prediction_within_a_stretch_of_rows(n_jobs, form):
+    names = ("predict", "predict_raw", "predict_leaf", "predict_proba")
+    assert children.run_fits(PREDICT, n_jobs, form) == {name: [[3, 0], True] for name in names}

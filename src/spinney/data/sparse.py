@@ -16,7 +16,8 @@ from spinney.data.table import Table
 from spinney.errors import DataError, DataTypeError
 
 FORMATS = ("csr", "csc", "coo")
-BLOCK_VALUES = 4_000_000  # values made dense at a time for prediction
+EMPTY32 = np.empty(0, np.float32)
+EMPTY64 = np.empty(0, np.float64)
 
 
 def is_sparse(value: object) -> bool:
@@ -44,6 +45,11 @@ class SparseValues:
     matrix: Any
 
     @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.matrix.shape[0])
+
+    @property
     def stored(self) -> int:
         """Number of stored entries."""
         return int(self.matrix.nnz)
@@ -67,37 +73,58 @@ class SparseValues:
         """Copy some of the rows."""
         return SparseValues(self.matrix.tocsr()[np.flatnonzero(chosen)])
 
-    def dense_blocks(
-        self, columns: NDArray[np.int64], absent: float
-    ) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Walk over the rows as dense matrices of some of the columns, a bounded number of values at a time.
-
-        Parameters
-        ----------
-        columns : int64[wanted]
-            Which columns, ascending.
-        absent : float
-            What stands where no entry is stored.
+    def by_row(self, most: int) -> Iterator[tuple[int, Entries]]:
+        """Walk over the entries row by row, at most so many rows at a time.
 
         Yields
         ------
-        tuple of int and ndarray
-            Index of the block's first row, and the block.
+        tuple of int and Entries
+            Index of the first row, and the entries from there on.
         """
         matrix = self.matrix.tocsr()
-        place = np.full(matrix.shape[1], -1, np.int64)
-        place[columns] = np.arange(len(columns))
-        starts = _starts(matrix)
-        step = max(1, BLOCK_VALUES // max(len(columns), 1))
-        for first in range(0, matrix.shape[0], step):
-            last = min(first + step, matrix.shape[0])
-            block = np.full((last - first, len(columns)), absent)
-            entries = slice(int(starts[first]), int(starts[last]))
-            to = place[matrix.indices[entries]]
-            row = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
-            wanted = to >= 0
-            block[row[wanted], to[wanted]] = matrix.data[entries][wanted]
-            yield first, block
+        kind = _float_for(matrix.dtype)
+        for first in range(0, self.rows, most):
+            starts = matrix.indptr[first : first + most + 1].astype(np.int64)
+            stored = slice(int(starts[0]), int(starts[-1]))
+            starts -= starts[0]
+            indices = matrix.indices[stored].astype(np.int32, copy=False)
+            yield first, Entries(starts, indices, matrix.data[stored].astype(kind, copy=False))
+
+    def first_infinite(self) -> int:
+        """The first column that holds an infinite value, where one does."""
+        starts, _, values = self.by_column
+        self.forget()
+        return int(np.searchsorted(starts, np.flatnonzero(np.isinf(values))[0], side="right")) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries of some rows, as kernels take them.
+
+    Attributes
+    ----------
+    starts : int64[rows + 1]
+        Where the entries of each row start, and where those of the last one end.
+    indices : int32[entries]
+        Their columns.
+    values : float32[entries] or float64[entries]
+        Their values.
+    """
+
+    starts: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.floating[Any]]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.starts) - 1
+
+    @property
+    def typed(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """The values by their type; the other array is empty."""
+        values: NDArray[Any] = self.values
+        return (values, EMPTY64) if values.dtype == np.float32 else (EMPTY32, values)
 
 
 def sparse_table(X: Any, what: str, *, allow_empty: bool = False) -> Table:

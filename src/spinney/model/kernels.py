@@ -138,17 +138,6 @@ def walk_one(first, packed, values, row, column_step, sets):
 
 
 @inline
-def first_infinite(values, begin, end, columns, steps):
-    """1 + the first column that is infinite in one of the rows, or 0."""
-    for c in range(columns):
-        for i in range(begin, end):
-            x = float(values[i * steps[0] + c * steps[1]])
-            if x == x and x - x != 0.0:
-                return 1 + c
-    return 0
-
-
-@inline
 def look_at(values, begin, end, columns, steps):
     """1 if a value of the rows is missing, plus 2 if one is infinite."""
     missing = 0
@@ -217,10 +206,10 @@ def predict_one(row, outputs, trees, forest, values, steps, sets, scores):
 
 @inline
 def predict_block(begin, end, columns, outputs, trees, forest, values, steps, sets, scores):
-    """Add the trees to the scores of a block of rows. Returns 1 + the first infinite column, which stops it, or 0."""
+    """Add the trees to the scores of a block of rows. Returns 1 where a value is infinite, which stops it, else 0."""
     seen = look_at(values, begin, end, columns, steps)
     if seen >= 2:
-        return first_infinite(values, begin, end, columns, steps)
+        return 1
     row = begin
     if sets is not None:
         row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, sets, scores)
@@ -247,7 +236,7 @@ def predict_rows(
 ):
     """Add the first `trees` trees to row-major scores, tree after tree for every row. Categories come as float64.
 
-    Where a value is infinite, found[rank] becomes 1 + the first such column that the thread met.
+    Where the thread met an infinite value, found[rank] becomes 1.
     """
     steps = (row_step, column_step)
     forest = (starts, depths, packed, leaf_value)
@@ -259,15 +248,14 @@ def predict_rows(
             infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, None, scores)
         else:
             infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, sets, scores)
-        if infinite != 0 and (found[rank] == 0 or infinite < found[rank]):
-            found[rank] = infinite
+        found[rank] |= infinite
 
 
 @inline
 def leaves_of(begin, end, columns, trees, starts, packed, values, steps, sets, leaves):
-    """Leaves of a block of rows in each tree. Returns 1 + the first infinite column, which stops it, or 0."""
+    """Leaves of a block of rows in each tree. Returns 1 where a value is infinite, which stops it, else 0."""
     if look_at(values, begin, end, columns, steps) >= 2:
-        return first_infinite(values, begin, end, columns, steps)
+        return 1
     for i in range(begin, end):
         for t in range(trees):
             leaves[i * trees + t] = walk_one(starts[t], packed, values, i * steps[0], steps[1], sets)
@@ -291,5 +279,4 @@ def leaf_rows(
             infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, None, leaves)
         else:
             infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, sets, leaves)
-        if infinite != 0 and (found[rank] == 0 or infinite < found[rank]):
-            found[rank] = infinite
+        found[rank] |= infinite

@@ -1,0 +1,173 @@
+"""Running a forest on the stored entries of a sparse table."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.sparse import Entries, SparseValues
+from spinney.jit import Bound
+from spinney.jit.team import Team, run_alone
+from spinney.model import sparse_kernels as kernels
+from spinney.model.kernels import LANES
+from spinney.model.packed import Packed, pack
+from spinney.model.stretches import stretch
+from spinney.tree import Forest
+
+# What a batch may hold: values in its lines, and places of rows in trees. Both then stay in a thread's cache. With a quarter or
+# four times as many of each, tables of 4 000 and 90 000 columns take as long.
+LINE_VALUES = 32_768
+PLACES = 8_192
+MOST_ROWS = 256
+NO_SCORES = np.empty((0, 1))
+NO_LEAVES = np.empty((0, 1), np.int32)
+
+
+class EntryWalker:
+    """A forest over the columns that its nodes ask for, with the paths that rows of absent values take.
+
+    Parameters
+    ----------
+    forest : Forest
+        The trees; none of them splits a categorical column.
+    absent : float
+        What an entry that is not stored means.
+    columns : int
+        Number of columns of the tables to come.
+    """
+
+    def __init__(self, forest: Forest, absent: float, columns: int) -> None:
+        self._absent, self.columns = absent, columns
+        self._local = threading.local()
+        splits = forest.feature[forest.feature >= 0]
+        asked = np.unique(splits)
+        self._place = np.full(columns, -1, np.int32)
+        self._place[asked] = np.arange(len(asked), dtype=np.int32)
+        feature = forest.feature.copy()
+        feature[feature >= 0] = self._place[splits]
+        self._asked = max(len(asked), 1)  # kernels want some
+        self._packed = pack(replace(forest, feature=feature))
+        self._paths = _Paths.of(self._packed, self._asked, absent)
+
+    def walk(
+        self,
+        table: SparseValues,
+        trees: int,
+        team: Team,
+        scores: NDArray[np.float64] = NO_SCORES,
+        leaves: NDArray[np.int32] = NO_LEAVES,
+    ) -> bool:
+        """Add the first trees to the scores of all rows, and number their leaves; what is not wanted is left out.
+
+        Returns whether some value is infinite. Then no more is done.
+        """
+        rows = min(MOST_ROWS, LINE_VALUES // self._asked, PLACES // max(trees, 1))
+        batch = max(rows // LANES, 1) * LANES
+        scratch = self._scratch(trees, batch, team.size)
+        found = np.zeros(team.size, np.int64)
+        work = int(self._packed.depths[:trees].sum()) + table.stored // table.rows
+        step = stretch(work, team.size)
+        for first, entries in table.by_row(step):
+            last = first + entries.rows
+            part = scores[first:last], leaves[first:last]
+            team.run(self._bound(entries, trees, batch, team.size, scratch, part, found))
+            if found.any():
+                return True
+        return False
+
+    def one_row(
+        self, table: SparseValues, start: NDArray[np.float64], trees: int
+    ) -> NDArray[np.float64] | None:
+        """Scores of the one row of a table, shape (1, outputs); None where a value is infinite."""
+        entries = next(table.by_row(1))[1]
+        stored, outputs = len(entries.indices), start.shape[-1]
+        mine: _OneRow | None = getattr(self._local, "one_row", None)
+        if mine is None or mine.shape != (trees, outputs) or len(mine.entries.indices) < stored:
+            mine = self._local.one_row = self._make_one_row(trees, outputs, max(2 * stored, 64))
+        return mine.scores_of(entries, start)
+
+    def _make_one_row(self, trees: int, outputs: int, room: int) -> _OneRow:
+        entries = Entries(np.zeros(2, np.int64), np.zeros(room, np.int32), np.zeros(room))
+        scores, found = np.empty((1, outputs)), np.zeros(1, np.int64)
+        scratch = self._scratch(trees, 1, 1)
+        job = self._bound(entries, trees, 1, 1, scratch, (scores, NO_LEAVES), found)
+        return _OneRow((trees, outputs), entries, scores, found, job)
+
+    def _scratch(self, trees: int, batch: int, threads: int) -> tuple[NDArray[Any], ...]:
+        """Lines of absent values, rows at rest, and room for movers, for each thread."""
+        lines = np.full(threads * batch * self._asked, self._absent)
+        where = np.tile(np.repeat(self._paths.rest[:trees], batch), threads)
+        return lines, where, np.empty(threads * (batch * trees + 8), np.int64)
+
+    def _bound(
+        self,
+        entries: Entries,
+        trees: int,
+        batch: int,
+        threads: int,
+        scratch: tuple[NDArray[Any], ...],
+        part: tuple[NDArray[np.float64], NDArray[np.int32]],
+        found: NDArray[np.int64],
+    ) -> Bound:
+        forest, paths = self._packed.forest, self._paths
+        values32, values64 = entries.typed
+        scores, leaves = part
+        return kernels.predict_entries.bind(
+            entries.rows, scores.shape[1], trees, forest.trees, forest.nodes, threads, batch, self.columns, self._asked,
+            len(paths.tree), len(entries.indices), len(values32), len(values64), self._absent, entries.starts,
+            entries.indices, values32, values64, self._place, forest.start, self._packed.depths, self._packed.nodes,
+            forest.value, paths.rest, paths.ends, paths.starts, paths.tree, paths.node, paths.onward, *scratch,
+            len(scores), scores, len(leaves), leaves, found,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """The paths of a row of absent values, their nodes by the column that they ask for."""
+
+    rest: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    tree: NDArray[np.int32]
+    node: NDArray[np.int32]
+    onward: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, packed: Packed, asked: int, absent: float) -> _Paths:
+        forest = packed.forest
+        rest, ends = np.empty(forest.trees, np.int32), np.empty(forest.trees + 1, np.int64)
+        column, tree, node, onward = (np.empty(forest.nodes, np.int32) for _ in range(4))
+        kernels.find_paths(
+            forest.trees, forest.nodes, absent, forest.start, packed.nodes, rest, ends, column, tree, node, onward,
+            np.empty(1),
+        )  # fmt: skip
+        column = column[: int(ends[-1])]
+        order = np.argsort(column, kind="stable")
+        starts = np.zeros(asked + 1, np.int64)
+        np.cumsum(np.bincount(column, minlength=asked), out=starts[1:])
+        return cls(rest, ends, starts, tree[order], node[order], onward[order])
+
+
+@dataclass(frozen=True, eq=False)
+class _OneRow:
+    """A prediction of one row, bound once: checking a kernel's arguments takes longer than walking 100 trees."""
+
+    shape: tuple[int, int]
+    entries: Entries
+    scores: NDArray[np.float64]
+    found: NDArray[np.int64]
+    job: Bound
+
+    def scores_of(self, entries: Entries, start: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        stored = len(entries.indices)
+        self.entries.starts[1] = stored
+        self.entries.indices[:stored] = entries.indices
+        self.entries.values[:stored] = entries.values
+        self.scores[:] = start
+        self.found[0] = 0
+        run_alone(self.job)
+        return None if self.found[0] else self.scores.copy()
