@@ -5,6 +5,7 @@ of itself, and a smaller table is the beginning of a larger one.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,27 @@ def make_classes(
         target[start : start + len(block)] = np.argmax(scores + noise, axis=1)
         _remove_values(block, rng)
     return table, target
+
+
+def make_sparse(
+    rows: int, columns: int, entries: int, *, part: int = TRAIN, seed: int = 7
+) -> tuple[Any, Floats]:
+    """Return a CSR matrix and a target of zeros and ones.
+
+    A row has so many entries, or a few less; as with words of a text, low columns have far more of them than high ones.
+    """
+    from scipy import sparse
+
+    rng = np.random.default_rng([seed, part])
+    place = np.sort((columns * rng.random((rows, entries)) ** 3).astype(np.int32), axis=1)
+    first = np.ones(place.shape, np.bool_)
+    first[:, 1:] = place[:, 1:] != place[:, :-1]
+    values = rng.standard_normal(place.shape, dtype=np.float32)
+    starts = np.concatenate([np.zeros(1, np.int32), np.cumsum(first.sum(axis=1), dtype=np.int32)])
+    table = sparse.csr_matrix((values[first], place[first], starts), shape=(rows, columns))
+    slope, bend = np.random.default_rng([seed, 98]).standard_normal((2, columns), dtype=np.float32)
+    score = table @ slope + abs(table) @ bend + rng.standard_normal(rows, dtype=np.float32)
+    return table, (score > 0).astype(np.float32)
 
 
 def _blocks(table: Floats, part: int, seed: int) -> Iterator[tuple[int, Floats, np.random.Generator]]:

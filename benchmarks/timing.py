@@ -11,11 +11,13 @@ Sample = Mapping[str, float]
 Samples = dict[str, list[Sample]]
 
 
-def timed(action: Callable[[], Result]) -> tuple[Result, float]:
+def timed(
+    action: Callable[[], Result], clock: Callable[[], float] = time.perf_counter
+) -> tuple[Result, float]:
     """Return what the action returned and the seconds it took."""
-    begin = time.perf_counter()
+    begin = clock()
     result = action()
-    return result, time.perf_counter() - begin
+    return result, clock() - begin
 
 
 def rotated(items: Sequence[Item], turn: int) -> list[Item]:

@@ -72,6 +72,22 @@ def test_read_only_memory_is_read():
     sp.train({"min_child_samples": 1}, sp.Dataset(X, np.arange(4.0)), 2).predict(X)
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.uint32, np.uint64, np.int64])
+def test_indices_of_every_type_are_read(form, kind):
+    X = getattr(sparse, f"{form}_array")(DENSE)
+    X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
+    model = sp.train({"min_child_samples": 1}, sp.Dataset(DENSE, np.arange(4.0)), 2)
+    assert np.array_equal(read_back(X), DENSE, equal_nan=True)
+    assert model.predict(X).tolist() == model.predict(DENSE).tolist()
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_empty_lines_are_no_reason_to_sort(form):
+    X = getattr(sparse, f"{form}_array")(np.diag([0.0, 1.0, 0.0, 2.0, 3.0, 0.0]))
+    assert np.shares_memory(read_table(X).sparse.indices, X.indices)
+
+
 def csr(indices=(0, 1), indptr=(0, 1, 2), data=(1.0, 2.0), shape=(2, 2), form="csr"):
     """A matrix with whatever index arrays, past SciPy's own checks."""
     X = getattr(sparse, f"{form}_array")(shape)
@@ -91,11 +107,15 @@ def test_starts_that_fall_are_refused_whatever_their_type(form, kind, indptr):
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("part", ["data", "indices", "indptr"])
-@pytest.mark.parametrize("change", ["strided", "swapped"])
+@pytest.mark.parametrize("change", ["strided", "swapped", "unaligned"])
 def test_parts_of_any_layout_are_read(form, part, change):
     X = getattr(sparse, f"{form}_array")(DENSE)
     array = getattr(X, part)
-    odd = np.repeat(array, 2)[::2] if change == "strided" else array.astype(array.dtype.newbyteorder())
+    odd = {
+        "strided": np.repeat(array, 2)[::2],
+        "swapped": array.astype(array.dtype.newbyteorder()),
+        "unaligned": np.frombuffer(b"." + array.tobytes(), array.dtype, offset=1),
+    }[change]
     setattr(X, part, odd)
     y = np.arange(4.0)
     params = {"min_child_samples": 1}

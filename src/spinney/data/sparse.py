@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,32 +34,59 @@ def is_sparse(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SparseValues:
-    """The stored entries of a table: in range, sorted, one for each place; float32, float64, or whole numbers.
+    """The stored entries of a table: in range, sorted, one for each place.
+
+    They may share memory with the user's matrix: nobody may write to them.
 
     Attributes
     ----------
-    matrix : scipy.sparse array
-        In CSR or CSC format. It may share memory with the user's matrix: nobody may write to it.
+    format : {"csr", "csc"}
+        Whether they stand by row or by column.
+    shape : tuple of int
+        Rows and columns.
+    starts : array of integers
+        Where the entries of each row, or column, start, and where those of the last one end.
+    indices : array of integers
+        Column, or row, of each entry.
+    values : array of float32, float64 or whole numbers
+        Their values.
     """
 
-    matrix: Any
+    format: str
+    shape: tuple[int, int]
+    starts: NDArray[Any]
+    indices: NDArray[Any]
+    values: NDArray[Any]
+
+    @classmethod
+    def of(cls, matrix: Any) -> SparseValues:
+        """The entries of SciPy's matrix, in CSR or CSC format, sound and sorted."""
+        return cls(matrix.format, matrix.shape, matrix.indptr, matrix.indices, matrix.data)
+
+    @property
+    def matrix(self) -> Any:
+        """The entries as SciPy's array in the same format, over the same memory."""
+        from scipy import sparse
+
+        make = sparse.csr_array if self.format == "csr" else sparse.csc_array
+        return make((self.values, self.indices, self.starts), shape=self.shape)
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(self.matrix.shape[0])
+        return self.shape[0]
 
     @property
     def stored(self) -> int:
         """Number of stored entries."""
-        return int(self.matrix.nnz)
+        return len(self.values)
 
     @cached_property
     def by_column(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.floating[Any]]]:
         """Starts of the columns, and row and value of each entry, rows ascending; values are float32 or float64."""
-        matrix = self.matrix.tocsc()
-        data = matrix.data.astype(_float_for(matrix.dtype), copy=False)
-        return _starts(matrix), matrix.indices.astype(np.int32, copy=False), data
+        lines = self if self.format == "csc" else SparseValues.of(self.matrix.tocsc())
+        starts = lines.starts.astype(np.int64, copy=False)
+        return starts, lines.indices.astype(np.int32, copy=False), _as_floats(lines.values)
 
     def forget(self) -> None:
         """Let go of what `by_column` has kept."""
@@ -67,11 +94,11 @@ class SparseValues:
 
     def take_columns(self, order: NDArray[np.int64]) -> SparseValues:
         """The same table with its columns in another order."""
-        return SparseValues(self.matrix.tocsc()[:, order])
+        return SparseValues.of(self.matrix.tocsc()[:, order])
 
     def take_rows(self, chosen: NDArray[np.bool_]) -> SparseValues:
         """Copy some of the rows."""
-        return SparseValues(self.matrix.tocsr()[np.flatnonzero(chosen)])
+        return SparseValues.of(self.matrix.tocsr()[np.flatnonzero(chosen)])
 
     def by_row(self, most: int) -> Iterator[tuple[int, Entries]]:
         """Walk over the entries row by row, at most so many rows at a time.
@@ -81,14 +108,13 @@ class SparseValues:
         tuple of int and Entries
             Index of the first row, and the entries from there on.
         """
-        matrix = self.matrix.tocsr()
-        kind = _float_for(matrix.dtype)
+        lines = self if self.format == "csr" else SparseValues.of(self.matrix.tocsr())
         for first in range(0, self.rows, most):
-            starts = matrix.indptr[first : first + most + 1].astype(np.int64)
+            starts = lines.starts[first : first + most + 1].astype(np.int64)
             stored = slice(int(starts[0]), int(starts[-1]))
             starts -= starts[0]
-            indices = matrix.indices[stored].astype(np.int32, copy=False)
-            yield first, Entries(starts, indices, matrix.data[stored].astype(kind, copy=False))
+            indices = lines.indices[stored].astype(np.int32, copy=False)
+            yield first, Entries(starts, indices, _as_floats(lines.values[stored]))
 
     def first_infinite(self) -> int:
         """The first column that holds an infinite value, where one does."""
@@ -159,12 +185,27 @@ def sparse_table(X: Any, what: str, *, allow_empty: bool = False) -> Table:
     if not isinstance(X.data, np.ndarray) or X.data.ndim != 1:
         raise DataError(f"{what} is a damaged sparse matrix: its values are no array of one dimension")
     _check_dtype(X.data.dtype, what)
-    matrix = _canonical(_checked(X, what))
+    stored = _canonical(_checked(X, what))
     # Whole numbers, which may be small, become floats only where these are needed.
-    if matrix.dtype.kind == "f":
-        with np.errstate(over="ignore", under="ignore"):
-            matrix = matrix.astype(_float_for(matrix.dtype), copy=False)
-    return Table(int(X.shape[0]), int(X.shape[1]), None, (), SparseValues(matrix))
+    if stored.values.dtype.char in "eg":
+        stored = replace(stored, values=_as_floats(stored.values))
+    return Table(*stored.shape, None, (), stored)
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[np.floating[Any]]:
+    """Values as float32 or float64, uncopied where they are so already.
+
+    Examples
+    --------
+    >>> _as_floats(np.array([1, 2], np.int8)).dtype
+    dtype('float32')
+    """
+    if values.dtype.char in "fd":
+        return values
+    # A long double beyond float64 becomes infinite, which is reported with the column's name.
+    with np.errstate(over="ignore", under="ignore"):
+        found: NDArray[np.floating[Any]] = values.astype(_float_for(values.dtype))
+    return found
 
 
 def _float_for(dtype: np.dtype[Any]) -> type[np.float32] | type[np.float64]:
@@ -182,11 +223,11 @@ def _check_dtype(dtype: np.dtype[Any], what: str) -> None:
         )
 
 
-def _checked(X: Any, what: str) -> Any:
-    """A CSR or CSC array over the same memory, after every index has been looked at."""
-    from scipy import sparse
-
+def _checked(X: Any, what: str) -> SparseValues:
+    """Entries by row or by column, over the same memory, after every index has been looked at."""
     if X.format == "coo":
+        from scipy import sparse
+
         row, column = np.asarray(X.row), np.asarray(X.col)
         if not len(row) == len(column) == len(X.data):
             raise DataError(
@@ -194,7 +235,7 @@ def _checked(X: Any, what: str) -> Any:
             )
         _check_range(row, X.shape[0], "row", what)
         _check_range(column, X.shape[1], "column", what)
-        return sparse.coo_array((X.data, (row, column)), shape=X.shape).tocsr()
+        return SparseValues.of(sparse.coo_array((X.data, (row, column)), shape=X.shape).tocsr())
     lines, across = X.shape if X.format == "csr" else X.shape[::-1]
     indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), np.asarray(X.data)
     if (
@@ -218,14 +259,16 @@ def _checked(X: Any, what: str) -> Any:
         )
     stored = int(indptr[-1])
     _check_range(indices[:stored], across, "column" if X.format == "csr" else "row", what)
-    make = sparse.csr_array if X.format == "csr" else sparse.csc_array
-    parts = (_native(data[:stored]), _native(indices[:stored]), _native(indptr))
-    return make(parts, shape=X.shape)
+    shape = int(X.shape[0]), int(X.shape[1])
+    return SparseValues(X.format, shape, *map(_native, (indptr, indices[:stored], data[:stored])))
 
 
 def _native(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that C code can read: contiguous, in the machine's byte order; uncopied where it is so already."""
-    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    """An array that C code can read: contiguous, aligned, in the machine's byte order; uncopied where it is so already."""
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned and array.dtype.isnative:
+        return array
+    return array.astype(array.dtype.newbyteorder("="), order="C")
 
 
 def _check_range(indices: NDArray[Any], size: int, kind: str, what: str) -> None:
@@ -233,22 +276,24 @@ def _check_range(indices: NDArray[Any], size: int, kind: str, what: str) -> None
         raise DataError(
             f"{what} is a damaged sparse matrix: its {kind} indices are no whole numbers in one dimension"
         )
-    if len(indices) and (indices.min() < 0 or indices.max() >= size):
-        found = int(indices.min()) if indices.min() < 0 else int(indices.max())
+    if not len(indices):
+        return
+    lowest, highest = int(indices.min()), int(indices.max())
+    if lowest < 0 or highest >= size:
+        found = lowest if lowest < 0 else highest
         raise DataError(
             f"{what} is a damaged sparse matrix: {kind} index {found} is out of range, there are {size} {kind}s"
         )
 
 
-def _canonical(matrix: Any) -> Any:
-    # A new array, so that what SciPy has remembered about the user's one does not count.
-    if matrix.has_canonical_format:
-        return matrix
-    matrix = matrix.copy()
+def _canonical(stored: SparseValues) -> SparseValues:
+    """Sorted entries, those of one place added up. What SciPy has remembered about the user's matrix does not count."""
+    rises = stored.indices[1:] > stored.indices[:-1]
+    if stored.stored and len(stored.starts) > 2:
+        inner = stored.starts[1:-1]
+        rises[inner[(inner > 0) & (inner < stored.stored)] - 1] = True
+    if rises.all():
+        return stored
+    matrix = stored.matrix.copy()
     matrix.sum_duplicates()
-    return matrix
-
-
-def _starts(matrix: Any) -> NDArray[np.int64]:
-    starts: NDArray[np.int64] = matrix.indptr.astype(np.int64, copy=False)
-    return starts
+    return SparseValues.of(matrix)
