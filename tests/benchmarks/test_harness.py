@@ -264,6 +264,24 @@ def test_generated_classes_all_occur():
     np.testing.assert_array_equal(generate.make_classes(100, 12, 5)[0], X[:100])
 
 
+def test_generated_sparse_rows_have_their_entries_in_low_columns_first_of_all():
+    X, y = generate.make_sparse(2_000, 5_000, 10)
+    entries = np.diff(X.indptr)
+    assert X.shape == (2_000, 5_000)
+    assert X.has_canonical_format
+    assert entries.max() == 10
+    assert entries.min() >= 5
+    assert (X.indices < 1_000).mean() > 0.5
+    assert 0.3 < y.mean() < 0.7
+    held_out, _ = generate.make_sparse(2_000, 5_000, 10, part=generate.TEST)
+    assert (held_out != X).nnz
+
+
+def test_any_clock_can_be_read():
+    ticks = iter([3.0, 7.5])
+    assert timing.timed(lambda: "done", lambda: next(ticks)) == ("done", 4.5)
+
+
 def test_auc_counts_ties_half():
     assert quality.auc(np.array([0, 1, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4])) == 0.75
     assert quality.auc(np.array([0, 1]), np.array([0.5, 0.5])) == 0.5

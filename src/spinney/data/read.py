@@ -47,11 +47,12 @@ def read_table(
     >>> table.rows, table.columns, table.names
     (2, 2, ('age', 'height'))
     """
-    if is_frame(X):
+    if is_sparse(X):
+        table = sparse_table(X, what, allow_empty=allow_empty)
+    elif is_frame(X):
         table = frame_table(X, what, allow_empty=allow_empty)
     else:
-        read = sparse_table if is_sparse(X) else array_table
-        table = read(X, what, allow_empty=allow_empty)
+        table = array_table(X, what, allow_empty=allow_empty)
     if names is None:
         return table
     return replace(table, names=check_names(names, table.columns, what))
