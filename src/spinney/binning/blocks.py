@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.binning.kernels.records import SortedColumns
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
 from spinney.errors import DataError
@@ -65,6 +66,12 @@ class ColumnBlocks:
     def nbytes(self) -> int:
         """Bytes of the entries and values."""
         return self.entries.nbytes + self.values.nbytes
+
+    def record(self) -> SortedColumns:
+        """What kernels know of these columns."""
+        return SortedColumns(
+            self.columns, len(self.entries), self.entries, self.starts, self.rest, self.ranks, self.zero
+        )
 
     def threshold(
         self, columns: NDArray[Any], below: NDArray[Any], above: NDArray[Any]

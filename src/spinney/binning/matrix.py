@@ -21,6 +21,7 @@ from spinney.binning.entries import (
 )
 from spinney.binning.entry_kernels import entries_by_row, fill_groups, lines_of_stored
 from spinney.binning.features import SHORTEST_ROW, SPARSE, Features
+from spinney.binning.kernels.records import Binned, Codes, Columns, SparseCodes
 from spinney.data import Table, describe_column
 from spinney.data.spans import kernel_blocks, spans
 from spinney.errors import DataError
@@ -115,6 +116,34 @@ class BinnedMatrix:
     def nbytes(self) -> int:
         """Bytes of both copies."""
         return self.by_row.nbytes + self.by_column.nbytes + self.stored.nbytes
+
+    def binned(self, categorical: NDArray[np.uint8]) -> Binned:
+        """What kernels know of these codes; `categorical` is 1 for columns of categories."""
+        features, stored = self.features, self.stored
+        return Binned(
+            Codes(self.rows, self.groups, self.stride, int(self.wide), *self.split8()),
+            SparseCodes(
+                present=int(len(stored.row_starts) > 0),
+                stored=len(stored.rows),
+                axis=features.sparse_codes,
+                row_starts=stored.row_starts,
+                row_codes=stored.row_codes,
+                starts=stored.starts,
+                column_rows=stored.rows,
+                column_codes=stored.codes,
+            ),
+            Columns(
+                columns=features.columns,
+                groups=len(features.group_codes),
+                group_of=features.group,
+                low=features.low,
+                codes=features.codes,
+                bins=features.bins,
+                default=features.default,
+                group_codes=features.group_codes,
+                categorical=categorical,
+            ),
+        )
 
     def split8(self) -> tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint8], NDArray[np.uint16]]:
         """By-row and by-column codes as kernels take them: uint8 and uint16, the one not in use empty."""

@@ -12,11 +12,11 @@ from spinney.binning.cuts import Cuts
 from spinney.binning.entries import split8
 from spinney.binning.features import SPARSE, Features
 from spinney.binning.matrix import BinnedMatrix, StoredCodes, row_stride
-from spinney.growth import layout
 from spinney.growth.grower import HistGrower
-from spinney.growth.proposal_kernels import move_codes, propose
+from spinney.growth.kernels.proposal import NewCodes, Proposal, move_codes, propose
+from spinney.growth.kernels.records import Gradients
 from spinney.growth.refit import AllRows
-from spinney.jit import Bound
+from spinney.jit import Bound, room
 from spinney.jit.team import Team
 from spinney.params import Config
 from spinney.tree import Tree
@@ -50,7 +50,7 @@ class ApproxGrower:
         Fine bin of 0 where absent entries are 0, else -1.
     most : int
         Bins of a column in one tree.
-    config, weight_unit, scores, pairs, stats, team, everyone
+    config, weight_unit, gradients, team, all_rows
         As for `HistGrower`.
     """
 
@@ -62,11 +62,9 @@ class ApproxGrower:
         most: int,
         config: Config,
         weight_unit: float,
-        scores: NDArray[np.float64],
-        pairs: NDArray[np.float32],
-        stats: NDArray[np.float64],
+        gradients: Gradients,
         team: Team,
-        everyone: AllRows | None = None,
+        all_rows: AllRows | None = None,
     ) -> None:
         self._team, self._fine = team, matrix
         # Categories are never joined.
@@ -74,29 +72,20 @@ class ApproxGrower:
         self._coarse = _room(matrix, bins)
         self._cuts = TreeCuts(cuts, int(max(most, bins.max())))
         self._grower = HistGrower(
-            self._coarse,
-            self._cuts,
-            config,
-            weight_unit,
-            scores,
-            pairs,
-            stats,
-            team,
-            prune=True,
-            everyone=everyone,
+            self._coarse, self._cuts, config, weight_unit, gradients, team, prune=True, all_rows=all_rows
         )
         self.bag = self._grower.bag
-        self._fine_cut = np.empty(len(self._grower.tree["cut_bin"]), np.int32)
-        self._propose = self._bind(zero, pairs, stats)
+        self._fine_cut = np.empty(self._grower.tree.max_nodes, np.int32)
+        self._propose = self._bind(zero, gradients)
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow one tree for an output and add it to the scores; see `HistGrower.grow`."""
-        self._grower.control[layout.CLASS] = output
+        self._grower.control[0].output = output
         for job in self._propose:
             self._team.run(job)
         tree = self._grower.grow(output, seed, in_bag)
         inner = tree.feature >= 0
-        found = self._grower.tree["cut_bin"][: tree.nodes][inner]
+        found = self._grower.tree.cut_bin[: tree.nodes][inner]
         self._fine_cut[: tree.nodes][inner] = self._cuts.fine_bin(tree.feature[inner], found)
         return tree
 
@@ -104,32 +93,35 @@ class ApproxGrower:
         """A job that adds the latest tree to the scores of other rows in the same fine bins."""
         return self._grower.walk(matrix, scores, self._fine_cut)
 
-    def _bind(
-        self, zero: NDArray[np.int64], pairs: NDArray[np.float32], stats: NDArray[np.float64]
-    ) -> list[Bound]:
-        fine, coarse, threads = self._fine, self._coarse, self._team.size
-        features, stored, most = fine.features, fine.stored, self._cuts.last.shape[1]
-        width = int(features.bins.max())
-        places = np.zeros(features.sparse_codes, np.int32)
+    def _bind(self, zero: NDArray[np.int64], gradients: Gradients) -> list[Bound]:
+        fine, coarse = self._fine, self._coarse
+        data = fine.binned(self._cuts.categorical)
+        proposal = room(
+            Proposal,
+            control=self._grower.control,
+            threads=self._team.size,
+            width=int(fine.features.bins.max()),
+            most=self._cuts.last.shape[1],
+            wide=int(coarse.wide),
+            zero=zero,
+            bins=coarse.features.bins,
+            low=coarse.features.low,
+            last=self._cuts.last,
+            default=coarse.features.default,
+            data=data,
+        )
+        codes = split8(coarse.by_column)
         jobs = [
-            propose.bind(
-                fine.rows, fine.columns, fine.groups, len(pairs), stats.shape[1], threads, int(fine.wide), int(coarse.wide),
-                width, most, len(stored.rows), features.sparse_codes, *split8(fine.by_column),
-                features.group, features.bins, features.default, features.low, features.codes, zero, coarse.features.bins,
-                coarse.features.low, stored.starts, stored.rows, stored.codes, pairs, stats, self._grower.control,
-                np.empty(fine.rows, np.int64), np.empty(threads * (width + 1), np.int64),
-                np.zeros(threads * (width + 1), np.int32), self._cuts.last, coarse.features.default, places,
-                *split8(coarse.by_column), coarse.stored.codes,
-            ),
+            propose.bind(data, gradients, proposal, NewCodes(*codes, coarse.stored.codes)),
             by_rows.bind(
-                coarse.rows, coarse.groups, coarse.stride, int(coarse.wide), *split8(coarse.by_column),
-                *split8(coarse.by_row),
+                coarse.rows, coarse.groups, coarse.stride, int(coarse.wide), *codes, *split8(coarse.by_row)
             ),
-        ]  # fmt: skip
-        if len(stored.rows):
+        ]
+        if len(fine.stored.rows):
+            places = proposal.places
             jobs.append(
                 move_codes.bind(
-                    len(stored.rows), len(places), stored.row_codes, places, coarse.stored.row_codes
+                    len(fine.stored.rows), len(places), fine.stored.row_codes, places, coarse.stored.row_codes
                 )
             )
         return jobs

@@ -4,20 +4,27 @@ Enters: Python functions with a declared signature. Leaves: machine code, called
 Knows nothing of trees. Numba is imported only here, and only while something is compiled; LLVM also where it loads object files.
 """
 
-from spinney.jit.kernel import Bound, Inline, Kernel, inline, kernel
-from spinney.jit.types import f32, f64, i32, i64, out, u8, u16, u64
+from spinney.jit.barrier import Member
+from spinney.jit.inline import Inline, inline
+from spinney.jit.kernel import Bound, Kernel, kernel
+from spinney.jit.records import record, room
+from spinney.jit.types import f32, f64, i32, i64, item, out, u8, u16, u64
 
 __all__ = [
     "Bound",
     "Inline",
     "Kernel",
+    "Member",
     "f32",
     "f64",
     "i32",
     "i64",
     "inline",
+    "item",
     "kernel",
     "out",
+    "record",
+    "room",
     "u8",
     "u16",
     "u64",

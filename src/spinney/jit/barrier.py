@@ -5,7 +5,9 @@ those that threads waiting for a meeting or for news look at.
 """
 
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
-from spinney.jit.kernel import inline
+from spinney.jit.inline import inline
+from spinney.jit.records import record
+from spinney.jit.types import i64, out
 
 ARRIVED = 0
 PHASE = 8
@@ -15,6 +17,16 @@ NEWS = 17
 TICKET = 24
 BUSY = 25
 CELLS = 32
+
+
+@record
+class Member:
+    """A thread as a member of its team: its rank, how many there are, and where they meet. The first argument of a kernel."""
+
+    rank: i64
+    size: i64
+    sync: out(i64["CELLS"])
+
 
 # Spins before a waiting thread gives up its processor. With two threads on two idle cores a meeting takes 1-2 µs,
 # about 300 spins; on shared cores waiting longer only takes time from the thread that is being waited for.

@@ -22,8 +22,10 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 
 from spinney.jit import intrinsics_numba
-from spinney.jit.kernel import Inline, Intrinsic, Kernel
-from spinney.jit.types import ArrayOf, Scalar
+from spinney.jit.inline import Inline, Intrinsic
+from spinney.jit.kernel import Kernel
+from spinney.jit.records import is_record
+from spinney.jit.types import ArrayOf, Item, Scalar
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "fastmath": False}
 _dispatchers: dict[Kernel | Inline, Any] = {}
@@ -51,6 +53,8 @@ def _with_dispatchers(function: Callable[..., Any]) -> FunctionType:
         value = names.get(name)
         if isinstance(value, Inline):
             names[name] = dispatcher(value)
+        elif is_record(value):
+            names[name] = value.named
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     copy.__qualname__ = function.__qualname__
     copy.__module__ = function.__module__
@@ -65,6 +69,9 @@ def array_signature(kernel: Kernel) -> tuple[Any, ...]:
 def _numba_type(kind: Scalar | ArrayOf, *, as_pointer: bool) -> Any:
     if isinstance(kind, Scalar):
         return getattr(types, kind.name)
+    if isinstance(kind.item, Item):
+        item = numba.from_dtype(kind.item.dtype)
+        return intrinsics_numba.ItemPointer(item) if as_pointer else types.Array(item, 1, "C")
     item = getattr(types, kind.item.name)
     return types.CPointer(item) if as_pointer else types.Array(item, 1, "C")
 
@@ -123,6 +130,10 @@ def _optimized(text: str, symbol: str, machine: Any) -> Any:
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:
             function.linkage = llvm.Linkage.internal
+    # Nobody asks for Numba's environments, whose long names would fill half of the library.
+    for variable in module.global_variables:
+        if variable.name.startswith("_ZN08NumbaEnv"):
+            variable.linkage = llvm.Linkage.internal
     # Functions are vectorised one by one before they are inlined: in a whole kernel fewer loops would be.
     for threshold in (0, 225):
         options = llvm.create_pipeline_tuning_options(speed_level=3)

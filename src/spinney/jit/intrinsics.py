@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from spinney.jit.kernel import Intrinsic
+from spinney.jit.inline import Intrinsic
 
 
 def _atomic_add(array: Any, index: int, value: int) -> int:

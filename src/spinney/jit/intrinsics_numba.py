@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
+from numba.core.datamodel.models import PointerModel
+from numba.extending import intrinsic, lower_builtin, register_model
+
+
+class ItemPointer(types.CPointer):
+    """A pointer to items with named fields. One of them is a place in memory, whose fields are read and written there."""
+
+
+register_model(ItemPointer)(PointerModel)
+
+
+@lower_builtin(operator.getitem, ItemPointer, types.Integer)
+def _item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.gep(args[0], [args[1]])
 
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:

@@ -1,73 +1,46 @@
 """Declaring kernels: plain Python functions with a signature that is known before they run.
 
 `@kernel` marks an entry point that is compiled ahead of time, `@inline` a function that kernels call. Neither imports
-Numba. A kernel sees flat arrays without a length; every size it needs is an argument of its own.
+Numba. A kernel sees flat arrays without a length; every size it needs is an argument, or a field of a record, of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from spinney.errors import KernelArgumentError
+from spinney.jit.records import entry, flat_fields, is_member
 from spinney.jit.types import ArrayOf, Scalar
 
 REGISTRY: dict[str, Kernel] = {}
-_SIZE_NAMES: dict[str, Any] = {"__builtins__": {}, "max": max, "min": min}
-
-
-class Inline:
-    """A function that kernels call; compiled into each of them."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.__doc__ = function.__doc__
-        self.__name__ = function.__name__
-        self.__module__ = function.__module__
-
-    def __call__(self, *args: Any) -> Any:
-        """Run the function as plain Python."""
-        return self.function(*args)
-
-
-class Intrinsic(Inline):
-    """A function with a machine instruction behind it; the Python body stands in where nothing is compiled."""
 
 
 class Kernel:
     """An entry point with a declared signature.
 
-    Calling it checks every argument, then runs the compiled code. `bind` does the checking once for many runs.
+    Calling it checks every argument, then runs the compiled code. `bind` does the checking once for many runs. Records among
+    its arguments are passed field by field: `function` takes scalars and flat arrays only.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
-        self.function = function
         self.name = function.__name__
         self.__name__ = self.name
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
-        self.arguments: dict[str, Scalar | ArrayOf] = {
-            argument: _checked(annotation) for argument, annotation in _annotations(function).items()
-        }
+        self._declared = _annotations(function)
+        self._constants = function.__globals__
+        self.arguments: dict[str, Scalar | ArrayOf] = dict(flat_fields(self._declared))
         names = list(self.arguments)
         self.is_team = names[:3] == ["rank", "size", "sync"]
-        # What `bind` looks at, in the order of its arguments: position, name, type; for an array also its size as code.
-        bound = names[3 if self.is_team else 0 :]
-        self._scalars: list[tuple[int, str, Scalar]] = []
-        self._arrays: list[tuple[int, str, ArrayOf, CodeType]] = []
-        for at, name in enumerate(bound):
-            kind = self.arguments[name]
-            if isinstance(kind, Scalar):
-                self._scalars.append((at, name, kind))
-            else:
-                code = compile(kind.size, f"<size of {name}>", "eval")
-                self._arrays.append((at, name, kind, code))
-        self._bound = len(bound)
+        self._bound = dict(list(self._declared.items())[_leading(self._declared) :])
+        self.function = entry(function, self._declared) if names != list(self._declared) else function
         self.symbol = f"spinney_{self.name}_{_digest(self.arguments)}"
 
     def __call__(self, *args: Any) -> None:
@@ -77,20 +50,50 @@ class Kernel:
     def bind(self, *args: Any) -> Bound:
         """Check the arguments and return something that runs the kernel on them, any number of times.
 
-        A team kernel is bound without its first three arguments (`rank`, `size`, `sync`): the team adds them.
+        A team kernel is bound without its leading arguments (`rank`, `size` and `sync`, or the record of them): the team adds
+        them.
         """
-        if len(args) != self._bound:
-            raise KernelArgumentError(f"kernel {self.name} takes {self._bound} arguments, got {len(args)}")
-        ready = list(args)
-        scalars: dict[str, Any] = {}
-        for at, name, kind in self._scalars:
-            value = args[at]
-            if not (type(value) is int and kind.lowest <= value <= kind.highest):
-                value = self._scalar(name, kind, value)
-            ready[at] = scalars[name] = value
-        for at, name, array, size in self._arrays:
-            self._check_array(name, array, args[at], eval(size, _SIZE_NAMES, scalars))
+        if len(args) != len(self._bound):
+            raise KernelArgumentError(f"kernel {self.name} takes {len(self._bound)} arguments, got {len(args)}")
+        ready: list[Any] = []
+        given = dict(zip(self._bound, args, strict=True))
+        self._check("", self._bound, given, given, self._constants, ready)
         return Bound(self, ready)
+
+    def _check(
+        self,
+        path: str,
+        fields: Mapping[str, Any],
+        values: dict[str, Any],
+        around: dict[str, Any],
+        constants: dict[str, Any],
+        ready: list[Any],
+    ) -> None:
+        """Check the arguments, or the fields of a record among them, and append them to `ready` one by one.
+
+        Sizes know the numbers beside them, the arguments `around` them, and the constants of the module they are written in.
+        """
+        for name, kind in fields.items():
+            if isinstance(kind, Scalar):
+                value = values[name]
+                if not (type(value) is int and kind.lowest <= value <= kind.highest):
+                    values[name] = self._scalar(path + name, kind, value)
+        for name, kind in fields.items():
+            value = values[name]
+            if isinstance(kind, Scalar):
+                ready.append(value)
+            elif isinstance(kind, ArrayOf):
+                known = {**around, **values}
+                self._check_array(path + name, kind, value, eval(_code(kind.size), constants, known))
+                ready.append(value)
+            else:
+                if not isinstance(value, kind):
+                    raise KernelArgumentError(
+                        f"kernel {self.name}: {path}{name} must be a {kind.__name__}, got {type(value).__name__}"
+                    )
+                inner = {field: getattr(value, field) for field in kind.fields}
+                beside = {**around, **values}
+                self._check(f"{path}{name}.", kind.fields, inner, beside, kind.constants, ready)
 
     def _scalar(self, name: str, kind: Scalar, value: Any) -> Any:
         whole = kind.dtype.kind in "iu"
@@ -151,11 +154,6 @@ def kernel(function: Callable[..., None]) -> Kernel:
     return _register(Kernel(function))
 
 
-def inline(function: Callable[..., Any]) -> Inline:
-    """Declare a function that kernels call."""
-    return Inline(function)
-
-
 def _register(entry: Kernel) -> Kernel:
     if entry.name in REGISTRY and REGISTRY[entry.name].__module__ != entry.__module__:
         raise ValueError(f"two kernels are called {entry.name}")
@@ -172,7 +170,14 @@ def _annotations(function: Callable[..., None]) -> dict[str, Any]:
     return {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
 
 
-def _checked(annotation: Any) -> Scalar | ArrayOf:
-    if isinstance(annotation, Scalar | ArrayOf):
-        return annotation
-    raise TypeError(f"not a kernel type: {annotation!r}")
+def _leading(declared: Mapping[str, Any]) -> int:
+    """How many of a kernel's arguments its team adds."""
+    names = list(declared)
+    if names[:3] == ["rank", "size", "sync"]:
+        return 3
+    return 1 if names and is_member(declared[names[0]]) else 0
+
+
+@cache
+def _code(size: str) -> CodeType:
+    return compile(size, f"<size {size}>", "eval")

@@ -215,7 +215,7 @@ class _Memory:
     __slots__ = ("_array", "_small")
 
     def __init__(self, array: Any) -> None:
-        self._array = array.reshape(-1)
+        self._array = array.reshape(-1) if array.dtype.names is None else array.reshape(-1).view(np.recarray)
         self._small = array.dtype.kind in "iu" and array.dtype.itemsize < 8
 
     def __getitem__(self, index: Any) -> Any:

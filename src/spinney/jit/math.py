@@ -6,7 +6,7 @@ has no instruction that converts between float64 and int64.
 """
 
 from spinney.jit.intrinsics import bits_of, from_bits
-from spinney.jit.kernel import inline
+from spinney.jit.inline import inline
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01  # 32 bits of ln 2: its product with an exponent is exact

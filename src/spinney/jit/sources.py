@@ -15,7 +15,9 @@ from pathlib import Path
 from spinney.jit.kernel import REGISTRY, Kernel
 
 PACKAGE = Path(__file__).resolve().parent.parent
-_COMPILER = ("barrier", "compiler", "intrinsics", "intrinsics_numba", "kernel", "math", "types")
+_COMPILER = (
+    "barrier", "compiler", "inline", "intrinsics", "intrinsics_numba", "kernel", "math", "records", "types"
+)
 _IMPORT = re.compile(r"^from spinney\.([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 
@@ -79,4 +81,5 @@ def _imported(path: Path) -> Iterator[Path]:
 
 
 def _kernel_files() -> list[Path]:
-    return sorted(PACKAGE.glob("*/kernels.py")) + sorted(PACKAGE.glob("*/*_kernels.py"))
+    patterns = ("*/kernels.py", "*/*_kernels.py", "*/kernels/*.py")
+    return sorted(path for pattern in patterns for path in PACKAGE.glob(pattern))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.jit.intrinsics import bits_of
-from spinney.jit.kernel import inline
+from spinney.jit.inline import inline
 from spinney.jit.math import log
 
 GOLDEN = -7046029254386353131

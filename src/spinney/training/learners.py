@@ -18,6 +18,7 @@ from spinney.errors import ParameterError
 from spinney.growth.approx import ApproxGrower
 from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
+from spinney.growth.kernels.records import Gradients
 from spinney.growth.refit import AllRows
 from spinney.jit.team import Team
 from spinney.model.predict import Predictor
@@ -60,8 +61,8 @@ class _Hist:
     ) -> None:
         self._team = team
         self._grower = HistGrower(
-            dataset.matrix, dataset.cuts, config, weight_unit, state.scores, state.pairs, state.stats, team,
-            everyone=all_rows(config, state),
+            dataset.matrix, dataset.cuts, config, weight_unit, gradients_of(state), team,
+            all_rows=all_rows(config, state),
         )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
@@ -92,7 +93,7 @@ class _Approx:
         zero = np.where(columns_with_zero(table, self._missing), self._cuts.bins_of_zero(), -1)
         self._grower = ApproxGrower(
             bin_table(table, self._cuts, team, None, self._missing), self._cuts, zero, candidates_of(config), config,
-            weight_unit, state.scores, state.pairs, state.stats, team, all_rows(config, state),
+            weight_unit, gradients_of(state), team, all_rows(config, state),
         )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
@@ -122,7 +123,7 @@ class _Sorted:
         blocks = sort_columns(table, team.size, config.absent == "missing")
         candidates = 0 if method == "exact" else candidates_of(config)
         self._grower = ExactGrower(
-            blocks, config, candidates, weight_unit, state.scores, state.pairs, state.stats, team, everyone
+            blocks, config, candidates, weight_unit, gradients_of(state), team, everyone
         )
         self.bag = self._grower.bag
         self._add = self._adder(table, state.scores, team.size)
@@ -155,7 +156,14 @@ def all_rows(config: Config, state: Round) -> AllRows | None:
     if config.leaf_values == "sample" or (config.sampling_method == "uniform" and config.subsample == 1):
         return None
     counted = np.arange(len(state.target)) if state.weight is None else np.flatnonzero(state.weight)
-    return AllRows(counted.astype(np.int32), *(state.kept or (state.pairs, state.stats)))
+    return AllRows(counted.astype(np.int32), gradients_of(state, kept=True))
+
+
+def gradients_of(state: Round, kept: bool = False) -> Gradients:
+    """What growers know of a training's scores and gradients; `kept`: as they were before rows were drawn."""
+    pairs, stats = state.kept if kept and state.kept is not None else (state.pairs, state.stats)
+    outputs, rows = state.scores.shape
+    return Gradients(rows, outputs, stats.shape[1], state.scores, pairs, stats)
 
 
 def columns_with_zero(table: Table, absent_missing: bool) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ first one at which a row leaves the spine. Then the rows are sorted by it.
 
 import numpy as np
 
-from spinney.jit.kernel import inline
+from spinney.jit.inline import inline
 
 SPINE = 255  # splits at most
 BY_ROW = -1  # the rule of a split that is not packed
@@ -23,18 +23,18 @@ def heavy_child(child, counts):
 
 
 @inline
-def find_spine(packed, packed_at, counts, spine, spine_at):
+def find_spine(packed, counts, spine):
     """List the splits of the spine; returns how many, 0 where it does not pay."""
     node = np.int64(0)
     length = 0
     saved = -COST_OF_SORTING
     while length < SPINE:
-        link = packed[packed_at + 2 * node]
-        rule = packed[packed_at + 2 * node + 1]
+        link = packed[node].link
+        rule = packed[node].rule
         share = float(counts[node]) / float(max(counts[0], 1))
         if link == 0 or rule == BY_ROW or rule >> 32 > 65535 or share < COST_OF_TEST:
             break
-        spine[spine_at + length] = node
+        spine[length] = node
         length += 1
         saved += share - COST_OF_TEST
         node = heavy_child(link >> 32, counts)
@@ -42,39 +42,39 @@ def find_spine(packed, packed_at, counts, spine, spine_at):
 
 
 @inline
-def find_exits(first, count, rows, columns, length, spine, spine_at, packed, packed_at, counts, exits, exits_at):
+def find_exits(first, count, columns, rows, length, spine, packed, counts, exits):
     """Number of the split at which each row leaves the spine, `length` for none."""
     for i in range(count):
-        exits[exits_at + i] = length
+        exits[i] = length
     for back in range(length):
         k = length - 1 - back
-        node = spine[spine_at + k]
-        link = packed[packed_at + 2 * node]
-        rule = packed[packed_at + 2 * node + 1]
+        node = spine[k]
+        link = packed[node].link
+        rule = packed[node].rule
         low = rule & 65535
         codes = np.uint16(rule >> 32)
         number = np.uint16(k)
-        # Codes of the stretch go right, or left where bit 31 is set.
+        # Codes of the rule go right, or left where bit 31 is set.
         heavy_left = heavy_child(link >> 32, counts) == link >> 32
         stay = heavy_left == ((link >> 31) & 1 == 1)
         at = (link & 1073741823) * rows + first
         for i in range(count):
             # All in 16 bits, so that a vector holds as many rows as can be.
             inside = np.uint16((np.int64(columns[at + i]) - low) & 65535) < codes
-            before = exits[exits_at + i]
-            exits[exits_at + i] = before if inside == stay else number
+            before = exits[i]
+            exits[i] = before if inside == stay else number
 
 
 @inline
-def sort_exits(count, length, exits, exits_at, ids, ids_at, ends, ends_at):
+def sort_exits(count, length, exits, ids, ends):
     """Rows in the order of their exits; `ends` is where those of each end."""
     for k in range(length + 2):
-        ends[ends_at + k] = 0
+        ends[k] = 0
     for i in range(count):
-        ends[ends_at + exits[exits_at + i] + 1] += 1
+        ends[exits[i] + 1] += 1
     for k in range(length + 1):
-        ends[ends_at + k + 1] += ends[ends_at + k]
+        ends[k + 1] += ends[k]
     for i in range(count):
-        to = ends_at + exits[exits_at + i]
-        ids[ids_at + ends[to]] = i
+        to = exits[i]
+        ids[ends[to]] = i
         ends[to] += 1

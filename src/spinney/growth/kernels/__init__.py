@@ -1,0 +1,10 @@
+"""The kernels that grow a tree, and the records that they share.
+
+In layers, each of which knows only those below it:
+
+- *drivers*: one tree from gradients to leaf values (`tree`, `exact`, `refit`, `proposal`);
+- *table*: nodes, queue and tasks; whose turn it is, and who works on what (`nodes`, `queue`, `turns`, `order`, `schedule`);
+- *search*: sums by bin → the best split (`gain`, `constraints`, `draws`, `cuts`, `categories`, `units`, `scan`);
+- *sums*: rows → sums by bin (`histogram`);
+- *rows*: gradients as integers, rows by node, rows by leaf (`quantize`, `gather`, `sides`, `partition`, `leaves`, `walk`, `spine`).
+"""

@@ -1,0 +1,173 @@
+"""Splits of categorical columns: sums per category → the set of categories that goes left.
+
+Of few categories one is taken apart from all others. Of many, those with enough rows are ordered by gradient over hessian, and
+sets are tried that hold the first few or the last few of them. Missing values join the side where they gain more. A set is
+kept as bits, `words` of 64 for each node.
+"""
+
+import numpy as np
+
+from spinney.growth.kernels.constraints import split_gain
+from spinney.growth.kernels.cuts import is_better, note_split
+from spinney.growth.kernels.gain import INVALID, least_hessian, node_score
+from spinney.growth.kernels.ordering import order_ends
+from spinney.growth.kernels.sets import add_bit
+from spinney.jit.inline import inline
+
+ALL = -1  # in place of a number of categories
+RUN = 32  # categories that are looked at together, whether one of them has rows enough
+
+
+@inline
+def side_score(g, h, c, node, penalty, rules, scales):
+    """Score of a split whose left side has these sums (within bounds its gain), INVALID where a side is too small."""
+    right_g = node.sum_g - g
+    right_h = node.sum_h - h
+    right_c = node.count - c
+    least = least_hessian(penalty, scales)
+    if min(c, right_c) < rules.limits.min_count or min(float(h), float(right_h)) < least:
+        return INVALID
+    if rules.penalties.bounded != 0:
+        return split_gain(float(g), float(h), node, penalty, scales)
+    alpha = scales.reg_alpha
+    step = scales.max_step
+    return node_score(float(g), float(h), penalty, alpha, step) + node_score(
+        float(right_g), float(right_h), penalty, alpha, step
+    )
+
+
+@inline
+def weighed_rows(histogram, at, rows_per_hessian):
+    """Rows of a category, but no more than its hessians speak for: rows that the model is sure about say little."""
+    return min(np.int64(histogram.count[at]), np.int64(float(histogram.h[at]) * rows_per_hessian + 0.5))
+
+
+@inline
+def most_rows(counts, begin, end):
+    """Rows of the category that has most."""
+    most = counts[begin]
+    for b in range(begin, end):
+        most = max(most, counts[b])
+    return most
+
+
+@inline
+def list_categories(histogram, start, bins, rows_per_hessian, rules, scales, order, keys):
+    """List the categories that have enough rows, with gradient over smoothed hessian as keys; returns how many there are."""
+    smooth = rules.categories.smooth * scales.h
+    least = rules.categories.min_category
+    used = 0
+    for begin in range(0, bins, RUN):
+        end = min(begin + RUN, bins)
+        if most_rows(histogram.count, start + begin, start + end) < least:
+            continue
+        for b in range(begin, end):
+            if weighed_rows(histogram, start + b, rows_per_hessian) >= least:
+                order[used] = b
+                keys[b] = float(histogram.g[start + b]) / (float(histogram.h[start + b]) + smooth + 1e-30)
+                used += 1
+    return used
+
+
+@inline
+def best_set(start, bins, node, histogram, rules, scales, line):
+    """Best split of a categorical column: (score, from the end, how many categories, missing left, left g, h, count, used).
+
+    The categories are those at the beginning or end of the first `used` of the line's order; of few categories, the last of
+    these alone.
+    """
+    order = line.g
+    rows_per_hessian = float(node.count) / max(float(node.sum_h), 1.0)
+    single = bins <= rules.categories.one_hot
+    penalty = scales.reg_lambda
+    group_rows = np.int64(1)
+    used = bins
+    most = bins
+    if single:
+        for b in range(bins):
+            order[b] = b
+    else:
+        penalty += rules.categories.l2 * scales.h
+        used = list_categories(histogram, start, bins, rows_per_hessian, rules, scales, order, line.gains)
+        most = min(rules.categories.most_taken, (used + 1) // 2)
+        order_ends(order, line.h, line.count, line.gains, used, most)
+        group_rows = rules.categories.min_group
+    best = (INVALID, np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0))
+    for end in range(1 if single else 2):
+        g = np.int64(0)
+        h = np.int64(0)
+        c = np.int64(0)
+        held = np.int64(0)
+        for k in range(most):
+            b = order[used - 1 - k if end != 0 else k]
+            if single:
+                g = np.int64(0)
+                h = np.int64(0)
+                c = np.int64(0)
+            g += np.int64(histogram.g[start + b])
+            h += np.int64(histogram.h[start + b])
+            c += np.int64(histogram.count[start + b])
+            held += c if single else weighed_rows(histogram, start + b, rows_per_hessian)
+            if held < group_rows:
+                continue
+            if node.count - c < group_rows:
+                break
+            held = np.int64(0)
+            best = try_set(best, end, k + 1, g, h, c, histogram, start + bins, node, penalty, rules, scales)
+    if histogram.count[start + bins] > 0:
+        # Missing values apart from all categories.
+        best = try_all(best, histogram, start + bins, node, penalty, rules, scales)
+    score, best_end, count, missing, g, h, c = best
+    if histogram.count[start + bins] == 0:
+        missing = np.int64(1 if 2 * c >= node.count else 0)
+    return score, best_end, count, missing, g, h, c, used
+
+
+@inline
+def try_set(best, end, count, g, h, c, histogram, missing_at, node, penalty, rules, scales):
+    """The better of the best split so far and one with these sums on the left, missing values joining either side."""
+    missing_g = np.int64(histogram.g[missing_at])
+    missing_h = np.int64(histogram.h[missing_at])
+    missing_c = np.int64(histogram.count[missing_at])
+    for missing in range(2 if missing_c > 0 else 1):
+        left_g = g + missing * missing_g
+        left_h = h + missing * missing_h
+        left_c = c + missing * missing_c
+        score = side_score(left_g, left_h, left_c, node, penalty, rules, scales)
+        if score > best[0]:
+            best = (score, np.int64(end), np.int64(count), np.int64(missing), left_g, left_h, left_c)
+    return best
+
+
+@inline
+def try_all(best, histogram, missing_at, node, penalty, rules, scales):
+    """The better of the best split so far and all categories on the left."""
+    g = node.sum_g - np.int64(histogram.g[missing_at])
+    h = node.sum_h - np.int64(histogram.h[missing_at])
+    c = node.count - np.int64(histogram.count[missing_at])
+    score = side_score(g, h, c, node, penalty, rules, scales)
+    if score > best[0]:
+        best = (score, np.int64(0), np.int64(ALL), np.int64(0), g, h, c)
+    return best
+
+
+@inline
+def write_set(single, end, count, used, order, bins, bits, words):
+    """Write the chosen categories as bits."""
+    for w in range(words):
+        bits[w] = 0
+    if count == ALL:
+        for b in range(bins):
+            add_bit(bits, b)
+        return
+    for k in range(count - 1 if single else 0, count):
+        add_bit(bits, np.int64(order[used - 1 - k if end != 0 else k]))
+
+
+@inline
+def search_categories(column, start, bins, node, histogram, rules, scales, line, split, bits, words):
+    """Best set of a categorical column; replaces the split and its set if it is better."""
+    score, end, count, missing, g, h, c, used = best_set(start, bins, node, histogram, rules, scales, line)
+    if is_better(score, column, split):
+        note_split(split, score, column, np.int64(0), missing, g, h, c)
+        write_set(bins <= rules.categories.one_hot, end, count, used, line.g, bins, bits, words)

@@ -1,0 +1,112 @@
+"""Which columns may split a node: those drawn for the tree, its level and the node, if they may meet on its path.
+
+A node's own draw goes by its path from the root, so it does not depend on when the node was made.
+"""
+
+import numpy as np
+
+from spinney.jit.inline import inline
+from spinney.jit.intrinsics import tail
+from spinney.sampling.random_kernels import choose, choose_by_weight, mixed
+
+PURPOSE_LEVEL = 1000
+PURPOSE_NODE = 1000000
+ROOT = 1  # its path
+
+
+@inline
+def path_of_child(path, right):
+    """Path of a node's left (0) or right (1) child."""
+    return mixed(2 * path + right)
+
+
+@inline
+def is_among(number, numbers, begin, end):
+    """Whether a number is among some that are ascending."""
+    low = begin
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if numbers[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and numbers[low] == number
+
+
+@inline
+def permit_all(columns, permitted):
+    """Any column may split the root."""
+    for j in range(columns):
+        permitted[j] = 1
+
+
+@inline
+def permit_columns(number, nodes, rules, permitted):
+    """Mark the columns that may split the children of a node: those of its path, and of each group that holds all of these."""
+    starts = rules.group_starts
+    members = rules.group_members
+    for j in range(rules.columns):
+        permitted[j] = 0
+    for group in range(rules.group_count):
+        holds = True
+        above = number
+        while holds and above >= 0:
+            holds = is_among(nodes[above].column, members, starts[group], starts[group + 1])
+            above = nodes[above].parent
+        if holds:
+            for k in range(starts[group], starts[group + 1]):
+                permitted[members[k]] = 1
+    above = number
+    while above >= 0:
+        permitted[nodes[above].column] = 1
+        above = nodes[above].parent
+
+
+@inline
+def mark_columns(rank, node, axis, rules, seed, permitted, found, mask):
+    """Mark the columns of the tree that may split a node: drawn per level, then per node, exact in number; then permitted."""
+    drawn = found.drawn
+    at = rank * found.columns
+    left = axis.extent[0].columns
+    for j in range(found.columns):
+        mask[j] = 0
+    for j in range(left):
+        drawn[at + j] = axis.used_columns[j]
+    for stage in range(2):
+        wanted = rules.per_level if stage == 0 else rules.per_node
+        purpose = PURPOSE_LEVEL + node.depth if stage == 0 else np.int64(PURPOSE_NODE)
+        key = seed if stage == 0 else mixed(seed ^ node.path)
+        if wanted > 0 and rules.weighted != 0:
+            left = choose_by_weight(drawn, at, left, wanted, key, purpose, rules.weights, found.keys, at)
+        elif wanted > 0:
+            left = choose(drawn, at, left, wanted, key, purpose)
+    for j in range(left):
+        column = drawn[at + j]
+        mask[column] = 1 if rules.group_count == 0 or permitted[column] != 0 else 0
+
+
+@inline
+def all_alike(axis, rules):
+    """Whether every node may be split by the same columns."""
+    return rules.columns.per_level == 0 and rules.columns.per_node == 0 and rules.columns.group_count == 0
+
+
+@inline
+def any_column(axis, rules):
+    """Whether every column may split every node, in either direction."""
+    every = all_alike(axis, rules) and axis.extent[0].columns == axis.columns
+    return every and rules.penalties.bounded == 0
+
+
+@inline
+def columns_of_children(rank, small, large, both, axis, rules, seed, permitted, found):
+    """Marks of the columns that two nodes may be split by; of the first alone unless `both`."""
+    if all_alike(axis, rules):
+        return axis.allowed, axis.allowed
+    mask_small = tail(found.mask, 2 * rank * found.columns)
+    mask_large = tail(found.mask, (2 * rank + 1) * found.columns)
+    mark_columns(rank, small, axis, rules.columns, seed, permitted, found, mask_small)
+    if both:
+        mark_columns(rank, large, axis, rules.columns, seed, permitted, found, mask_large)
+    return mask_small, mask_large

@@ -1,0 +1,307 @@
+"""One tree from sorted columns: every thread of a team runs `grow_exact`.
+
+A node owns a range of the entries of every column, sorted by value. When it is split, the rows' sides are marked once and
+each thread sorts out the entries of its columns, left ones first, and searches both children there. Node table and queue are
+those of the histogram learner. Gradients are whole numbers of up to 31 bits, sums stay below 2**52: exact as float64 too.
+"""
+
+import math
+
+import numpy as np
+
+from spinney.binning.kernels.records import SortedColumns
+from spinney.growth.kernels.draws import columns_of_children
+from spinney.growth.kernels.nodes import start_tree, write_tree
+from spinney.growth.kernels.order import prune, put_in_order
+from spinney.growth.kernels.quantize import join_stats, power_scale, scale_rules
+from spinney.growth.kernels.records import (
+    PART, Chosen, Control, Found, Gradients, Range, Rules, Table, Tasks, TreeArrays,
+)  # fmt: skip
+from spinney.growth.kernels.scan import ROW_MASK, Column, SortedLines, search_sorted, sorted_line_of
+from spinney.growth.kernels.turns import go_on
+from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8
+from spinney.jit.barrier import meet
+from spinney.jit.intrinsics import tail
+
+LARGEST = 2147483000.0  # a little below 2**31
+SUM_LIMIT = 4.5e15  # a little below 2**52
+
+
+@record
+class ExactBag:
+    """The rows that a tree sees."""
+
+    rows: i64
+    control: out(Control["1"])
+    chosen: i32["rows"]
+
+
+@record
+class ExactRows:
+    """Rows and sorted entries by node. Each thread has columns of its own."""
+
+    rows: i64
+    threads: i64
+    columns: i64
+    own: i64["threads + 1"]  # places in the tree's columns at which each thread's begin
+    entries: out(i64["sorted_columns.listed"])
+    spare: out(i64["threads * rows"])
+    ranges: out(Range["table.max_nodes * columns"])
+    amounts: out(i64["rows"])  # gradient << 32 | hessian
+    sides: out(u8["rows"])  # 1: goes left, or is in the bag
+    members: out(i32["rows"])
+    spare_members: out(i32["rows"])
+    member_ranges: out(Range["table.max_nodes"])
+
+
+@record
+class ExactWork:
+    """All that splitting leaves needs."""
+
+    team: Member
+    sorted_columns: SortedColumns
+    axis: Chosen
+    rules: Rules
+    rows: ExactRows
+    found: Found
+    lines: SortedLines
+    tasks: Tasks
+    table: Table
+
+
+@inline
+def set_fine_scales(gradients, output, in_bag, rules, scales):
+    """Choose the steps of this tree's gradients, as fine as the sums allow."""
+    max_g, max_h, sum_g, sum_h = join_stats(gradients, output)
+    scales.g = power_scale(max_g, sum_g, float(in_bag), LARGEST, SUM_LIMIT)
+    scales.h = power_scale(max_h, sum_h, float(in_bag), LARGEST, SUM_LIMIT)
+    scales.exact_g = scales.g
+    scales.exact_h = scales.h
+    scale_rules(rules, scales)
+
+
+@inline
+def take_amounts(team, bag, pairs, scales, rows, parts):
+    """Round the gradients of this thread's rows of the bag, sum them, and mark the rows."""
+    control = bag.control[0]
+    in_bag = control.in_bag
+    all_rows = control.all_rows != 0
+    g_sum = 0
+    h_sum = 0
+    for i in range(in_bag * team.rank // team.size, in_bag * (team.rank + 1) // team.size):
+        row = np.int64(i) if all_rows else np.int64(bag.chosen[i])
+        g = np.int64(math.floor(float(pairs[2 * row]) * scales.g + 0.5))
+        h = np.int64(math.floor(float(pairs[2 * row + 1]) * scales.h + 0.5))
+        rows.amounts[row] = (g << 32) | h
+        rows.members[i] = row
+        rows.sides[row] = 1
+        g_sum += g
+        h_sum += h
+    parts[team.rank * PART] = g_sum
+    parts[team.rank * PART + 1] = h_sum
+
+
+@inline
+def take_entries(rank, all_rows, sorted_columns, used_columns, rows):
+    """Copy the entries of this thread's columns, of rows in the bag only."""
+    source = sorted_columns.entries
+    entries = rows.entries
+    for k in range(rows.own[rank], rows.own[rank + 1]):
+        column = used_columns[k]
+        begin = sorted_columns.starts[column]
+        end = sorted_columns.starts[column + 1]
+        to = begin
+        if all_rows:
+            for i in range(begin, end):
+                entries[i] = source[i]
+            to = end
+        else:
+            for i in range(begin, end):
+                entries[to] = source[i]
+                to += rows.sides[source[i] & ROW_MASK]
+        rows.ranges[column].begin = begin
+        rows.ranges[column].end = to
+
+
+@inline
+def part_entries(entries, spare, begin, end, sides):
+    """Put the entries of rows that go left first, both sides in their order; returns where the right side begins.
+
+    An entry's low bits are its row; a row alone is an entry too.
+    """
+    left = begin
+    right = 0
+    for i in range(begin, end):
+        entry = entries[i]
+        side = sides[entry & ROW_MASK]
+        entries[left] = entry
+        spare[right] = entry
+        left += side
+        right += 1 - side
+    for i in range(right):
+        entries[left + i] = spare[i]
+    return left
+
+
+@inline
+def mark_rows(task, sorted_columns, rows):
+    """Mark where the rows of a task's node go and part them (thread 0)."""
+    column = task.column
+    cut = task.cut
+    default = task.default_left
+    own = rows.ranges[task.node * rows.columns + column]
+    begin = own.begin
+    end = own.end
+    members = rows.member_ranges[task.node]
+    first = members.begin
+    last = members.end
+    rest = sorted_columns.rest[column]
+    ranks = sorted_columns.ranks[column]
+    if end - begin < last - first:
+        other = default
+        if rest < ranks:
+            other = 1 if rest <= cut else 0
+        for i in range(first, last):
+            rows.sides[rows.members[i]] = other
+    for i in range(begin, end):
+        entry = rows.entries[i]
+        rank = entry >> 32
+        rows.sides[entry & ROW_MASK] = default if rank == ranks else (1 if rank <= cut else 0)
+    middle = part_entries(rows.members, rows.spare_members, first, last, rows.sides)
+    left = rows.member_ranges[task.child]
+    right = rows.member_ranges[task.child + 1]
+    left.begin = first
+    left.end = middle
+    right.begin = middle
+    right.end = last
+
+
+@inline
+def part_column(task, column, rank, rows):
+    """Part the entries of a task's node in one column."""
+    own = rows.ranges[task.node * rows.columns + column]
+    left = rows.ranges[task.child * rows.columns + column]
+    right = rows.ranges[(task.child + 1) * rows.columns + column]
+    middle = part_entries(rows.entries, tail(rows.spare, rank * rows.rows), own.begin, own.end, rows.sides)
+    left.begin = own.begin
+    left.end = middle
+    right.begin = middle
+    right.end = own.end
+
+
+@inline
+def work_on_columns(candidates, seed, work):
+    """Part the current node's entries in this thread's columns and search both children there."""
+    rank = work.team.rank
+    rows = work.rows
+    found = work.found
+    table = work.table
+    sorted_columns = work.sorted_columns
+    task = work.tasks.tasks[0]
+    found.splits[2 * rank].gain = -1.0
+    found.splits[2 * rank + 1].gain = -1.0
+    search_large = task.search_large if task.large != task.small else 0
+    if task.search_small == 0 and search_large == 0:
+        return
+    small = table.nodes[task.small]
+    large = table.nodes[task.large]
+    marks_small, marks_large = columns_of_children(
+        rank, small, large, True, work.axis, work.rules, seed, work.tasks.permitted, found
+    )
+    line = sorted_line_of(rank, work.lines)
+    for k in range(rows.own[rank], rows.own[rank + 1]):
+        column = work.axis.used_columns[k]
+        if task.child != 0:
+            part_column(task, column, rank, rows)
+        for turn in range(2):
+            wanted = task.search_small if turn == 0 else search_large
+            marks = marks_small if turn == 0 else marks_large
+            if wanted != 0 and marks[column] != 0:
+                own = rows.ranges[(task.small if turn == 0 else task.large) * rows.columns + column]
+                entries = Column(
+                    column, work.rules.columns.signs[column], own.begin, own.end, sorted_columns.rest[column],
+                    sorted_columns.ranks[column], sorted_columns.zero[column], candidates, rows.entries, rows.amounts,
+                )
+                search_sorted(
+                    entries, small if turn == 0 else large, work.rules, table.scales[0], line, found.splits[2 * rank + turn]
+                )
+
+
+@inline
+def next_node(work):
+    """Queue the current node's children, choose the node to split next and part its rows (thread 0)."""
+    go_on(0, work.team.size, 0, True, True, work.rules, work.tasks, work.found, work.table)
+    task = work.tasks.tasks[0]
+    if task.node >= 0:
+        mark_rows(task, work.sorted_columns, work.rows)
+
+
+@inline
+def finish(rules, table, tree):
+    """Prune the tree and write it down (thread 0)."""
+    put_in_order(table)
+    if rules.limits.least_gain > 0.0:
+        prune(rules.limits.least_gain, table)
+    for number in range(table.state[0].made):
+        table.exact_g[number] = table.nodes[number].sum_g
+        table.exact_h[number] = table.nodes[number].sum_h
+    write_tree(table, rules, tree)
+
+
+@inline
+def split_leaves(candidates, seed, work):
+    """Search the root, then split leaves until the tree is finished. False: give up."""
+    team = work.team
+    while work.tasks.tasks[0].node >= 0:
+        work_on_columns(candidates, seed, work)
+        if not meet(team.sync, team.size):
+            return False
+        if team.rank == 0:
+            next_node(work)
+        if not meet(team.sync, team.size):
+            return False
+    return True
+
+
+@kernel
+def grow_exact(
+    team: Member, candidates: i64, bag: ExactBag, sorted_columns: SortedColumns, axis: Chosen, gradients: Gradients,
+    rules: Rules, rows: ExactRows, found: Found, lines: SortedLines, tasks: Tasks, table: Table, tree: TreeArrays,
+):
+    """Grow one tree on the bag's rows, write it to `tree`, and add it to the scores if the bag is all rows."""
+    control = bag.control[0]
+    in_bag = control.in_bag
+    all_rows = control.all_rows != 0
+    output = control.output
+    work = ExactWork(team, sorted_columns, axis, rules, rows, found, lines, tasks, table)
+    if team.rank == 0:
+        set_fine_scales(gradients, output, in_bag, rules, table.scales[0])
+    for row in range(bag.rows * team.rank // team.size, bag.rows * (team.rank + 1) // team.size):
+        rows.sides[row] = 0
+    if not meet(team.sync, team.size):
+        return
+    pairs = tail(gradients.pairs, 2 * gradients.rows * output)
+    take_amounts(team, bag, pairs, table.scales[0], rows, tasks.parts)
+    if not meet(team.sync, team.size):
+        return
+    if team.rank == 0:
+        rows.member_ranges[0].begin = 0
+        rows.member_ranges[0].end = in_bag
+        start_tree(team.size, in_bag, rules, tasks, table)
+    take_entries(team.rank, all_rows, sorted_columns, axis.used_columns, rows)
+    if not meet(team.sync, team.size):
+        return
+    if not split_leaves(candidates, control.seed, work):
+        return
+    if team.rank == 0:
+        finish(rules, table, tree)
+        control.nodes = table.state[0].used
+    if all_rows:
+        if not meet(team.sync, team.size):
+            return
+        scores = tail(gradients.scores, gradients.rows * output)
+        for number in range(team.rank, table.state[0].used, team.size):
+            node = table.order[number]
+            if table.nodes[node].child == 0:
+                for i in range(rows.member_ranges[node].begin, rows.member_ranges[node].end):
+                    scores[rows.members[i]] += tree.value[number]

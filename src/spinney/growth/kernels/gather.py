@@ -1,0 +1,72 @@
+"""Which rows a thread owns, and a small bag's rows copied side by side before a tree is grown.
+
+Rows far apart cost a cache line each, again and again. Entries of a gathered bag name places in it instead of rows. Nothing
+else changes: the sums are the same, and so is the tree.
+
+Rows are copied eight bytes at a time, which takes a third of the time of copying codes one by one.
+"""
+
+import numpy as np
+
+from spinney.binning.features import SHORTEST_ROW
+from spinney.jit.inline import inline
+from spinney.jit.intrinsics import prefetch
+
+OWNED = 512  # rows side by side that one thread owns for the whole tree; such pieces are dealt out in turn
+AHEAD = 16  # rows; with 40 it takes as long
+WORDS = SHORTEST_ROW // 8  # rows are as long as that or a multiple of it
+
+
+@inline
+def owned_rows(count, rank, size):
+    """How many of `count` rows a thread owns."""
+    whole = count // OWNED
+    rest = count - whole * OWNED
+    blocks = (whole - rank + size - 1) // size
+    return blocks * OWNED + (rest if whole % size == rank else 0)
+
+
+@inline
+def copy_rows(begin, end, bag, words):
+    """Copy the codes of the rows begin..end-1 of the bag by rows, each of which takes `words` words."""
+    source = bag.row_words
+    copied = bag.gathered.row_words
+    for i in range(begin, end):
+        prefetch(source, np.int64(bag.chosen[min(i + AHEAD, end - 1)]) * words)
+        at = np.int64(bag.chosen[i]) * words
+        for k in range(i * words, (i + 1) * words, WORDS):
+            for part in range(WORDS):
+                copied[k + part] = source[at + part]
+            at += WORDS
+
+
+@inline
+def turn_rows(begin, end, codes, by_row, items, words):
+    """Write copied rows by columns: words of `items` codes. Behind the last row there is room for a word."""
+    bits = 64 // items
+    for group in range(codes.groups):
+        for i in range(begin, end, items):
+            at = i * codes.stride + group
+            word = np.int64(0)
+            for k in range(items):
+                word |= np.int64(by_row[at + k * codes.stride]) << (bits * k)
+            words[(group * codes.rows + i) // items] = word
+
+
+@inline
+def gather(team, bag, pairs):
+    """Copy codes and gradients of the rows of the bag that this thread owns."""
+    in_bag = bag.control[0].in_bag
+    gathered = bag.gathered
+    codes = gathered.codes
+    words = codes.stride * (1 + codes.wide) // 8
+    for begin in range(team.rank * OWNED, in_bag, team.size * OWNED):
+        end = min(begin + OWNED, in_bag)
+        copy_rows(begin, end, bag, words)
+        if codes.wide != 0:
+            turn_rows(begin, end, codes, codes.by_row16, 4, gathered.column_words)
+        else:
+            turn_rows(begin, end, codes, codes.by_row8, 8, gathered.column_words)
+        for i in range(begin, end):
+            gathered.pairs[2 * i] = pairs[2 * np.int64(bag.chosen[i])]
+            gathered.pairs[2 * i + 1] = pairs[2 * np.int64(bag.chosen[i]) + 1]

@@ -1,0 +1,105 @@
+"""Gradients → small integers, once per tree."""
+
+import numpy as np
+
+from spinney.growth.kernels.gather import OWNED
+from spinney.growth.kernels.records import PART, STATS
+from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
+from spinney.jit.inline import inline
+from spinney.sampling.random_kernels import random_bits, unit
+
+PURPOSE_ROUNDING = 1
+TOWERING = 64.0  # times the mean: then less than 64 of 4 095 steps are left for an average row
+
+
+@inline
+def power_scale(largest, total, count, largest_limit, total_limit):
+    """Largest power of two that keeps a single value and the sum of all of them within their limits."""
+    if largest <= 0.0:
+        return 1.0
+    scale = 1.0
+    while largest * scale > largest_limit or total * scale + count > total_limit:
+        scale *= 0.5
+    while largest * scale * 2.0 <= largest_limit and total * scale * 2.0 + count <= total_limit:
+        scale *= 2.0
+    return scale
+
+
+@inline
+def join_stats(gradients, output):
+    """Largest |g| and h and the sums of both, over all blocks of rows in their order."""
+    max_g = 0.0
+    max_h = 0.0
+    sum_g = 0.0
+    sum_h = 0.0
+    first = STATS * gradients.blocks * output
+    for at in range(first, first + STATS * gradients.blocks, STATS):
+        max_g = max(max_g, gradients.stats[at])
+        max_h = max(max_h, gradients.stats[at + 1])
+        sum_g += gradients.stats[at + 2]
+        sum_h += gradients.stats[at + 3]
+    return max_g, max_h, sum_g, sum_h
+
+
+@inline
+def scale_rules(rules, scales):
+    """Write penalties in terms of quantized gradients."""
+    scales.unit = scales.h / (scales.g * scales.g)
+    scales.reg_lambda = rules.penalties.reg_lambda * scales.h
+    scales.reg_alpha = rules.penalties.reg_alpha * scales.g
+    scales.max_step = rules.penalties.max_step * scales.g / scales.h
+    scales.min_hessian = rules.limits.min_hessian * scales.h
+
+
+@inline
+def set_scales(gradients, output, in_bag, rules, scales):
+    """Choose the steps of this tree's gradients from the largest one and the sum, both taken in a fixed order.
+
+    Rounding is to nearest where rows are few and alike. It is stochastic where they are many, or where one towers over the
+    others: small gradients would all become 0, but their sums matter.
+    """
+    max_g, max_h, sum_g, sum_h = join_stats(gradients, output)
+    count = float(in_bag)
+    scales.g = power_scale(max_g, sum_g, count, float(LARGEST), SUM_LIMIT)
+    scales.h = power_scale(max_h, sum_h, count, float(LARGEST), SUM_LIMIT)
+    scales.exact_g = power_scale(max_g, sum_g, count, EXACT_LIMIT, EXACT_LIMIT)
+    scales.exact_h = power_scale(max_h, sum_h, count, EXACT_LIMIT, EXACT_LIMIT)
+    towering = max_g * count > TOWERING * sum_g or max_h * count > TOWERING * sum_h
+    scales.stochastic = 1.0 if in_bag > BLOCK or towering else 0.0
+    scale_rules(rules, scales)
+
+
+@inline
+def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
+    """Quantize the gradients of this thread's rows of the bag, and sum them. An entry of a gathered bag names the place in it."""
+    control = bag.control[0]
+    in_bag = control.in_bag
+    seed = control.seed
+    all_rows = control.all_rows != 0
+    scale_g = scales.g
+    scale_h = scales.h
+    stochastic = scales.stochastic != 0.0
+    to = at
+    sum_g = 0
+    sum_h = 0
+    for block in range(team.rank * OWNED, in_bag, team.size * OWNED):
+        for i in range(block, min(block + OWNED, in_bag)):
+            row = np.int64(i) if all_rows else np.int64(bag.chosen[i])
+            place = np.int64(i) if gathered else row
+            up_g = 0.5
+            up_h = 0.5
+            if stochastic:
+                bits = random_bits(seed, PURPOSE_ROUNDING, row)
+                up_g = unit(bits)
+                up_h = unit(bits << 32)
+            # 65536 makes the sum positive, so that cutting off the fraction rounds down.
+            g = np.int64(float(pairs[2 * place]) * scale_g + up_g + 65536.0) - 65536
+            h = np.int64(float(pairs[2 * place + 1]) * scale_h + up_h)
+            g = min(max(g, -LARGEST), LARGEST)
+            h = min(h, LARGEST)
+            entries[to] = (place << 32) | ((g & 65535) << 16) | h
+            to += 1
+            sum_g += g
+            sum_h += h
+    parts[team.rank * PART] = sum_g
+    parts[team.rank * PART + 1] = sum_h

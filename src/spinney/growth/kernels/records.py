@@ -1,0 +1,430 @@
+"""The records that the kernels of a growing tree share. Each is made by the object that owns its memory."""
+
+from spinney.binning.kernels.records import Codes
+from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
+
+PLANES = 3  # of a histogram: gradients, hessians, rows
+STATS = 4  # of a block of rows: largest |g|, largest h, sum of |g|, sum of h
+LINES = 4  # of the scratch of a search: left gradients, hessians, rows, and the bins that these belong to
+SPARE_SLOTS = 2  # for histograms that are not kept
+
+# State of a leaf that can be split
+IDLE = 0
+TAKEN = 1  # a thread is splitting it
+SPLIT = 2  # done; its turn has not come
+
+# How threads go on
+TOGETHER = 0  # all threads on one node
+APART = 1  # every thread on a node of its own
+FINISHED = 2
+
+
+# --- what a tree is grown from
+
+
+@item
+class Control:
+    """What changes from tree to tree."""
+
+    output: i64
+    seed: i64
+    in_bag: i64  # rows that the tree sees
+    all_rows: i64  # 1: the bag is every row, in order
+    nodes: i64  # OUT: nodes of the tree
+
+
+@record
+class Gathered:
+    """Memory for the rows of a small bag, side by side: codes, the same memory in words of eight bytes, gradients."""
+
+    codes: Codes
+    row_words: out(i64["codes.rows * codes.stride * (1 + codes.wide) // 8"])
+    column_words: out(i64["codes.rows * codes.groups * (1 + codes.wide) // 8"])
+    pairs: out(f32["2 * codes.rows"])
+
+
+@record
+class Bag:
+    """The rows that a tree sees."""
+
+    rows: i64
+    control: out(Control["1"])
+    chosen: i32["rows"]
+    row_words: i64["data.codes.rows * data.codes.stride * (1 + data.codes.wide) // 8"]
+    gathered: Gathered
+
+
+@record
+class Gradients:
+    """Scores of all rows by output, their gradients and hessians side by side, and statistics of these by block of rows."""
+
+    rows: i64
+    outputs: i64
+    blocks: i64
+    scores: out(f64["rows * outputs"])
+    pairs: f32["2 * rows * outputs"]
+    stats: f64["STATS * blocks * outputs"]
+
+
+# --- what the parameters say
+
+
+@record
+class Limits:
+    """Where a tree ends."""
+
+    max_depth: i64  # 0: no limit
+    max_leaves: i64
+    min_count: i64  # rows of a leaf
+    min_hessian: f64
+    depthwise: i64  # 1: level by level
+    gamma: f64
+    least_gain: f64  # splits at the bottom of the finished tree that gain less are taken back
+
+
+@record
+class Penalties:
+    """What makes the weight of a leaf."""
+
+    reg_lambda: f64
+    reg_alpha: f64
+    max_step: f64  # 0: no limit
+    learning_rate: f64
+    bounded: i64  # 1: weights keep to bounds, and the search compares gains instead of scores
+
+
+@record
+class CategoryRules:
+    """How categories are split."""
+
+    one_hot: i64  # most categories of which one is taken
+    most_taken: i64  # categories of a set
+    min_group: i64  # rows between two sets that are tried
+    min_category: i64  # rows of a category that is ordered
+    smooth: f64
+    l2: f64
+
+
+@record
+class ColumnRules:
+    """Directions of columns, which may meet on a path, and how many are drawn with what chances."""
+
+    columns: i64
+    group_count: i64  # 0: all may meet
+    grouped: i64
+    weighted: i64
+    per_level: i64  # columns drawn, 0 for all
+    per_node: i64
+    signs: i64["columns"]
+    group_starts: i64["group_count + 1"]
+    group_members: i64["grouped"]
+    weights: f64["columns * weighted"]
+
+
+@record
+class Rules:
+    """Everything that the parameters say about a tree."""
+
+    limits: Limits
+    penalties: Penalties
+    categories: CategoryRules
+    columns: ColumnRules
+
+
+# --- the axis of histograms
+
+
+@item
+class Unit:
+    """A unit of search: columns side by side on the histogram's axis."""
+
+    begin: i64
+    end: i64
+    packed: i64  # where its packed sums begin
+    member: i64  # position of its first column in `members`
+    columns: i64  # 0: a single column of any kind; else a run of so many columns that have one code each
+    cost: i64
+
+
+@item
+class Extent:
+    """How much of the data a tree uses."""
+
+    groups: i64
+    columns: i64
+    units: i64
+    sparse_at: i64  # where the codes of sparse columns begin on the axis
+    sparse_packed: i64  # and where their packed sums begin
+
+
+@record
+class Axis:
+    """The codes of a tree's groups one after another, then those of the sparse columns."""
+
+    groups: i64
+    columns: i64
+    member_count: i64
+    unit_count: i64
+    total: i64  # codes
+    extent: Extent["1"]
+    used_groups: i64["groups"]
+    starts: i64["groups + 1"]
+    group_units: i64["groups + 1"]
+    used_columns: i64["columns"]
+    allowed: u8["columns"]
+    low: i64["columns"]
+    members: i64["member_count"]
+    units: Unit["unit_count"]
+
+
+@record
+class Chosen:
+    """The columns that a tree may be split by, where there is no axis."""
+
+    columns: i64
+    extent: Extent["1"]
+    used_columns: i64["columns"]
+    allowed: u8["columns"]
+
+
+# --- rows and sums
+
+
+@item
+class Range:
+    """The rows of a node that a thread owns: places in `entries`."""
+
+    begin: i64
+    end: i64
+
+
+@record
+class Rows:
+    """The rows of a tree by node: an entry each, which holds the row and its quantized gradient and hessian."""
+
+    rows: i64
+    threads: i64
+    entries: out(i64["rows"])
+    spare: out(i64["rows"])
+    ranges: out(Range["threads * table.max_nodes"])
+    line: out(u16["rows * data.sparse.present"])
+
+
+@record
+class Sums:
+    """Sums by code: packed ones of each thread, what was flushed from them, and histograms that are kept."""
+
+    threads: i64
+    slots: i64
+    packed_size: i64
+    packed: out(i64["threads * packed_size"])
+    flushed: out(i32["threads * PLANES * axis.total"])
+    histograms: out(i32["(slots + SPARE_SLOTS) * PLANES * axis.total"])
+    alive: out(u8["(slots + SPARE_SLOTS) * axis.unit_count"])
+
+
+@item
+class Scales:
+    """Steps of quantized gradients, and penalties in their terms."""
+
+    g: f64
+    h: f64
+    exact_g: f64  # of the sums that leaf values come from
+    exact_h: f64
+    unit: f64  # real gain of one unit of score
+    stochastic: f64  # 1: gradients are rounded up or down at random
+    reg_lambda: f64
+    reg_alpha: f64
+    max_step: f64
+    min_hessian: f64
+
+
+# --- the search
+
+
+@item
+class Split:
+    """The best split that a thread has found for a node."""
+
+    gain: f64  # below 0: none
+    column: i64
+    cut: i64
+    default_left: i64
+    g: i64  # sums of the left side
+    h: i64
+    count: i64
+    above: i64  # rank of the value above the cut, -1 for none; only where every value is looked at
+
+
+@record
+class Found:
+    """The best splits of two children by thread, with their sets, and columns drawn for them."""
+
+    threads: i64
+    columns: i64
+    words: i64  # of 64 bits, for a set of categories
+    splits: out(Split["2 * threads"])
+    sets: out(i64["2 * threads * words"])
+    drawn: out(i64["threads * columns"])
+    mask: out(u8["2 * threads * columns"])
+    keys: out(f64["threads * columns * rules.columns.weighted"])
+
+
+@record
+class Lines:
+    """Scratch of each thread: the left sides of the cuts of a column, and their gains."""
+
+    width: i64
+    sums: out(i32["found.threads * LINES * width"])
+    gains: out(f64["found.threads * width"])
+
+
+@record
+class Line:
+    """One thread's left sides: gradients, hessians and rows, the bins they end with, and gains."""
+
+    g: out(i32["1"])
+    h: out(i32["1"])
+    count: out(i32["1"])
+    bin: out(i32["1"])
+    gains: out(f64["1"])
+
+
+@record
+class Histogram:
+    """One node's sums by code."""
+
+    g: out(i32["1"])
+    h: out(i32["1"])
+    count: out(i32["1"])
+
+
+# --- the table
+
+
+@item
+class Node:
+    """A node of the growing tree."""
+
+    count: i64  # rows, of all threads
+    depth: i64
+    path: i64  # of turns from the root, scrambled
+    slot: i64  # of its histogram, -1 for none
+    sum_g: i64
+    sum_h: i64
+    lower: f64  # bounds of the weight, in real units
+    upper: f64
+    gain: f64  # of its best split, 0 for none
+    column: i64
+    cut: i64
+    default_left: i64
+    left_g: i64
+    left_h: i64
+    left_count: i64
+    above: i64
+    child: i64  # the left one; the right one follows
+    parent: i64
+    of_set: i64  # 1: made by splitting a set of categories, so that cat_l2 holds its value back
+    state: i64
+    order: i64  # its number in the tree, -1 before its parent's turn has come
+
+
+@item
+class TreeState:
+    """How far a tree has grown."""
+
+    free: i64  # slots on the free list
+    made: i64  # nodes in use
+    used: i64  # nodes of the tree
+    leaves: i64
+    waiting: i64  # leaves in the queue
+    open: i64  # leaves that are TAKEN or SPLIT
+    being_split: i64  # leaves that are TAKEN
+    mode: i64  # how threads go on after the meeting
+    called: i64  # 1: threads that work apart are to come together
+    apart_below: i64  # rows below which one thread splits a node
+
+
+@record
+class Table:
+    """The nodes of a growing tree and the queue of its leaves."""
+
+    max_nodes: i64
+    slots: i64
+    most_ahead: i64  # leaves that may be split before their turn, 0: none
+    words: i64
+    state: out(TreeState["1"])
+    scales: out(Scales["1"])
+    nodes: out(Node["max_nodes"])
+    exact_g: out(i64["max_nodes"])
+    exact_h: out(i64["max_nodes"])
+    sets: out(i64["max_nodes * words"])
+    heap: out(i64["max_nodes"])
+    order: out(i64["max_nodes"])  # of the finished tree: the node behind each number
+    free: out(i64["slots"])
+
+
+@item
+class Task:
+    """One split that is being made: all that those who hold rows must know of it."""
+
+    node: i64  # -1: none
+    child: i64  # the left one; 0: the root is searched, nothing is split
+    column: i64
+    cut: i64
+    default_left: i64
+    count: i64
+    left_count: i64
+    small: i64  # child whose histogram is built
+    large: i64  # child that gets the rest
+    small_slot: i64  # where their histograms go
+    large_slot: i64
+    search_small: i64
+    search_large: i64
+    from_parent: i64  # 1: the larger child is found by subtraction
+
+
+@item
+class Schedule:
+    """How threads share out a task."""
+
+    by_rows: i64  # 1: each thread sums its own rows of all groups, 0: all rows of its own groups
+    live_first: i64  # groups outside live_first .. live_last - 1 can split neither child
+    live_last: i64
+
+
+@record
+class Tasks:
+    """The tasks of all threads; where all work together, it is the first one's."""
+
+    threads: i64
+    columns: i64
+    words: i64
+    sides_size: i64
+    parts: out(i64["PART * threads"])  # root sums of each thread's rows
+    tasks: out(Task["threads"])
+    schedules: out(Schedule["threads"])
+    sets: out(i64["threads * words"])
+    sides: out(u8["threads * sides_size"])  # for each code of the split column whether it goes left
+    permitted: out(u8["threads * columns"])
+    units: i64
+    costs: out(i64["units + 1"])
+    bounds: out(i64["threads + 1"])
+
+
+PART = 8  # items apart, a cache line
+
+
+@record
+class TreeArrays:
+    """A finished tree."""
+
+    max_nodes: i64
+    feature: out(i32["max_nodes"])
+    cut_bin: out(i32["max_nodes"])
+    left: out(i32["max_nodes"])
+    default_left: out(u8["max_nodes"])
+    value: out(f64["max_nodes"])
+    gain: out(f64["max_nodes"])
+    cover: out(f64["max_nodes"])
+    count: out(i64["max_nodes"])

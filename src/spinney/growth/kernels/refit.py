@@ -1,0 +1,95 @@
+"""Leaf values from all rows, for a tree that a sample of them has grown."""
+
+import numpy as np
+
+from spinney.growth.kernels.nodes import write_tree
+from spinney.growth.kernels.quantize import set_scales
+from spinney.growth.kernels.records import Control, Gradients, Rules, Table, TreeArrays
+from spinney.jit import Member, i32, i64, inline, item, kernel, out, record
+from spinney.jit.barrier import meet
+from spinney.jit.intrinsics import tail
+
+
+@item
+class LeafSums:
+    """Sums of a leaf's rows."""
+
+    g: i64
+    h: i64
+    count: i64
+
+
+@record
+class Everyone:
+    """The rows that leaf values are computed from: those that count, and the leaf of every row."""
+
+    count: i64
+    counted: i32["count"]
+    leaves: i32["gradients.rows"]
+    control: Control["1"]
+    threads: i64
+    sums: out(LeafSums["threads * table.max_nodes"])
+
+
+@inline
+def sum_leaves(begin, end, everyone, pairs, used, scales, sums):
+    """Sum rows begin..end-1 of those that count by leaf: 64-bit fixed point, in any order."""
+    for node in range(used):
+        sums[node].g = 0
+        sums[node].h = 0
+        sums[node].count = 0
+    for i in range(begin, end):
+        row = np.int64(everyone.counted[i])
+        leaf = sums[everyone.leaves[row]]
+        leaf.g += np.int64(float(pairs[2 * row]) * scales.exact_g)
+        leaf.h += np.int64(float(pairs[2 * row + 1]) * scales.exact_h)
+        leaf.count += 1
+
+
+@inline
+def put_sums(size, everyone, table):
+    """Put the sums of all threads into the node table; rows are added up towards the root (thread 0)."""
+    used = table.state[0].used
+    for back in range(used):
+        number = used - 1 - back
+        at = table.order[number]
+        node = table.nodes[at]
+        if node.child != 0:
+            node.count = table.nodes[node.child].count + table.nodes[node.child + 1].count
+            continue
+        table.exact_g[at] = 0
+        table.exact_h[at] = 0
+        node.count = 0
+        for t in range(size):
+            leaf = everyone.sums[t * table.max_nodes + number]
+            table.exact_g[at] += leaf.g
+            table.exact_h[at] += leaf.h
+            node.count += leaf.count
+
+
+@kernel
+def refit_leaves(
+    team: Member, everyone: Everyone, gradients: Gradients, rules: Rules, table: Table, tree: TreeArrays
+):
+    """Compute value, cover and count of every node from the rows that count, then add the values to the scores of all rows."""
+    output = everyone.control[0].output
+    rows = gradients.rows
+    if team.rank == 0:
+        set_scales(gradients, output, everyone.count, rules, table.scales[0])
+    if not meet(team.sync, team.size):
+        return
+    sum_leaves(
+        everyone.count * team.rank // team.size, everyone.count * (team.rank + 1) // team.size, everyone,
+        tail(gradients.pairs, 2 * rows * output), table.state[0].used, table.scales[0],
+        tail(everyone.sums, team.rank * table.max_nodes),
+    )
+    if not meet(team.sync, team.size):
+        return
+    if team.rank == 0:
+        put_sums(team.size, everyone, table)
+        write_tree(table, rules, tree)
+    if not meet(team.sync, team.size):
+        return
+    scores = tail(gradients.scores, rows * output)
+    for row in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
+        scores[row] += tree.value[everyone.leaves[row]]

@@ -1,0 +1,246 @@
+"""One tree, from gradients to leaf values: every thread of a team runs `grow_tree`.
+
+The verbs are in files of their own: choose the next leaf (queue, turns, nodes), partition its rows (partition), sum
+histograms (histogram), search splits (units). Here they are put together. All threads split a large node together:
+thread 0 keeps the queue and the node table, and what the others need of its decisions is in its task, written between two
+meetings. Small nodes are split by one thread each, and threads take turns at the queue and the table. Sums are integers and
+leaves enter the tree in the order of the queue, so how work is shared out among threads never changes the tree.
+"""
+
+import numpy as np
+
+from spinney.binning.kernels.records import Binned
+from spinney.growth.kernels.gather import gather, owned_rows
+from spinney.growth.kernels.histogram import flushed_of, sum_rows
+from spinney.growth.kernels.leaves import add_scores, leaf_sums
+from spinney.growth.kernels.nodes import start_tree, write_tree
+from spinney.growth.kernels.order import prune, put_in_order
+from spinney.growth.kernels.partition import mark_sides, partition
+from spinney.growth.kernels.quantize import make_entries, set_scales
+from spinney.growth.kernels.records import (
+    FINISHED, TOGETHER, Axis, Bag, Found, Gradients, Lines, Rows, Rules, Sums, Table, Tasks, TreeArrays,
+)  # fmt: skip
+from spinney.growth.kernels.schedule import share_out
+from spinney.growth.kernels.turns import go_on, set_apart
+from spinney.growth.kernels.units import search_children
+from spinney.jit import Member, inline, kernel, record
+from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
+from spinney.jit.intrinsics import tail
+from spinney.binning.kernels.records import Codes
+
+
+@record
+class Work:
+    """All that splitting leaves needs."""
+
+    team: Member
+    codes: Codes
+    data: Binned
+    axis: Axis
+    rules: Rules
+    rows: Rows
+    sums: Sums
+    found: Found
+    lines: Lines
+    tasks: Tasks
+    table: Table
+
+
+@inline
+def take_rows(team, bag, gathered, pairs, scales, rows, parts):
+    """Make the entries of this thread's rows, its range of the root."""
+    in_bag = bag.control[0].in_bag
+    begin = 0
+    for t in range(team.rank):
+        begin += owned_rows(in_bag, t, team.size)
+    own = rows.ranges[team.rank]
+    own.begin = begin
+    own.end = begin + owned_rows(in_bag, team.rank, team.size)
+    make_entries(team, begin, bag, gathered, pairs, scales, rows.entries, parts)
+
+
+@inline
+def sum_node(crew, who, node, work):
+    """Sum a node's rows into this thread's packed sums: all rows of its groups, or (by rows) its rows of all groups."""
+    rank = work.team.rank
+    size = work.team.size
+    rows = work.rows
+    schedule = work.tasks.schedules[who]
+    by_rows = schedule.by_rows != 0
+    first = schedule.live_first
+    last = schedule.live_last
+    if not by_rows and crew > 1:
+        first = max(first, work.tasks.bounds[rank])
+        last = min(last, work.tasks.bounds[rank + 1])
+    packed = tail(work.sums.packed, rank * work.sums.packed_size)
+    flushed = flushed_of(rank, work.sums, work.axis)
+    held = 0
+    for t in range(rank if by_rows else 0, rank + 1 if by_rows else size):
+        own = rows.ranges[node * size + t]
+        held = sum_rows(
+            rows.entries, own.begin, own.end, held, work.codes, work.data.sparse, work.axis, first, last, packed, flushed
+        )
+
+
+@inline
+def work_on_node(crew, who, seed, work):
+    """This thread's part of splitting a task's node and searching its children, with `crew` threads. False: give up."""
+    team = work.team
+    rank = team.rank
+    found = work.found
+    tasks = work.tasks
+    task = tasks.tasks[who]
+    by_rows = tasks.schedules[who].by_rows != 0
+    subtracting = task.from_parent != 0
+    if task.child != 0:
+        sides = tail(tasks.sides, who * tasks.sides_size)
+        partition(
+            task, rank if crew > 1 else 0, rank + 1 if crew > 1 else team.size, work.codes, work.data, work.rows, sides
+        )
+        # A thread that sums its own rows need not wait until the others have partitioned theirs.
+        if not by_rows and not meet(team.sync, crew):
+            return False
+    found.splits[2 * rank].gain = -1.0
+    found.splits[2 * rank + 1].gain = -1.0
+    # The larger child is found by subtraction; where nothing was kept of the parent, it is summed like the smaller one.
+    for turn in range(2):
+        child = task.small if turn == 0 else task.large
+        wanted = task.search_small if turn == 0 else task.search_large
+        if turn == 1 and (subtracting or wanted == 0):
+            continue
+        if turn == 0 and wanted == 0 and not subtracting:
+            continue
+        if turn == 1 and by_rows and not meet(team.sync, crew):
+            return False
+        sum_node(crew, who, child, work)
+        if by_rows and not meet(team.sync, crew):
+            return False
+        rest = task.large if turn == 0 and subtracting else np.int64(-1)
+        place = wanted - 1 if turn == 0 else wanted
+        search_children(
+            team, crew, who, child, rest, place, work.data.features, work.axis, work.rules, seed, work.sums, tasks, found,
+            work.lines, work.table,
+        )
+    return meet(team.sync, crew)
+
+
+@inline
+def prepare(crew, who, work):
+    """Write down what a task's threads need before they start: where codes go, and who works on what."""
+    tasks = work.tasks
+    table = work.table
+    features = work.data.features
+    task = tasks.tasks[who]
+    column = task.column
+    if features.categorical[column] != 0 and features.bins[column] > work.rules.categories.one_hot:
+        table.nodes[task.child].of_set = 1
+        table.nodes[task.child + 1].of_set = 1
+    sides = tail(tasks.sides, who * tasks.sides_size)
+    mark_sides(task, features, tail(tasks.sets, who * tasks.words), tasks.words, sides)
+    rows = table.nodes[task.small].count
+    share_out(who, crew, rows, work.codes.stride, work.data.sparse, work.axis, work.sums, tasks)
+
+
+@inline
+def next_task(who, working, together, work):
+    """Close a task and choose and prepare the next one, in this thread's turn or (together) for all.
+
+    Gives the number of the latest news, -1 to give up, and whether threads that work apart should come together.
+    """
+    team = work.team
+    if not together and not take_turn(team.sync):
+        return np.int64(-1), False
+    called = go_on(
+        team.rank, team.size, who, working, together, work.rules, work.tasks, work.found, work.table
+    )
+    seen = np.int64(0) if together else end_turn(team.sync, working or called)
+    if work.tasks.tasks[who].node >= 0:
+        prepare(team.size if together and work.table.state[0].mode == TOGETHER else 1, who, work)
+    return seen, called
+
+
+@inline
+def split_leaves(seed, work):
+    """Search the root, then split leaves until the tree is finished, together or apart. False: give up."""
+    team = work.team
+    rank = team.rank
+    state = work.table.state[0]
+    together = True
+    working = True
+    while True:
+        who = 0 if together else rank
+        if working and not work_on_node(team.size if together else 1, who, seed, work):
+            return False
+        seen = np.int64(0)
+        called = False
+        if rank == 0 or not together:
+            seen, called = next_task(who, working, together, work)
+        if seen < 0:
+            return False
+        if together:
+            if not meet(team.sync, team.size):
+                return False
+            if state.mode == FINISHED:
+                return True
+            together = state.mode == TOGETHER
+            working = together or rank == 0
+        elif called:
+            if not meet(team.sync, team.size):
+                return False
+            together = True
+            working = False
+        else:
+            working = work.tasks.tasks[who].node >= 0
+            if not working and not wait_for_news(team.sync, seen):
+                return False
+
+
+@kernel
+def grow_tree(
+    team: Member, bag: Bag, data: Binned, axis: Axis, gradients: Gradients, rules: Rules, rows: Rows, sums: Sums,
+    found: Found, lines: Lines, tasks: Tasks, table: Table, tree: TreeArrays,
+):
+    """Grow one tree on the bag's rows, write it to `tree`, and add it to the scores if the bag is all rows."""
+    control = bag.control[0]
+    in_bag = control.in_bag
+    all_rows = control.all_rows != 0
+    output = control.output
+    all_pairs = tail(gradients.pairs, 2 * gradients.rows * output)
+    gathered = not all_rows and in_bag <= bag.gathered.codes.rows
+    if gathered:
+        gather(team, bag, all_pairs)
+    # From here on the rows of a gathered bag are numbered by their places in it.
+    codes = bag.gathered.codes if gathered else data.codes
+    pairs = bag.gathered.pairs if gathered else all_pairs
+    work = Work(team, codes, data, axis, rules, rows, sums, found, lines, tasks, table)
+    if team.rank == 0:
+        set_scales(gradients, output, in_bag, rules, table.scales[0])
+    if not meet(team.sync, team.size):
+        return
+    take_rows(team, bag, gathered, pairs, table.scales[0], rows, tasks.parts)
+    if not meet(team.sync, team.size):
+        return
+    if team.rank == 0:
+        start_tree(team.size, in_bag, rules, tasks, table)
+        set_apart(in_bag, team.size, table.state[0])
+        share_out(0, team.size, in_bag, codes.stride, data.sparse, axis, sums, tasks)
+    if not meet(team.sync, team.size):
+        return
+    if not split_leaves(control.seed, work):
+        return
+    if team.rank == 0:
+        put_in_order(table)
+        if rules.limits.least_gain > 0.0:
+            prune(rules.limits.least_gain, table)
+    if not meet(team.sync, team.size):
+        return
+    leaf_sums(team, rows, pairs, table)
+    if not meet(team.sync, team.size):
+        return
+    if team.rank == 0:
+        control.nodes = table.state[0].used
+        write_tree(table, rules, tree)
+    if all_rows:
+        if not meet(team.sync, team.size):
+            return
+        add_scores(team, rows, table, tree.value, tail(gradients.scores, gradients.rows * output))

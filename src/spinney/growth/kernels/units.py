@@ -1,0 +1,207 @@
+"""What every thread does for its columns: the histograms of a split node's children, and the search for their splits."""
+
+import numpy as np
+
+from spinney.binning.features import NO_DEFAULT
+from spinney.growth.kernels.categories import most_rows, search_categories
+from spinney.growth.kernels.constraints import children_weights
+from spinney.growth.kernels.cuts import (
+    code_sums, first_of, is_better, largest, line_of, note_split, prefix_around, prefix_filled, prefix_sums, rest_of_each,
+    score_side,
+)  # fmt: skip
+from spinney.growth.kernels.draws import any_column, columns_of_children
+from spinney.growth.kernels.gain import INVALID
+from spinney.growth.kernels.histogram import clear, derive, flush, histogram_of
+from spinney.growth.packing import BLOCK
+from spinney.jit.inline import inline
+from spinney.jit.intrinsics import tail
+
+
+@inline
+def search_column(column, start, node, histogram, features, sign, rules, scales, line, split):
+    """Best cut of one column in one node; replaces the split if it is better."""
+    c = node.count
+    bins = features.bins[column]
+    codes = features.codes[column]
+    default = features.default[column]
+    missing_g = np.int64(0)
+    missing_h = np.int64(0)
+    missing_c = np.int64(0)
+    # A node of fewer rows than bins tries only cuts after bins that have some. Under bounds a cut before all of them counts, too.
+    few = c < bins and default >= NO_DEFAULT and rules.penalties.bounded == 0
+    tried = bins
+    if default < NO_DEFAULT:
+        sum_g, sum_h, sum_c = code_sums(histogram, start, codes)
+        if sum_c == 0:
+            return
+        rest_g = node.sum_g - sum_g
+        rest_h = node.sum_h - sum_h
+        rest_c = c - sum_c
+        prefix_around(histogram, start, bins, default, rest_g, rest_h, rest_c, line)
+        if default == bins:
+            missing_g = rest_g
+            missing_h = rest_h
+            missing_c = rest_c
+    elif few:
+        tried = prefix_filled(histogram, start, bins, line)
+    else:
+        prefix_sums(histogram, start, bins, line)
+    if codes > bins or (codes == bins and default < bins):
+        missing_at = start + codes - 1
+        missing_g = np.int64(histogram.g[missing_at])
+        missing_h = np.int64(histogram.h[missing_at])
+        missing_c = np.int64(histogram.count[missing_at])
+    # Missing values right, then left. Without any, the last bin leaves nothing on the right.
+    for direction in range(2 if missing_c > 0 else 1):
+        cuts = tried if missing_c > 0 and direction == 0 else tried - 1
+        score_side(
+            cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, rules, scales, line, sign
+        )
+        score = largest(line.gains, cuts)
+        if is_better(score, column, split):
+            at = first_of(line.gains, score)
+            left_c = np.int64(line.count[at]) + direction * missing_c
+            note_split(
+                split, score, column, np.int64(line.bin[at]) if few else at,
+                direction if missing_c > 0 else (1 if 2 * left_c >= c else 0),
+                np.int64(line.g[at]) + direction * missing_g, np.int64(line.h[at]) + direction * missing_h, left_c,
+            )
+
+
+@inline
+def search_run(unit, start, node, histogram, axis, marks, rules, scales, line, split):
+    """Best cut of a run of columns that have two bins and one code each: all of them scored in one go."""
+    members = tail(axis.members, unit.member)
+    columns = unit.columns
+    signs = rules.columns.signs
+    bounded = rules.penalties.bounded != 0
+    rest_of_each(histogram, start, columns, node, line)
+    score_side(columns, np.int64(0), np.int64(0), np.int64(0), node, rules, scales, line, np.int64(0))
+    for k in range(0 if any_column(axis, rules) else columns):
+        column = members[k]
+        if marks[column] == 0:
+            line.gains[k] = INVALID
+        elif bounded and signs[column] != 0:
+            left, right = children_weights(line.g[k], line.h[k], node, scales)
+            if float(signs[column]) * (right - left) < 0.0:
+                line.gains[k] = INVALID
+    score = largest(line.gains, columns)
+    if score < 0.0 or score < split.gain:
+        return
+    k = first_of(line.gains, score)
+    column = members[k]
+    for other in range(k + 1, columns):
+        if line.gains[other] == score and members[other] < column:
+            k = other
+            column = members[other]
+    if is_better(score, column, split):
+        left_c = np.int64(line.count[k])
+        note_split(
+            split, score, column, np.int64(0), 1 if 2 * left_c >= node.count else 0, np.int64(line.g[k]),
+            np.int64(line.h[k]), left_c,
+        )
+
+
+@inline
+def search(unit, node, histogram, axis, features, marks, rules, scales, line, split, bits, words):
+    """Search the columns of one unit for the best split of a node; replaces the split if it is better."""
+    column = axis.members[unit.member]
+    start = axis.low[column]
+    if unit.columns > 0:
+        search_run(unit, start, node, histogram, axis, marks, rules, scales, line, split)
+    elif marks[column] != 0:
+        if words > 0 and features.categorical[column] != 0:
+            search_categories(
+                column, start, features.bins[column], node, histogram, rules, scales, line, split, bits, words
+            )
+        else:
+            search_column(
+                column, start, node, histogram, features, rules.columns.signs[column], rules, scales, line, split
+            )
+
+
+@inline
+def is_alive(unit, histogram, axis, features, rules):
+    """1 if a unit can split a node with this histogram or one below it.
+
+    A run of one-code columns cannot where no code has rows for a leaf, nor can many categories of which none has rows enough.
+    """
+    columns = unit.columns
+    if columns > 0:
+        return 1 if most_rows(histogram.count, unit.end - columns, unit.end) >= rules.limits.min_count else 0
+    column = axis.members[unit.member]
+    bins = features.bins[column]
+    if features.categorical[column] == 0 or bins <= rules.categories.one_hot:
+        return 1
+    begin = unit.begin
+    if histogram.count[begin + bins] > 0:
+        return 1
+    return 1 if most_rows(histogram.count, begin, begin + bins) >= rules.categories.min_category else 0
+
+
+@inline
+def own_units(rank, crew, schedule, bounds, axis):
+    """The units that a thread searches: first, last."""
+    first = np.int64(0)
+    last = axis.extent[0].units
+    if crew > 1:
+        first = bounds[rank] if schedule.by_rows != 0 else axis.group_units[bounds[rank]]
+        last = bounds[rank + 1] if schedule.by_rows != 0 else axis.group_units[bounds[rank + 1]]
+    return first, last
+
+
+@inline
+def search_children(team, crew, who, small, large, place, features, axis, rules, seed, sums, tasks, found, lines, table):
+    """Make the histograms of this thread's units and search them for both children, unit by unit in cache.
+
+    `small` is the node that was summed; its split goes to `place` of this thread's two, -1 for none. `large` gets the rest of
+    its parent's histogram, which is in its slot, and the second place; -1 for nobody. A unit that has died in the parent is
+    left alone.
+    """
+    rank = team.rank
+    schedule = tasks.schedules[who]
+    scales = table.scales[0]
+    node_small = table.nodes[small]
+    node_large = table.nodes[max(large, 0)]
+    small_slot = node_small.slot
+    large_slot = max(node_large.slot, 0)
+    histogram_small = histogram_of(small_slot, sums, axis)
+    histogram_large = histogram_of(large_slot, sums, axis)
+    alive_small = tail(sums.alive, small_slot * axis.unit_count)
+    alive_large = tail(sums.alive, large_slot * axis.unit_count)
+    flushed_too = 1 if node_small.count > BLOCK else 0
+    from_thread = 0 if schedule.by_rows != 0 else rank
+    to_thread = team.size if schedule.by_rows != 0 else rank + 1
+    first_unit, last_unit = own_units(rank, crew, schedule, tasks.bounds, axis)
+    first_summed = axis.group_units[schedule.live_first]
+    last_summed = axis.group_units[schedule.live_last]
+    first_sparse = axis.group_units[axis.extent[0].groups]
+    marks_small, marks_large = columns_of_children(
+        rank, node_small, node_large, large >= 0, axis, rules, seed, tail(tasks.permitted, who * tasks.columns), found
+    )
+    line = line_of(rank, lines)
+    for u in range(first_unit, last_unit):
+        unit = axis.units[u]
+        if large >= 0 and alive_large[u] == 0:
+            if first_summed <= u < last_summed or u >= first_sparse:
+                clear(unit, flushed_too, from_thread, to_thread, sums, axis)
+            alive_small[u] = 0
+            continue
+        flush(unit, flushed_too, from_thread, to_thread, sums, axis, histogram_small)
+        # One place for both children: inlining the search twice would double the time to compile it.
+        for turn in range(2 if large >= 0 else 1):
+            if turn == 1:
+                derive(unit, histogram_large, histogram_small)
+            histogram = histogram_small if turn == 0 else histogram_large
+            lives = is_alive(unit, histogram, axis, features, rules)
+            if turn == 0:
+                alive_small[u] = lives
+            else:
+                alive_large[u] = lives
+            to = place if turn == 0 else np.int64(1)
+            if lives != 0 and to >= 0:
+                search(
+                    unit, node_small if turn == 0 else node_large, histogram, axis, features,
+                    marks_small if turn == 0 else marks_large, rules, scales, line, found.splits[2 * rank + to],
+                    tail(found.sets, (2 * rank + to) * found.words), found.words,
+                )

@@ -1,0 +1,57 @@
+"""What every learner has: memory for the nodes of a tree and for what its threads find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.growth.kernels import records
+from spinney.growth.kernels.records import Found, Rules, Table, Tasks, TreeArrays
+from spinney.jit import room
+
+Control = Any  # an array of one records.Control
+
+
+def control_room() -> Control:
+    """Memory for what changes from tree to tree."""
+    return records.Control.zeros(1)
+
+
+def set_control(control: Control, output: int, seed: int, rows: int, in_bag: int | None) -> None:
+    """Say what the next tree is for; `in_bag` is None where it sees all rows."""
+    tree = control[0]
+    tree.output, tree.seed = output, seed
+    tree.in_bag = rows if in_bag is None else in_bag
+    tree.all_rows = in_bag is None
+
+
+def table_room(max_nodes: int, slots: int, most_ahead: int = 0, words: int = 0) -> Table:
+    """Memory for the nodes of a growing tree, and histogram slots of leaves that wait."""
+    return room(Table, max_nodes=max_nodes, slots=slots, most_ahead=most_ahead, words=words)
+
+
+def found_room(threads: int, columns: int, rules: Rules, words: int = 0) -> Found:
+    """Memory for the splits that threads find."""
+    return room(Found, threads=threads, columns=columns, words=words, rules=rules)
+
+
+def tasks_room(threads: int, columns: int, units: int = 0, sides: int = 0, words: int = 0) -> Tasks:
+    """Memory for the tasks of all threads."""
+    return room(Tasks, threads=threads, columns=columns, words=words, sides_size=sides, units=units)
+
+
+def tree_room(max_nodes: int) -> TreeArrays:
+    """Memory for a finished tree."""
+    return room(TreeArrays, max_nodes=max_nodes)
+
+
+def tree_parts(tree: TreeArrays, nodes: int, unit: float) -> dict[str, NDArray[Any]]:
+    """Copy the arrays of a finished tree; `unit` is the power of two by which the weights were divided."""
+    names = ("feature", "left", "default_left", "value", "gain", "cover", "count")
+    parts: dict[str, NDArray[Any]] = {name: getattr(tree, name)[:nodes].copy() for name in names}
+    with np.errstate(over="ignore"):
+        parts["gain"] *= unit
+        parts["cover"] *= unit
+    return parts
