@@ -8,6 +8,7 @@ import oracles
 import spinney as sp
 import tree_oracle
 from spinney.growth.grower import HistGrower
+from spinney.growth.kernels.records import Gradients
 from spinney.jit import barrier
 from spinney.jit.team import Team
 from spinney.objectives.kernels import STAT_BLOCK
@@ -134,6 +135,12 @@ def stats_of(pairs):
     return np.array([[[*block.max(axis=0), *block.sum(axis=0)] for block in blocks]])
 
 
+def gradients_record(scores, pairs):
+    """Scores of one output and a copy of gradients, as growers take them."""
+    stats = stats_of(pairs)
+    return Gradients(len(pairs), 1, stats.shape[1], scores, pairs[None].copy(), stats)
+
+
 def cuts_by_column(cuts):
     """The cuts of each column as an array of its own."""
     return [cuts.values[a:b] for a, b in itertools.pairwise(cuts.starts)]
@@ -148,9 +155,7 @@ def fast_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None, threads=1):
             dataset.cuts,
             parse(params),
             unit,
-            scores,
-            pairs[None].copy(),
-            stats_of(pairs),
+            gradients_record(scores, pairs),
             team,
         )
         if bag is not None:
@@ -165,9 +170,8 @@ def forest(data, pairs, params, threads, delay=0, trees=2, watch=None):
         scores = np.zeros((1, data.rows))
         config = parse(params | {"max_bin": data.max_bin})
         grower = HistGrower(
-            data.matrix, data.cuts, config, 1.0, scores, pairs[None].copy(), stats_of(pairs), team,
-            prune=config.gamma > 0,
-        )  # fmt: skip
+            data.matrix, data.cuts, config, 1.0, gradients_record(scores, pairs), team, prune=config.gamma > 0
+        )
         if watch is not None:
             watch(grower)
         return concatenate([grower.grow(0, seed, None) for seed in range(trees)]), scores

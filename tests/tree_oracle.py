@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oracles import COLUMNS, LEVEL, NODE, ROUNDING, chosen, chosen_by_weight, random_bits
+from oracles import COLUMNS, LEVEL, NODE, ROUNDING, chosen, chosen_by_weight, random_bits, scrambled
 from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
 from spinney.tree import Tree
 
@@ -120,6 +120,15 @@ class Node:
     bounds: tuple = (-math.inf, math.inf)  # of the weight, in real units
     path: frozenset = frozenset()  # columns of the splits above
     left: tuple = ()  # g and h of the left side of the split
+    turns: tuple = ()  # from the root: 0 left, 1 right
+
+    @property
+    def key(self):
+        """What is drawn for a node goes by its turns."""
+        key = 1
+        for turn in self.turns:
+            key = scrambled(2 * key + turn)
+        return key
 
 
 class Grower:
@@ -138,19 +147,19 @@ class Grower:
             config.max_delta_step * steps.g / steps.h,
         )
         self.signs = config.monotone_constraints or (0,) * bins.shape[1]
-        self.columns = self.drawn(range(bins.shape[1]), config.colsample_bytree, COLUMNS)
+        self.columns = self.drawn(range(bins.shape[1]), config.colsample_bytree, COLUMNS, seed)
 
-    def drawn(self, columns, share, purpose):
+    def drawn(self, columns, share, purpose, seed):
         """Some of the columns: all of them for a share of 1, else by chance or weight."""
         wanted = max(1, round(share * len(columns)))
         weights = self.config.feature_weights
         if share < 1 and weights:
-            return chosen_by_weight(columns, wanted, self.seed, purpose, [w / max(weights) for w in weights])
-        return chosen(columns, wanted, self.seed, purpose) if wanted < len(columns) else list(columns)
+            return chosen_by_weight(columns, wanted, seed, purpose, [w / max(weights) for w in weights])
+        return chosen(columns, wanted, seed, purpose) if wanted < len(columns) else list(columns)
 
-    def columns_of(self, number, node):
-        drawn = self.drawn(self.columns, self.config.colsample_bylevel, LEVEL + node.depth)
-        drawn = self.drawn(drawn, self.config.colsample_bynode, NODE + number)
+    def columns_of(self, node):
+        drawn = self.drawn(self.columns, self.config.colsample_bylevel, LEVEL + node.depth, self.seed)
+        drawn = self.drawn(drawn, self.config.colsample_bynode, NODE, scrambled(self.seed ^ node.key))
         groups = self.config.interaction_constraints
         if not groups or not node.path:
             return drawn
@@ -166,7 +175,7 @@ class Grower:
             cell[0], cell[1], cell[2] = cell[0] + g, cell[1] + h, cell[2] + 1
         return cells
 
-    def search(self, number, node):
+    def search(self, node):
         """Best split of a node, or None."""
         config, count, best, best_score = self.config, len(node.rows), None, -1.0
         if 0 < config.max_depth <= node.depth:
@@ -178,7 +187,7 @@ class Grower:
         own = self.coarse.score(float(node.g), float(node.h))
         if any(self.signs):
             own = self.bounded_own(node)
-        for column in self.columns_of(number, node):
+        for column in self.columns_of(node):
             *cells, missing = self.histogram(node, column)
             for missing_left in (False, True) if missing[2] else (False,):
                 left = missing.copy() if missing_left else [0, 0, 0]
@@ -230,15 +239,16 @@ class Grower:
         low, high = (node.bounds[0], middle), (middle, node.bounds[1])
         return (low, high) if sign > 0 else (high, low)
 
-    def node(self, number, rows, depth, bounds=(-math.inf, math.inf), path=frozenset()):
+    def node(self, rows, turns=(), bounds=(-math.inf, math.inf), path=frozenset()):
         pairs = [self.small[int(row)] for row in rows]
-        node = Node(rows, depth, sum(g for g, _ in pairs), sum(h for _, h in pairs), bounds=bounds, path=path)
-        node.split = self.search(number, node)
+        g, h = sum(g for g, _ in pairs), sum(h for _, h in pairs)
+        node = Node(rows, len(turns), g, h, bounds=bounds, path=path, turns=turns)
+        node.split = self.search(node)
         return node
 
     def grow(self):
         """Split leaf after leaf; the queue is a list that is looked through for its first."""
-        nodes = [self.node(0, self.rows, 0)]
+        nodes = [self.node(self.rows)]
         waiting, leaves = [0], 1
         by_depth = self.config.grow_policy == "depthwise"
         while leaves < (self.config.max_leaves or math.inf):
@@ -252,9 +262,10 @@ class Grower:
             goes_left = np.where(b > len(self.cuts[column]), default_left, b <= cut)
             nodes[n].child = len(nodes)
             path, bounds = nodes[n].path | {column}, self.children_bounds(nodes[n])
-            for side, within in zip((goes_left, ~goes_left), bounds, strict=True):
+            for turn, side in enumerate((goes_left, ~goes_left)):
                 waiting.append(len(nodes))
-                nodes.append(self.node(len(nodes), nodes[n].rows[side], nodes[n].depth + 1, within, path))
+                turns = (*nodes[n].turns, turn)
+                nodes.append(self.node(nodes[n].rows[side], turns, bounds[turn], path))
             leaves += 1
         return self.tree(nodes)
 

@@ -47,9 +47,7 @@ def proposed(table, hessian, most, threads, missing=False):
             most,
             parse({"max_leaves": 4}),
             1.0,
-            scores,
-            pairs[None],
-            problems.stats_of(pairs),
+            problems.gradients_record(scores, pairs),
             team,
         )
         grower.grow(0, 1, None)

@@ -8,7 +8,7 @@ import problems
 import spinney as sp
 from spinney.binning.blocks import sort_columns
 from spinney.data import read_table
-from spinney.growth.scan_kernels import LINE
+from spinney.growth.kernels.scan import CUTS
 
 SHAPE = ("feature", "left", "default_left", "count")
 
@@ -88,7 +88,7 @@ def test_a_cut_parts_neighbours_however_close_or_far(low, high):
     np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
 
 
-@pytest.mark.parametrize("rows", [LINE - 1, LINE, LINE + 1, 2 * LINE, 3 * LINE + 7])
+@pytest.mark.parametrize("rows", [CUTS - 1, CUTS, CUTS + 1, 2 * CUTS, 3 * CUTS + 7])
 @pytest.mark.parametrize("missing", [False, True], ids=["whole", "gaps"])
 def test_the_best_cut_is_found_wherever_it_is(rows, missing):
     """Against trying every cut in turn."""
@@ -115,7 +115,7 @@ def test_the_best_cut_is_found_wherever_it_is(rows, missing):
 
 
 def test_missing_values_may_be_all_that_a_split_parts():
-    x = np.where(np.arange(4 * LINE) % 3 == 0, np.nan, np.arange(4.0 * LINE))
+    x = np.where(np.arange(4 * CUTS) % 3 == 0, np.nan, np.arange(4.0 * CUTS))
     y = np.where(np.isnan(x), 5.0, -1.0)
     params = {"tree_method": "exact", "objective": "squared_error", "max_leaves": 2}
     model = sp.train(params, sp.Dataset(x[:, None], y), 1)

@@ -5,7 +5,12 @@ import pytest
 import scipy.sparse
 
 import spinney as sp
-from spinney.growth import gather, gather_kernels
+from spinney.binning.entries import split8
+from spinney.binning.kernels.records import Codes
+from spinney.growth import gather
+from spinney.growth.kernels.gather import gather as gather_rows
+from spinney.growth.kernels.records import Bag, Control, Gathered
+from spinney.jit import Member
 from spinney.training import boosting
 
 GOSS = {"sampling_method": "goss", "top_rate": 0.1, "other_rate": 0.1, "goss_warm_up": False}
@@ -36,12 +41,12 @@ def both(monkeypatch, params, data, rounds=4):
     """The forests of a training with gathered rows and of one without."""
     made = []
 
-    class Noted(gather.Gathered):
-        def __init__(self, matrix, config):
-            super().__init__(matrix, config)
-            made.append(self.room)
+    def noted(matrix, config):
+        room = gather.gathered_room(matrix, config)
+        made.append(room.codes.rows)
+        return room
 
-    monkeypatch.setattr("spinney.growth.grower.Gathered", Noted)
+    monkeypatch.setattr("spinney.growth.grower.gathered_room", noted)
     forests = []
     for most in (gather.MOST_GATHERED, 0.0):
         monkeypatch.setattr(gather, "MOST_GATHERED", most)
@@ -112,9 +117,8 @@ def test_bundles_of_more_than_256_codes(monkeypatch):
 
 
 def room_of(share, X):
-    return gather.Gathered(
-        sp.Dataset(X, np.arange(len(X)), bundle=False).matrix, sp.params.Config(subsample=share)
-    ).room
+    matrix = sp.Dataset(X, np.arange(len(X)), bundle=False).matrix
+    return gather.gathered_room(matrix, sp.params.Config(subsample=share)).codes.rows
 
 
 def test_room_is_made_where_copying_pays():
@@ -128,7 +132,7 @@ def test_room_is_made_where_copying_pays():
     sparse = sp.Dataset(
         np.where(np.random.default_rng(0).random((1000, 3)) < 0.9, 0.0, X[:, :3]), np.arange(1000)
     )
-    assert gather.Gathered(sparse.matrix, sp.params.Config(subsample=0.1)).room == 0
+    assert gather.gathered_room(sparse.matrix, sp.params.Config(subsample=0.1)).codes.rows == 0
 
 
 def test_room_for_a_sparse_table_is_half_of_its_codes_at_most():
@@ -136,10 +140,10 @@ def test_room_for_a_sparse_table_is_half_of_its_codes_at_most():
     entries = scipy.sparse.csr_array((np.ones(1000), (np.arange(1000), level)), shape=(1000, 30))
     matrix = sp.Dataset(entries, level).matrix
     assert matrix.groups == 1
-    assert gather.Gathered(matrix, sp.params.Config(subsample=0.3)).room > 0
-    assert gather.Gathered(matrix, sp.params.Config(subsample=0.4)).room == 0
+    assert gather.gathered_room(matrix, sp.params.Config(subsample=0.3)).codes.rows > 0
+    assert gather.gathered_room(matrix, sp.params.Config(subsample=0.4)).codes.rows == 0
     dense = sp.Dataset(entries.toarray(), level).matrix
-    assert gather.Gathered(dense, sp.params.Config(subsample=0.4)).room > 0
+    assert gather.gathered_room(dense, sp.params.Config(subsample=0.4)).codes.rows > 0
 
 
 @pytest.mark.kernels
@@ -153,12 +157,14 @@ def test_copies_hold_the_codes_and_gradients_of_the_bag(kind, wide, in_bag):
     bag = np.sort(rng.choice(rows, in_bag, replace=False)).astype(np.int32)
     own, columns = np.zeros((room, stride), kind), np.zeros((groups, room), kind)
     own_pairs = np.zeros((room, 2), np.float32)
-    narrow, broad = (own.ravel(), own.ravel()[:0]) if not wide else (own.ravel()[:0], own.ravel())
+    codes = Codes(room, groups, stride, wide, *split8(own.ravel()), *split8(columns.ravel()))
+    words = own.ravel().view(np.int64), columns.ravel().view(np.int64)
+    control = Control.zeros(1)
+    control[0].in_bag = in_bag
+    gathered = Gathered(codes, *words, own_pairs.ravel())
+    whole = Bag(rows, control, bag, by_row.ravel().view(np.int64), gathered)
     for rank in range(3):
-        gather_kernels.gather(
-            rank, 3, in_bag, bag, groups, stride, wide, room, by_row.ravel().view(np.int64), pairs.ravel(), 2 * rows,
-            (narrow, broad, own.ravel().view(np.int64), columns.ravel().view(np.int64), own_pairs.ravel()),
-        )  # fmt: skip
+        gather_rows(Member(rank, 3, np.zeros(32, np.int64)), whole, pairs[1].ravel())
     assert np.array_equal(own[:in_bag], by_row[bag])
     assert np.array_equal(columns[:, :in_bag], by_row[bag, :groups].T)
     assert np.array_equal(own_pairs[:in_bag], pairs[1, bag])

@@ -6,7 +6,7 @@ import scipy.sparse
 
 import problems
 import spinney as sp
-from spinney.growth.share_kernels import SHARE_ROWS
+from spinney.growth.kernels.schedule import SHARE_ROWS
 from spinney.training import boosting
 
 PARAMS = {"max_leaves": 40, "min_child_samples": 20, "learning_rate": 0.3}

@@ -1,11 +1,15 @@
 """Leaves may be split before their turn, each by one thread; the tree is the one that grows leaf by leaf."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import problems
 import spinney as sp
-from spinney.growth import layout, turn_kernels
+from spinney.growth.kernels import order, turns
+from spinney.growth.kernels.records import APART, FINISHED, IDLE, SPLIT, TAKEN, TOGETHER, Limits
+from spinney.growth.room import table_room
 from spinney.jit.library import runs_as_python
 
 several = pytest.mark.skipif(runs_as_python(), reason="plain Python runs on one thread")
@@ -60,7 +64,7 @@ def test_splits_of_equal_gain_keep_their_order():
 
 
 @several
-@pytest.mark.parametrize("rows", [turn_kernels.APART_ROWS - 1, 3 * turn_kernels.APART_ROWS])
+@pytest.mark.parametrize("rows", [turns.APART_ROWS - 1, 3 * turns.APART_ROWS])
 def test_large_nodes_are_split_together_and_small_ones_apart(rows):
     X, pairs = numbers(rows, 3)
     data = sp.Dataset(X)
@@ -97,114 +101,120 @@ def test_small_trees_grown_by_threads_apart_are_those_of_the_oracle(seed):
 
 @several
 @pytest.mark.parametrize(
-    ("more", "allowed"),
-    [({}, True), ({"colsample_bylevel": 0.5}, True), ({"colsample_bynode": 0.5}, False),
-     ({"interaction_constraints": [[0, 1], [2, 3, 4]]}, False)],
+    "more",
+    [{}, {"colsample_bylevel": 0.5}, {"colsample_bynode": 0.5}, {"interaction_constraints": [[0, 1], [2, 3, 4]]}],
     ids=str,
-)  # fmt: skip
-def test_nodes_that_choose_their_own_columns_wait_for_their_turn(more, allowed):
-    def watch(grower):
-        assert (grower._limits[layout.MOST_AHEAD] > 0) == allowed
+)
+def test_threads_work_apart_whichever_columns_a_node_may_be_split_by(more):
+    X, pairs = numbers(5000)
+    data, params = sp.Dataset(X), {"max_leaves": 60} | more
+    expected, _ = problems.forest(data, pairs, params, 1)
+    for threads, delay in ((2, 0), (3, 5), (8, 0)):
+        found, _ = problems.forest(
+            data, pairs, params, threads, delay, watch=lambda grower: ahead.append(grower.most_ahead)
+        )
+        assert found.equal(expected)
+    assert min(ahead[-3:]) > 0
 
-    X, pairs = numbers(500)
-    problems.forest(sp.Dataset(X), pairs, {"max_leaves": 20} | more, 2, watch=watch)
+
+ahead = []
 
 
 def node_table(children, gains, states):
     """A table of a root and pairs of children (parent: number of its first child), all with few rows."""
     count = 1 + 2 * len(children)
-    nodes = np.zeros(layout.NODE_WIDTH * count, np.int64)
-    rows = nodes.reshape(count, layout.NODE_WIDTH)
-    rows[:, layout.ORDER] = -1
-    rows[0, layout.ORDER] = 0
-    rows[:, layout.COUNT] = np.arange(count)
-    rows[:, layout.STATE] = states
+    table = table_room(count, 50, 8)
+    nodes, state = table.nodes, table.state[0]
+    nodes.order = -1
+    nodes[0].order = 0
+    nodes.count = np.arange(count)
+    nodes.gain = gains
+    nodes.state = states
     for parent, child in children.items():
-        rows[parent, layout.CHILD] = child
-    shared = np.zeros(layout.SHARED, np.int64)
-    shared[layout.MADE], shared[layout.USED_NODES], shared[layout.LEAVES] = count, 1, 1
-    shared[layout.APART_BELOW], shared[layout.FREE] = 100, 50
-    table = (
-        nodes,
-        np.array(gains, float),
-        np.zeros(count, np.int64),
-        np.zeros(1, np.int64),
-        shared,
-        np.arange(count),
-    )
-    return rows, shared, table
+        nodes[parent].child = child
+    state.made, state.used, state.leaves = count, 1, 1
+    state.apart_below, state.free = 100, 50
+    return nodes, state, table
 
 
-def limits_with(leaves, ahead=8):
-    limits = np.zeros(layout.LIMITS, np.int64)
-    limits[layout.MAX_LEAVES], limits[layout.MOST_AHEAD] = leaves, ahead
-    return limits
-
-
-IDLE, TAKEN, SPLIT = layout.IDLE, layout.TAKEN, layout.SPLIT
+def limits_with(leaves):
+    return Limits(0, leaves, 1, 0.0, 0, 0.0, 0.0)
 
 
 def test_a_split_enters_the_tree_only_in_its_turn():
     # Root 0 → 1, 2. Leaf 2 (gain 5) comes before leaf 1 (gain 3), which was split early, into 3 and 4.
-    rows, shared, table = node_table({0: 1, 1: 3}, [9, 3, 5, 4, 0], [SPLIT, SPLIT, IDLE, IDLE, IDLE])
-    shared[layout.OPEN] = 2
-    turn_kernels.enter_splits(table, limits_with(10))
-    assert rows[:, layout.ORDER].tolist() == [0, 1, 2, -1, -1]
-    assert [shared[layout.LEAVES], shared[layout.WAITING], shared[layout.OPEN]] == [2, 2, 1]
-    assert turn_kernels.choose_leaf(True, 2, table, limits_with(10)) == 2
-    assert shared[layout.MODE] == layout.APART
+    children, gains, states = {0: 1, 1: 3}, [9, 3, 5, 4, 0], [SPLIT, SPLIT, IDLE, IDLE, IDLE]
+    nodes, state, table = node_table(children, gains, states)
+    state.open = 2
+    turns.enter_splits(table, limits_with(10))
+    assert nodes.order.tolist() == [0, 1, 2, -1, -1]
+    assert [state.leaves, state.waiting, state.open] == [2, 2, 1]
+    assert turns.choose_leaf(True, 2, table, limits_with(10)) == 2
+    assert state.mode == APART
     # While somebody splits leaf 2, its follower may take leaf 3, a child of the split that waits, but not leaf 4: no gain.
-    rows[2, layout.STATE] = TAKEN
-    assert turn_kernels.look_ahead(2, table, limits_with(10)) == (3, 1)
-    assert turn_kernels.look_ahead(2, table, limits_with(3)) == (-1, 0)
-    assert turn_kernels.look_ahead(2, table, limits_with(10, ahead=1)) == (-1, 0)
-    rows[3, layout.COUNT] = 100
-    assert turn_kernels.look_ahead(2, table, limits_with(10)) == (-1, 0)
+    nodes[2].state = TAKEN
+    assert turns.look_ahead(2, table, limits_with(10)) == (3, 1)
+    assert turns.look_ahead(2, table, limits_with(3)) == (-1, 0)
+    assert turns.look_ahead(2, replace(table, most_ahead=1), limits_with(10)) == (-1, 0)
+    nodes[3].count = 100
+    assert turns.look_ahead(2, table, limits_with(10)) == (-1, 0)
 
 
 def test_threads_are_called_together_for_a_large_leaf_and_at_the_end():
-    rows, shared, table = node_table({0: 1}, [9, 3, 5], [SPLIT, IDLE, IDLE])
-    shared[layout.OPEN] = 1
-    turn_kernels.enter_splits(table, limits_with(10))
-    rows[2, layout.COUNT] = 100
-    assert turn_kernels.choose_leaf(False, 2, table, limits_with(10)) == -1
-    assert shared[layout.CALLED] == 1
-    assert turn_kernels.choose_leaf(True, 2, table, limits_with(10)) == 2
-    assert [shared[layout.CALLED], shared[layout.MODE]] == [0, layout.TOGETHER]
-    assert turn_kernels.choose_leaf(True, 2, table, limits_with(2)) == -1
-    assert shared[layout.MODE] == layout.FINISHED
+    nodes, state, table = node_table({0: 1}, [9, 3, 5], [SPLIT, IDLE, IDLE])
+    state.open = 1
+    turns.enter_splits(table, limits_with(10))
+    nodes[2].count = 100
+    assert turns.choose_leaf(False, 2, table, limits_with(10)) == -1
+    assert state.called == 1
+    assert turns.choose_leaf(True, 2, table, limits_with(10)) == 2
+    assert [state.called, state.mode] == [0, TOGETHER]
+    assert turns.choose_leaf(True, 2, table, limits_with(2)) == -1
+    assert state.mode == FINISHED
 
 
 def test_threads_come_together_for_a_leaf_of_some_rows_if_there_is_nothing_else_to_do():
-    rows, shared, table = node_table({0: 1}, [9, 0, 5], [SPLIT, IDLE, IDLE])
-    shared[layout.OPEN] = 1
-    turn_kernels.enter_splits(table, limits_with(10))
-    shared[layout.APART_BELOW] = 2 * turn_kernels.TOGETHER_ROWS
-    rows[2, layout.COUNT] = turn_kernels.TOGETHER_ROWS - 1
-    assert turn_kernels.choose_leaf(False, 2, table, limits_with(10)) == 2
-    rows[2, layout.COUNT] = turn_kernels.TOGETHER_ROWS
-    shared[layout.BEING_SPLIT] = 1
-    assert turn_kernels.choose_leaf(False, 2, table, limits_with(10)) == 2
-    shared[layout.BEING_SPLIT] = 0
-    assert turn_kernels.choose_leaf(False, 2, table, limits_with(10)) == -1
-    assert shared[layout.CALLED] == 1
-    assert turn_kernels.choose_leaf(True, 2, table, limits_with(10)) == 2
-    assert shared[layout.MODE] == layout.TOGETHER
+    nodes, state, table = node_table({0: 1}, [9, 0, 5], [SPLIT, IDLE, IDLE])
+    state.open = 1
+    turns.enter_splits(table, limits_with(10))
+    state.apart_below = 2 * turns.TOGETHER_ROWS
+    nodes[2].count = turns.TOGETHER_ROWS - 1
+    assert turns.choose_leaf(False, 2, table, limits_with(10)) == 2
+    nodes[2].count = turns.TOGETHER_ROWS
+    state.being_split = 1
+    assert turns.choose_leaf(False, 2, table, limits_with(10)) == 2
+    state.being_split = 0
+    assert turns.choose_leaf(False, 2, table, limits_with(10)) == -1
+    assert state.called == 1
+    assert turns.choose_leaf(True, 2, table, limits_with(10)) == 2
+    assert state.mode == TOGETHER
 
 
 def test_nodes_are_numbered_in_the_order_of_their_turns_and_late_splits_forgotten():
     # Leaf 1 was split first, into 3 and 4, but the turn came for leaf 2, split into 5 and 6. That of leaf 1 never came.
-    rows, shared, table = node_table(
+    nodes, state, table = node_table(
         {0: 1, 1: 3, 2: 5}, [9, 3, 5, 4, 0, 1, 2], [SPLIT, SPLIT, SPLIT, IDLE, IDLE, IDLE, IDLE]
     )
-    shared[layout.OPEN] = 3
-    turn_kernels.enter_splits(table, limits_with(3))
-    stretches = np.repeat(np.arange(7), 2)
-    turn_kernels.put_in_order(table, stretches, 2, 1)
-    used = shared[layout.USED_NODES]
-    assert used == 5
-    assert rows[:used, layout.CHILD].tolist() == [1, 0, 3, 0, 0]
-    assert rows[:used, layout.COUNT].tolist() == [0, 1, 2, 5, 6]
-    assert stretches[: 2 * used].tolist() == [0, 0, 1, 1, 2, 2, 5, 5, 6, 6]
-    assert table[1][:used].tolist() == [9, 3, 5, 1, 2]
-    assert table[5][:used].tolist() == [0, 1, 2, 5, 6]
+    state.open = 3
+    turns.enter_splits(table, limits_with(3))
+    order.put_in_order(table)
+    assert state.used == 5
+    assert table.order[:5].tolist() == [0, 1, 2, 5, 6]
+    assert nodes.child.tolist()[:3] == [1, 0, 5]
+    assert nodes.order[[1, 2, 5, 6]].tolist() == [1, 2, 3, 4]
+
+
+def test_pruning_lists_the_nodes_that_are_left_in_their_order():
+    # The split of 1 gains too little, and so does that of 0, but 0 has a split below it that stays.
+    nodes, state, table = node_table({0: 1, 1: 3, 2: 5}, [1, 1, 5, 0, 0, 0, 0], [SPLIT] * 3 + [IDLE] * 4)
+    state.open = 3
+    turns.enter_splits(table, limits_with(10))
+    order.put_in_order(table)
+    assert table.order[:7].tolist() == [0, 1, 2, 5, 6, 3, 4]
+    order.prune(2.0, table)
+    assert state.used == 5
+    assert table.order[:5].tolist() == [0, 1, 2, 5, 6]
+    assert nodes.child.tolist()[:3] == [1, 0, 5]
+    assert nodes.order[[0, 1, 2, 5, 6]].tolist() == [0, 1, 2, 3, 4]
+    order.prune(9.0, table)
+    assert [state.used, nodes[0].child] == [1, 0]

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse
 
 import spinney as sp
-from problems import stats_of
+from problems import gradients_record
 from spinney.growth.grower import HistGrower
-from spinney.growth.spine_kernels import SPINE
-from spinney.growth.walk_kernels import BATCH
+from spinney.growth.kernels.spine import SPINE
+from spinney.growth.kernels.walk import BATCH
 from spinney.jit.team import Team
 from spinney.params import parse
 
@@ -23,7 +23,7 @@ def grow_and_walk(table, params, threads, gradients=None, **given):
         grown, walked = np.zeros((2, 1, data.rows))
         config = parse(params | {"max_bin": data.max_bin})
         one = HistGrower(
-            data.matrix, data.cuts, config, 1.0, grown, pairs[None].copy(), stats_of(pairs), team
+            data.matrix, data.cuts, config, 1.0, gradients_record(grown, pairs), team
         )
         walk = one.walk(data.matrix, walked)
         tree = one.grow(0, 1, None)

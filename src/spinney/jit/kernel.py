@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cache
-from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from spinney.errors import KernelArgumentError
-from spinney.jit.records import entry, flat_fields, is_member
+from spinney.jit.records import entry, flat_fields, is_member, size_of
 from spinney.jit.types import ArrayOf, Scalar
 
 REGISTRY: dict[str, Kernel] = {}
@@ -35,7 +33,6 @@ class Kernel:
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
         self._declared = _annotations(function)
-        self._constants = function.__globals__
         self.arguments: dict[str, Scalar | ArrayOf] = dict(flat_fields(self._declared))
         names = list(self.arguments)
         self.is_team = names[:3] == ["rank", "size", "sync"]
@@ -57,7 +54,7 @@ class Kernel:
             raise KernelArgumentError(f"kernel {self.name} takes {len(self._bound)} arguments, got {len(args)}")
         ready: list[Any] = []
         given = dict(zip(self._bound, args, strict=True))
-        self._check("", self._bound, given, given, self._constants, ready)
+        self._check("", self._bound, given, given, self.__module__, ready)
         return Bound(self, ready)
 
     def _check(
@@ -66,7 +63,7 @@ class Kernel:
         fields: Mapping[str, Any],
         values: dict[str, Any],
         around: dict[str, Any],
-        constants: dict[str, Any],
+        module: str,
         ready: list[Any],
     ) -> None:
         """Check the arguments, or the fields of a record among them, and append them to `ready` one by one.
@@ -83,8 +80,8 @@ class Kernel:
             if isinstance(kind, Scalar):
                 ready.append(value)
             elif isinstance(kind, ArrayOf):
-                known = {**around, **values}
-                self._check_array(path + name, kind, value, eval(_code(kind.size), constants, known))
+                size = size_of(kind, module, {**around, **values})
+                self._check_array(path + name, kind, value, size)
                 ready.append(value)
             else:
                 if not isinstance(value, kind):
@@ -93,7 +90,7 @@ class Kernel:
                     )
                 inner = {field: getattr(value, field) for field in kind.fields}
                 beside = {**around, **values}
-                self._check(f"{path}{name}.", kind.fields, inner, beside, kind.constants, ready)
+                self._check(f"{path}{name}.", kind.fields, inner, beside, kind.module, ready)
 
     def _scalar(self, name: str, kind: Scalar, value: Any) -> Any:
         whole = kind.dtype.kind in "iu"
@@ -176,8 +173,3 @@ def _leading(declared: Mapping[str, Any]) -> int:
     if names[:3] == ["rank", "size", "sync"]:
         return 3
     return 1 if names and is_member(declared[names[0]]) else 0
-
-
-@cache
-def _code(size: str) -> CodeType:
-    return compile(size, f"<size {size}>", "eval")

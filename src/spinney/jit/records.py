@@ -13,7 +13,8 @@ import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from functools import cache
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast, dataclass_transform
 
 from spinney.jit.inline import Inline
@@ -44,7 +45,7 @@ def record(declared: type[T]) -> type[T]:
     for name, kind in made.fields.items():
         if not (isinstance(kind, Scalar | ArrayOf) or is_record(kind)):
             raise TypeError(f"{declared.__name__}.{name}: not a type that a kernel takes: {kind!r}")
-    made.constants = vars(sys.modules[declared.__module__])
+    made.module = declared.__module__
     make: Any = namedtuple
     made.named = make(declared.__name__, list(made.fields))
     return cast(type[T], made)
@@ -71,11 +72,26 @@ def room(kind: type[T], **known: Any) -> T:
         if name in known:
             values[name] = known[name]
         elif isinstance(field, ArrayOf):
-            size = eval(field.size, declared.constants, {**known, **values})
-            values[name] = field.item.zeros(size)
+            values[name] = field.item.zeros(size_of(field, declared.module, {**known, **values}))
         else:
             raise TypeError(f"{kind.__name__}.{name} must be given")
     return kind(**values)
+
+
+def size_of(array: ArrayOf, module: str, known: dict[str, Any]) -> int:
+    """How many items an array must hold: an expression over numbers and records beside it, and constants of a module."""
+    return int(eval(_code(array.size), _constants(module), known))
+
+
+@cache
+def _code(size: str) -> CodeType:
+    return compile(size, f"<size {size}>", "eval")
+
+
+@cache
+def _constants(module: str) -> dict[str, Any]:
+    numbers = {name: value for name, value in vars(sys.modules[module]).items() if type(value) is int}
+    return {**numbers, "__builtins__": {}, "max": max, "min": min}
 
 
 def is_record(kind: object) -> bool:
