@@ -72,10 +72,20 @@ NUMBERS: dict[str, Params] = {
     },
     "exact": {"tree_method": "exact", "max_depth": 6, "max_leaves": 0},
     "exact best first": {"tree_method": "exact", "gamma": 0.5, "colsample_bytree": 0.7},
-    "exact goss": {"tree_method": "exact", "sampling_method": "goss", "goss_warm_up": False, "leaf_values": "all"},
+    "exact goss": {
+        "tree_method": "exact",
+        "sampling_method": "goss",
+        "goss_warm_up": False,
+        "leaf_values": "all",
+    },
     "exact monotone": {"tree_method": "exact", "monotone_constraints": [1, 0, -1, 0, 0, 1, 0, 0]},
     "approx": {"tree_method": "approx", "max_depth": 6},
-    "approx weighted": {"tree_method": "approx", "sampling_method": "weighted", "subsample": 0.5, "gamma": 0.3},
+    "approx weighted": {
+        "tree_method": "approx",
+        "sampling_method": "weighted",
+        "subsample": 0.5,
+        "gamma": 0.3,
+    },
     "local": {"tree_method": "approx", "proposal": "local", "max_depth": 6},
 }
 # What draws rows or columns in a way that may be changed for good reasons.
@@ -83,7 +93,12 @@ DRAWN: dict[str, Params] = {
     "subsample": {"subsample": 0.6, "random_state": 1},
     "subsample all": {"subsample": 0.3, "leaf_values": "all"},
     "by node": {"colsample_bynode": 0.5, "random_state": 2},
-    "everything": {"subsample": 0.6, "colsample_bytree": 0.8, "colsample_bylevel": 0.7, "colsample_bynode": 0.9},
+    "everything": {
+        "subsample": 0.6,
+        "colsample_bytree": 0.8,
+        "colsample_bylevel": 0.7,
+        "colsample_bynode": 0.9,
+    },
     "feature weights": {"feature_weights": [1, 2, 3, 4, 5, 6, 7, 8], "colsample_bynode": 0.5},
 }
 
@@ -105,7 +120,13 @@ def plans() -> Iterator[tuple[str, Params, Any, Any, Params]]:
         params = (COMMON | NUMBERS)[name]
         yield f"sparse weighted, {name}", params, *one_hot(), {"weight": weight}
         yield f"sparse missing, {name}", params, *one_hot(), {"absent": "missing"}
-        yield f"classes weighted, {name}", {"objective": "softmax", "num_class": 4} | params, X, classes, {"weight": weight}
+        yield (
+            f"classes weighted, {name}",
+            {"objective": "softmax", "num_class": 4} | params,
+            X,
+            classes,
+            {"weight": weight},
+        )
     yield "sparse unbundled", {}, *one_hot(), {"bundle": False}
     yield "dense one-hot", {}, one_hot()[0].toarray(), one_hot()[1], {}
     yield "many bins", {"max_leaves": 63}, X, y, {"max_bin": 2000}

@@ -102,7 +102,12 @@ def test_small_trees_grown_by_threads_apart_are_those_of_the_oracle(seed):
 @several
 @pytest.mark.parametrize(
     "more",
-    [{}, {"colsample_bylevel": 0.5}, {"colsample_bynode": 0.5}, {"interaction_constraints": [[0, 1], [2, 3, 4]]}],
+    [
+        {},
+        {"colsample_bylevel": 0.5},
+        {"colsample_bynode": 0.5},
+        {"interaction_constraints": [[0, 1], [2, 3, 4]]},
+    ],
     ids=str,
 )
 def test_threads_work_apart_whichever_columns_a_node_may_be_split_by(more):

@@ -22,9 +22,7 @@ def grow_and_walk(table, params, threads, gradients=None, **given):
     with Team(threads) as team:
         grown, walked = np.zeros((2, 1, data.rows))
         config = parse(params | {"max_bin": data.max_bin})
-        one = HistGrower(
-            data.matrix, data.cuts, config, 1.0, gradients_record(grown, pairs), team
-        )
+        one = HistGrower(data.matrix, data.cuts, config, 1.0, gradients_record(grown, pairs), team)
         walk = one.walk(data.matrix, walked)
         tree = one.grow(0, 1, None)
         team.run(walk)

@@ -115,7 +115,7 @@ class ExactGrower:
         rows, columns, table = blocks.rows, blocks.columns, self._table
         sorted_columns = blocks.record()
         found = found_room(threads, columns, self._rules)
-        return grow_exact.bind(
+        job: Bound = grow_exact.bind(
             candidates,
             ExactBag(rows, self.control, self.bag),
             sorted_columns,
@@ -137,3 +137,4 @@ class ExactGrower:
             table,
             self._tree,
         )
+        return job

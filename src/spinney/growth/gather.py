@@ -38,7 +38,5 @@ def gathered_room(matrix: BinnedMatrix, config: Config) -> Gathered:
     wanted = share * matrix.rows + 4.0 * math.sqrt(matrix.rows) if pays else 0.0
     count, kind = math.ceil(wanted / WORD) * WORD, matrix.by_row.dtype
     rows, columns = np.empty(count * matrix.stride, kind), np.empty(count * matrix.groups, kind)
-    codes = Codes(
-        count, matrix.groups, matrix.stride, int(matrix.wide), *split8(rows), *split8(columns)
-    )
+    codes = Codes(count, matrix.groups, matrix.stride, int(matrix.wide), *split8(rows), *split8(columns))
     return Gathered(codes, rows.view(np.int64), columns.view(np.int64), np.empty(2 * count, np.float32))

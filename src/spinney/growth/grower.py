@@ -119,7 +119,7 @@ class HistGrower:
         # two more.
         beside = SPARE_SLOTS + 2 * self._team.size
         slots = kept // (PLANES * 4 * max(total, 1)) - beside
-        return max(1, min(self._rules.limits.max_leaves + self.most_ahead, slots))
+        return int(max(1, min(self._rules.limits.max_leaves + self.most_ahead, slots)))
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow one tree for an output and add it to the scores.
@@ -164,7 +164,8 @@ class HistGrower:
             order=self._table.order,
         )
         goal = Goal(scores.size // matrix.rows, int(len(leaves) > 0), leaves, scores)
-        return add_tree.bind(matrix.binned(self._cuts.categorical), by_bin, self._walk_room, goal)
+        job: Bound = add_tree.bind(matrix.binned(self._cuts.categorical), by_bin, self._walk_room, goal)
+        return job
 
     def _copy_tree(self, nodes: int) -> Tree:
         parts = tree_parts(self.tree, nodes, self._unit)
@@ -200,7 +201,7 @@ class HistGrower:
             gathered=gathered_room(matrix, config),
         )
         found = found_room(threads, matrix.columns, rules, self._words)
-        return grow_tree.bind(
+        job: Bound = grow_tree.bind(
             bag,
             data,
             axis,
@@ -214,6 +215,7 @@ class HistGrower:
             table,
             self.tree,
         )
+        return job
 
 
 def most_threads(matrix: BinnedMatrix) -> int:

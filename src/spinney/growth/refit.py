@@ -49,4 +49,5 @@ def refit(
         threads=team.size,
         table=table,
     )
-    return refit_leaves.bind(everyone, all_rows.gradients, rules, table, tree)
+    job: Bound = refit_leaves.bind(everyone, all_rows.gradients, rules, table, tree)
+    return job

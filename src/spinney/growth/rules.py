@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import accumulate
+
 import numpy as np
 
 from spinney.growth.kernels.records import CategoryRules, ColumnRules, Limits, Penalties, Rules
@@ -80,7 +81,9 @@ class ColumnChoice:
         )
 
 
-def rules_of(config: Config, rows: int, choice: ColumnChoice, by_tree: int, unit: float, prune: bool) -> Rules:
+def rules_of(
+    config: Config, rows: int, choice: ColumnChoice, by_tree: int, unit: float, prune: bool
+) -> Rules:
     """What a tree of so many rows and columns goes by.
 
     Parameters

@@ -4,8 +4,8 @@
 those that threads waiting for a meeting or for news look at.
 """
 
-from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
 from spinney.jit.inline import inline
+from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
 from spinney.jit.records import record
 from spinney.jit.types import i64, out
 

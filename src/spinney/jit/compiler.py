@@ -53,7 +53,7 @@ def _with_dispatchers(function: Callable[..., Any]) -> FunctionType:
         value = names.get(name)
         if isinstance(value, Inline):
             names[name] = dispatcher(value)
-        elif is_record(value):
+        elif value is not None and is_record(value):
             names[name] = value.named
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     copy.__qualname__ = function.__qualname__
@@ -70,7 +70,8 @@ def _numba_type(kind: Scalar | ArrayOf, *, as_pointer: bool) -> Any:
     if isinstance(kind, Scalar):
         return getattr(types, kind.name)
     if isinstance(kind.item, Item):
-        item = numba.from_dtype(kind.item.dtype)
+        dtype: Any = kind.item.dtype
+        item = numba.from_dtype(dtype)
         return intrinsics_numba.ItemPointer(item) if as_pointer else types.Array(item, 1, "C")
     item = getattr(types, kind.item.name)
     return types.CPointer(item) if as_pointer else types.Array(item, 1, "C")

@@ -19,9 +19,11 @@ class ItemPointer(types.CPointer):
 register_model(ItemPointer)(PointerModel)
 
 
-@lower_builtin(operator.getitem, ItemPointer, types.Integer)
 def _item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.gep(args[0], [args[1]])
+
+
+lower_builtin(operator.getitem, ItemPointer, types.Integer)(_item)
 
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:

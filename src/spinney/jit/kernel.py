@@ -51,7 +51,9 @@ class Kernel:
         them.
         """
         if len(args) != len(self._bound):
-            raise KernelArgumentError(f"kernel {self.name} takes {len(self._bound)} arguments, got {len(args)}")
+            raise KernelArgumentError(
+                f"kernel {self.name} takes {len(self._bound)} arguments, got {len(args)}"
+            )
         ready: list[Any] = []
         given = dict(zip(self._bound, args, strict=True))
         self._check("", self._bound, given, given, self.__module__, ready)

@@ -5,8 +5,8 @@ same everywhere. Rounding to an integer and moving it into an exponent is done b
 has no instruction that converts between float64 and int64.
 """
 
-from spinney.jit.intrinsics import bits_of, from_bits
 from spinney.jit.inline import inline
+from spinney.jit.intrinsics import bits_of, from_bits
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01  # 32 bits of ln 2: its product with an exponent is exact

@@ -16,7 +16,15 @@ from spinney.jit.kernel import REGISTRY, Kernel
 
 PACKAGE = Path(__file__).resolve().parent.parent
 _COMPILER = (
-    "barrier", "compiler", "inline", "intrinsics", "intrinsics_numba", "kernel", "math", "records", "types"
+    "barrier",
+    "compiler",
+    "inline",
+    "intrinsics",
+    "intrinsics_numba",
+    "kernel",
+    "math",
+    "records",
+    "types",
 )
 _IMPORT = re.compile(r"^from spinney\.([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 

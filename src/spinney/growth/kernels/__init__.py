@@ -6,5 +6,5 @@ In layers, each of which knows only those below it:
 - *table*: nodes, queue and tasks; whose turn it is, and who works on what (`nodes`, `queue`, `turns`, `order`, `schedule`);
 - *search*: sums by bin → the best split (`gain`, `constraints`, `draws`, `cuts`, `categories`, `units`, `scan`);
 - *sums*: rows → sums by bin (`histogram`);
-- *rows*: gradients as integers, rows by node, rows by leaf (`quantize`, `gather`, `sides`, `partition`, `leaves`, `walk`, `spine`).
+- *rows*: gradients as integers, rows by node, rows by leaf (`quantize`, `gather`, `partition`, `leaves`, `walk`).
 """
