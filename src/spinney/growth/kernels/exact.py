@@ -13,7 +13,7 @@ from spinney.binning.kernels.records import SortedColumns
 from spinney.growth.kernels.draws import columns_of_children
 from spinney.growth.kernels.nodes import start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
-from spinney.growth.kernels.quantize import join_stats, power_scale, scale_rules
+from spinney.growth.kernels.quantize import join_sizes, power_scale, scale_rules, sum_sizes
 from spinney.growth.kernels.records import (
     PART, Chosen, Control, Found, Gradients, Range, Rules, Table, Tasks, TreeArrays,
 )  # fmt: skip
@@ -70,9 +70,9 @@ class ExactWork:
 
 
 @inline
-def set_fine_scales(gradients, output, in_bag, rules, scales):
-    """Choose the steps of this tree's gradients, as fine as the sums allow."""
-    max_g, max_h, sum_g, sum_h = join_stats(gradients, output)
+def set_fine_scales(size, gradients, output, in_bag, rules, parts, scales):
+    """Choose the steps of this tree's gradients, as fine as the sums allow (thread 0, after `sum_sizes`)."""
+    max_g, max_h, sum_g, sum_h = join_sizes(size, gradients, output, parts)
     scales.g = power_scale(max_g, sum_g, float(in_bag), LARGEST, SUM_LIMIT)
     scales.h = power_scale(max_h, sum_h, float(in_bag), LARGEST, SUM_LIMIT)
     scales.exact_g = scales.g
@@ -274,8 +274,11 @@ def grow_exact(
     all_rows = control.all_rows != 0
     output = control.output
     work = ExactWork(team, sorted_columns, axis, rules, rows, found, lines, tasks, table)
+    sum_sizes(team, gradients, output, tasks.parts)
+    if not meet(team.sync, team.size):
+        return
     if team.rank == 0:
-        set_fine_scales(gradients, output, in_bag, rules, table.scales[0])
+        set_fine_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table.scales[0])
     for row in range(bag.rows * team.rank // team.size, bag.rows * (team.rank + 1) // team.size):
         rows.sides[row] = 0
     if not meet(team.sync, team.size):

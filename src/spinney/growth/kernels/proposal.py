@@ -9,8 +9,8 @@ import numpy as np
 
 from spinney.binning.features import NO_DEFAULT
 from spinney.binning.kernels.records import Binned
-from spinney.growth.kernels.quantize import power_scale
-from spinney.growth.kernels.records import STATS, Control, Gradients
+from spinney.growth.kernels.quantize import join_sizes, power_scale, sum_sizes
+from spinney.growth.kernels.records import PART, Control, Gradients
 from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8, u16
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
@@ -31,6 +31,7 @@ class Proposal:
     zero: i64["data.features.columns"]
     bins: i64["data.features.columns"]
     low: i64["data.features.columns"]
+    parts: out(i64["PART * threads"])
     masses: out(i64["data.codes.rows"])
     mass: out(i64["threads * (width + 1)"])
     new_bin: out(i32["threads * (width + 1)"])
@@ -49,16 +50,11 @@ class NewCodes:
 
 
 @inline
-def round_masses(team, gradients, output, masses):
-    """Hessians of this thread's rows as whole numbers; all by the same steps."""
+def round_masses(team, gradients, output, parts, masses):
+    """Hessians of this thread's rows as whole numbers; all by the same steps (after `sum_sizes`)."""
     rows = gradients.rows
     pairs = tail(gradients.pairs, 2 * rows * output)
-    largest = 0.0
-    total = 0.0
-    for b in range(gradients.blocks):
-        at = STATS * (gradients.blocks * output + b)
-        largest = max(largest, gradients.stats[at + 1])
-        total += gradients.stats[at + 3]
+    _, largest, _, total = join_sizes(team.size, gradients, output, parts)
     scale = power_scale(largest, total, float(rows), LARGEST, SUM_LIMIT)
     for row in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
         masses[row] = np.int64(float(pairs[2 * row + 1]) * scale + 0.5)
@@ -143,7 +139,11 @@ def write_sparse(column, data, new_bin, proposal, new_codes):
 @kernel
 def propose(team: Member, data: Binned, gradients: Gradients, proposal: Proposal, new_codes: NewCodes):
     """Choose the bins of one tree and write the codes of all rows by columns."""
-    round_masses(team, gradients, proposal.control[0].output, proposal.masses)
+    output = proposal.control[0].output
+    sum_sizes(team, gradients, output, proposal.parts)
+    if not meet(team.sync, team.size):
+        return
+    round_masses(team, gradients, output, proposal.parts, proposal.masses)
     if not meet(team.sync, team.size):
         return
     mass = tail(proposal.mass, team.rank * (proposal.width + 1))

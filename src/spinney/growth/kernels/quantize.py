@@ -6,6 +6,7 @@ from spinney.growth.kernels.gather import OWNED
 from spinney.growth.kernels.records import PART, STATS
 from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
+from spinney.jit.intrinsics import bits_of, from_bits, tail
 from spinney.sampling.random_kernels import random_bits, unit
 
 PURPOSE_ROUNDING = 1
@@ -26,19 +27,54 @@ def power_scale(largest, total, count, largest_limit, total_limit):
 
 
 @inline
-def join_stats(gradients, output):
-    """Largest |g| and h and the sums of both, over all blocks of rows in their order."""
+def largest(gradients, output):
+    """Largest |g| and h of all rows."""
     max_g = 0.0
     max_h = 0.0
-    sum_g = 0.0
-    sum_h = 0.0
     first = STATS * gradients.blocks * output
     for at in range(first, first + STATS * gradients.blocks, STATS):
         max_g = max(max_g, gradients.stats[at])
         max_h = max(max_h, gradients.stats[at + 1])
-        sum_g += gradients.stats[at + 2]
-        sum_h += gradients.stats[at + 3]
-    return max_g, max_h, sum_g, sum_h
+    return max_g, max_h
+
+
+@inline
+def fine_scale(value):
+    """Power of two that brings a float32 above 0 between 2**29 and 2**30."""
+    exponent = (bits_of(value) >> 52) - 1023
+    return from_bits((1023 + 29 - exponent) << 52) if value > 0.0 else 1.0
+
+
+@inline
+def sum_sizes(team, gradients, output, parts):
+    """Sum |g| and h of this thread's share of all rows, as whole numbers of a fine step."""
+    max_g, max_h = largest(gradients, output)
+    scale_g = fine_scale(max_g)
+    scale_h = fine_scale(max_h)
+    pairs = tail(gradients.pairs, 2 * gradients.rows * output)
+    sum_g = np.int64(0)
+    sum_h = np.int64(0)
+    for row in range(gradients.rows * team.rank // team.size, gradients.rows * (team.rank + 1) // team.size):
+        # By way of int32, which vectors can convert to.
+        sum_g += np.int64(np.int32(abs(float(pairs[2 * row])) * scale_g))
+        sum_h += np.int64(np.int32(float(pairs[2 * row + 1]) * scale_h))
+    parts[team.rank * PART] = sum_g
+    parts[team.rank * PART + 1] = sum_h
+
+
+@inline
+def join_sizes(size, gradients, output, parts):
+    """Largest |g| and h and the sums of both over all rows, from what every thread has summed.
+
+    Maxima and sums of whole numbers: they do not depend on how rows are shared out, nor on their order.
+    """
+    max_g, max_h = largest(gradients, output)
+    sum_g = np.int64(0)
+    sum_h = np.int64(0)
+    for t in range(size):
+        sum_g += parts[t * PART]
+        sum_h += parts[t * PART + 1]
+    return max_g, max_h, float(sum_g) / fine_scale(max_g), float(sum_h) / fine_scale(max_h)
 
 
 @inline
@@ -52,13 +88,13 @@ def scale_rules(rules, scales):
 
 
 @inline
-def set_scales(gradients, output, in_bag, rules, scales):
-    """Choose the steps of this tree's gradients from the largest one and the sum, both taken in a fixed order.
+def set_scales(size, gradients, output, in_bag, rules, parts, scales):
+    """Choose the steps of this tree's gradients from the largest one and the sum (thread 0, after `sum_sizes`).
 
     Rounding is to nearest where rows are few and alike. It is stochastic where they are many, or where one towers over the
     others: small gradients would all become 0, but their sums matter.
     """
-    max_g, max_h, sum_g, sum_h = join_stats(gradients, output)
+    max_g, max_h, sum_g, sum_h = join_sizes(size, gradients, output, parts)
     count = float(in_bag)
     scales.g = power_scale(max_g, sum_g, count, float(LARGEST), SUM_LIMIT)
     scales.h = power_scale(max_h, sum_h, count, float(LARGEST), SUM_LIMIT)

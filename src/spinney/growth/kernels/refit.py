@@ -3,8 +3,8 @@
 import numpy as np
 
 from spinney.growth.kernels.nodes import write_tree
-from spinney.growth.kernels.quantize import set_scales
-from spinney.growth.kernels.records import Control, Gradients, Rules, Table, TreeArrays
+from spinney.growth.kernels.quantize import set_scales, sum_sizes
+from spinney.growth.kernels.records import PART, Control, Gradients, Rules, Table, TreeArrays
 from spinney.jit import Member, i32, i64, inline, item, kernel, out, record
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
@@ -28,6 +28,7 @@ class Everyone:
     leaves: i32["gradients.rows"]
     control: Control["1"]
     threads: i64
+    parts: out(i64["PART * threads"])
     sums: out(LeafSums["threads * table.max_nodes"])
 
 
@@ -74,8 +75,11 @@ def refit_leaves(
     """Compute value, cover and count of every node from the rows that count, then add the values to the scores of all rows."""
     output = everyone.control[0].output
     rows = gradients.rows
+    sum_sizes(team, gradients, output, everyone.parts)
+    if not meet(team.sync, team.size):
+        return
     if team.rank == 0:
-        set_scales(gradients, output, everyone.count, rules, table.scales[0])
+        set_scales(team.size, gradients, output, everyone.count, rules, everyone.parts, table.scales[0])
     if not meet(team.sync, team.size):
         return
     sum_leaves(

@@ -16,7 +16,7 @@ from spinney.growth.kernels.leaves import add_scores, leaf_sums
 from spinney.growth.kernels.nodes import start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
 from spinney.growth.kernels.partition import mark_sides, partition
-from spinney.growth.kernels.quantize import make_entries, set_scales
+from spinney.growth.kernels.quantize import make_entries, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
     FINISHED, TOGETHER, Axis, Bag, Found, Gradients, Lines, Rows, Rules, Sums, Table, Tasks, TreeArrays,
 )  # fmt: skip
@@ -213,8 +213,11 @@ def grow_tree(
     codes = bag.gathered.codes if gathered else data.codes
     pairs = bag.gathered.pairs if gathered else all_pairs
     work = Work(team, codes, data, axis, rules, rows, sums, found, lines, tasks, table)
+    sum_sizes(team, gradients, output, tasks.parts)
+    if not meet(team.sync, team.size):
+        return
     if team.rank == 0:
-        set_scales(gradients, output, in_bag, rules, table.scales[0])
+        set_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table.scales[0])
     if not meet(team.sync, team.size):
         return
     take_rows(team, bag, gathered, pairs, table.scales[0], rows, tasks.parts)
