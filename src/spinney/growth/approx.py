@@ -80,7 +80,7 @@ class ApproxGrower:
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         """Grow one tree for an output and add it to the scores; see `HistGrower.grow`."""
-        self._grower.control[0].output = output
+        self._grower.control["output"] = output
         for job in self._propose:
             self._team.run(job)
         tree = self._grower.grow(output, seed, in_bag)

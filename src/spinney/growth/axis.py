@@ -53,7 +53,7 @@ class TreeAxis:
 
     def use(self, columns: NDArray[np.int64]) -> None:
         """Lay out the axis for a tree that may be split by these columns, ascending."""
-        features, axis, extent = self._features, self.record, self.record.extent[0]
+        features, axis, extent = self._features, self.record, self.record.extent
         axis.used_columns[: len(columns)] = columns
         axis.allowed[:] = 0
         axis.allowed[columns] = 1
@@ -62,8 +62,8 @@ class TreeAxis:
         count = len(groups)
         axis.used_groups[:count] = groups
         np.cumsum(features.group_codes[groups], out=axis.starts[1 : count + 1])
-        extent.groups, extent.columns = count, len(columns)
-        extent.sparse_at, extent.sparse_packed = axis.starts[count], self._packed_before(count)
+        extent["groups"], extent["columns"] = count, len(columns)
+        extent["sparse_at"], extent["sparse_packed"] = axis.starts[count], self._packed_before(count)
         place = np.full(len(features.group_codes) + 1, -1)  # the last item is that of SPARSE
         place[groups] = np.arange(count)
         axis.low[:] = np.where(
@@ -81,14 +81,14 @@ class TreeAxis:
         start = axis.starts[at]
         packed = np.where(sparse, self._packed_before(count), start if self._wide else at * SPAN)
         laid = axis.units[: len(units)]
-        laid.begin = start + units[:, UNIT_BEGIN]
-        laid.end = start + units[:, UNIT_END]
-        laid.packed = packed + units[:, UNIT_BEGIN]
-        laid.member = units[:, UNIT_MEMBER]
-        laid.columns = units[:, UNIT_COLUMNS]
-        laid.cost = COST_OF_CODE * (units[:, UNIT_END] - units[:, UNIT_BEGIN] + COST_OF_UNIT)
+        laid["begin"] = start + units[:, UNIT_BEGIN]
+        laid["end"] = start + units[:, UNIT_END]
+        laid["packed"] = packed + units[:, UNIT_BEGIN]
+        laid["member"] = units[:, UNIT_MEMBER]
+        laid["columns"] = units[:, UNIT_COLUMNS]
+        laid["cost"] = COST_OF_CODE * (units[:, UNIT_END] - units[:, UNIT_BEGIN] + COST_OF_UNIT)
         axis.group_units[: count + 1] = np.searchsorted(at, np.arange(count + 1))
-        axis.extent[0].units = len(units)
+        axis.extent["units"] = len(units)
 
     def _packed_before(self, groups: int) -> int:
         """Packed sums of the first `groups` used groups."""

@@ -13,6 +13,7 @@ from spinney.growth.refit import AllRows, refit
 from spinney.growth.room import (
     control_room,
     found_room,
+    nodes_of,
     set_control,
     table_room,
     tasks_room,
@@ -82,13 +83,13 @@ class ExactGrower:
         if self._column_count < blocks.columns:
             self._use(draw_columns(blocks.columns, self._column_count, seed, self._choice.weights))
         self._team.run(self._job)
-        return self._copy_tree(int(self.control[0].nodes))
+        return self._copy_tree(nodes_of(self.control))
 
     def refit(self) -> Tree:
         """Compute the latest tree's values again, from the leaves of all rows in `leaves`, and add it to the scores."""
         assert self._refit is not None
         self._team.run(self._refit)
-        return self._copy_tree(int(self.control[0].nodes))
+        return self._copy_tree(nodes_of(self.control))
 
     def _copy_tree(self, nodes: int) -> Tree:
         parts = tree_parts(self._tree, nodes, self._unit)
@@ -105,7 +106,7 @@ class ExactGrower:
         chosen.used_columns[:count] = columns
         chosen.allowed[:] = 0
         chosen.allowed[columns] = 1
-        chosen.extent[0].columns = count
+        chosen.extent["columns"] = count
         cost = np.cumsum(np.diff(self._blocks.starts)[columns] + 1)
         self._own[:] = np.searchsorted(cost, cost[-1] * np.arange(threads + 1) // threads)
         self._own[-1] = count

@@ -19,6 +19,7 @@ from spinney.growth.refit import AllRows, refit
 from spinney.growth.room import (
     control_room,
     found_room,
+    nodes_of,
     set_control,
     table_room,
     tasks_room,
@@ -134,7 +135,7 @@ class HistGrower:
         if in_bag is not None:
             for job in self._after:
                 self._team.run(job)
-        return self._copy_tree(int(self.control[0].nodes))
+        return self._copy_tree(nodes_of(self.control))
 
     def walk(
         self,

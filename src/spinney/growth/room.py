@@ -12,19 +12,24 @@ from spinney.growth.kernels.records import Found, Rules, Table, Tasks, TreeArray
 from spinney.jit import room
 
 Control = Any  # an array of one records.Control
+_PARTS = ("feature", "left", "default_left", "value", "gain", "cover", "count")
 
 
 def control_room() -> Control:
     """Memory for what changes from tree to tree."""
-    return records.Control.zeros(1)
+    # A plain array: the fields of NumPy's record arrays take microseconds to reach, and this is written for every tree.
+    return np.zeros(1, records.Control.dtype)
 
 
 def set_control(control: Control, output: int, seed: int, rows: int, in_bag: int | None) -> None:
     """Say what the next tree is for; `in_bag` is None where it sees all rows."""
-    tree = control[0]
-    tree.output, tree.seed = output, seed
-    tree.in_bag = rows if in_bag is None else in_bag
-    tree.all_rows = in_bag is None
+    all_rows = in_bag is None
+    control[0] = (output, seed, rows if in_bag is None else in_bag, all_rows, 0)
+
+
+def nodes_of(control: Control) -> int:
+    """How many nodes the latest tree has."""
+    return int(control["nodes"][0])
 
 
 def table_room(max_nodes: int, slots: int, most_ahead: int = 0, words: int = 0) -> Table:
@@ -49,8 +54,7 @@ def tree_room(max_nodes: int) -> TreeArrays:
 
 def tree_parts(tree: TreeArrays, nodes: int, unit: float) -> dict[str, NDArray[Any]]:
     """Copy the arrays of a finished tree; `unit` is the power of two by which the weights were divided."""
-    names = ("feature", "left", "default_left", "value", "gain", "cover", "count")
-    parts: dict[str, NDArray[Any]] = {name: getattr(tree, name)[:nodes].copy() for name in names}
+    parts: dict[str, NDArray[Any]] = {name: getattr(tree, name)[:nodes].copy() for name in _PARTS}
     with np.errstate(over="ignore"):
         parts["gain"] *= unit
         parts["cover"] *= unit

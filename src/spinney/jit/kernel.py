@@ -77,22 +77,20 @@ class Kernel:
                 value = values[name]
                 if not (type(value) is int and kind.lowest <= value <= kind.highest):
                     values[name] = self._scalar(path + name, kind, value)
+        known = {**around, **values}
         for name, kind in fields.items():
             value = values[name]
             if isinstance(kind, Scalar):
                 ready.append(value)
             elif isinstance(kind, ArrayOf):
-                size = size_of(kind, module, {**around, **values})
-                self._check_array(path + name, kind, value, size)
+                self._check_array(path + name, kind, value, size_of(kind, module, known))
                 ready.append(value)
             else:
                 if not isinstance(value, kind):
                     raise KernelArgumentError(
                         f"kernel {self.name}: {path}{name} must be a {kind.__name__}, got {type(value).__name__}"
                     )
-                inner = {field: getattr(value, field) for field in kind.fields}
-                beside = {**around, **values}
-                self._check(f"{path}{name}.", kind.fields, inner, beside, kind.module, ready)
+                self._check(f"{path}{name}.", kind.fields, dict(vars(value)), known, kind.module, ready)
 
     def _scalar(self, name: str, kind: Scalar, value: Any) -> Any:
         whole = kind.dtype.kind in "iu"

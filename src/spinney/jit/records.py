@@ -67,20 +67,18 @@ def room(kind: type[T], **known: Any) -> T:
     [0.0, 0.0, 0.0, 0.0]
     """
     declared: Any = kind
-    values = {}
     for name, field in declared.fields.items():
-        if name in known:
-            values[name] = known[name]
-        elif isinstance(field, ArrayOf):
-            values[name] = field.item.zeros(size_of(field, declared.module, {**known, **values}))
-        else:
-            raise TypeError(f"{kind.__name__}.{name} must be given")
-    return kind(**values)
+        if name not in known:
+            if not isinstance(field, ArrayOf):
+                raise TypeError(f"{kind.__name__}.{name} must be given")
+            known[name] = field.item.zeros(size_of(field, declared.module, known))
+    return kind(**{name: known[name] for name in declared.fields})
 
 
 def size_of(array: ArrayOf, module: str, known: dict[str, Any]) -> int:
     """How many items an array must hold: an expression over numbers and records beside it, and constants of a module."""
-    return int(eval(_code(array.size), _constants(module), known))
+    size: int = eval(_code(array.size), _constants(module), known)
+    return size
 
 
 @cache
