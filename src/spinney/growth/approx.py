@@ -14,7 +14,7 @@ from spinney.binning.features import SPARSE, Features
 from spinney.binning.matrix import BinnedMatrix, StoredCodes, row_stride
 from spinney.growth.grower import HistGrower
 from spinney.growth.kernels.proposal import NewCodes, Proposal, move_codes, propose
-from spinney.growth.kernels.records import Gradients
+from spinney.growth.kernels.records import Gradients, Parts
 from spinney.growth.refit import AllRows
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
@@ -100,6 +100,7 @@ class ApproxGrower:
             Proposal,
             control=self._grower.control,
             threads=self._team.size,
+            parts=room(Parts, threads=self._team.size),
             width=int(fine.features.bins.max()),
             most=self._cuts.last.shape[1],
             wide=int(coarse.wide),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.growth.kernels.records import Gradients, Rules, Table, TreeArrays
+from spinney.growth.kernels.records import Gradients, Parts, Rules, Table, TreeArrays
 from spinney.growth.kernels.refit import Everyone, refit_leaves
 from spinney.growth.room import Control
 from spinney.jit import Bound, room
@@ -47,6 +47,7 @@ def refit(
         leaves=leaves,
         control=control,
         threads=team.size,
+        parts=room(Parts, threads=team.size),
         table=table,
     )
     job: Bound = refit_leaves.bind(everyone, all_rows.gradients, rules, table, tree)

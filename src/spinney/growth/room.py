@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.growth.kernels import records
-from spinney.growth.kernels.records import Found, Rules, Table, Tasks, TreeArrays
+from spinney.growth.kernels.records import Found, Parts, Rules, Table, Tasks, TreeArrays
 from spinney.jit import room
 
 Control = Any  # an array of one records.Control
@@ -44,7 +44,10 @@ def found_room(threads: int, columns: int, rules: Rules, words: int = 0) -> Foun
 
 def tasks_room(threads: int, columns: int, units: int = 0, sides: int = 0, words: int = 0) -> Tasks:
     """Memory for the tasks of all threads."""
-    return room(Tasks, threads=threads, columns=columns, words=words, sides_size=sides, units=units)
+    parts = room(Parts, threads=threads)
+    return room(
+        Tasks, threads=threads, columns=columns, words=words, sides_size=sides, units=units, parts=parts
+    )
 
 
 def tree_room(max_nodes: int) -> TreeArrays:

@@ -97,8 +97,8 @@ def take_amounts(team, bag, pairs, scales, rows, parts):
         rows.sides[row] = 1
         g_sum += g
         h_sum += h
-    parts[team.rank * PART] = g_sum
-    parts[team.rank * PART + 1] = h_sum
+    parts.sums[team.rank * PART] = g_sum
+    parts.sums[team.rank * PART + 1] = h_sum
 
 
 @inline

@@ -51,8 +51,8 @@ def start_tree(size, in_bag, rules, tasks, table):
     g = 0
     h = 0
     for t in range(size):
-        g += tasks.parts[t * PART]
-        h += tasks.parts[t * PART + 1]
+        g += tasks.parts.sums[t * PART]
+        h += tasks.parts.sums[t * PART + 1]
     make_node(0, -1, ROOT, in_bag, 0, g, h, table)
     root = table.nodes[0]
     root.order = 0

@@ -10,7 +10,7 @@ import numpy as np
 from spinney.binning.features import NO_DEFAULT
 from spinney.binning.kernels.records import Binned
 from spinney.growth.kernels.quantize import join_sizes, power_scale, sum_sizes
-from spinney.growth.kernels.records import Control, Gradients
+from spinney.growth.kernels.records import Control, Gradients, Parts
 from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8, u16
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
@@ -31,7 +31,7 @@ class Proposal:
     zero: i64["data.features.columns"]
     bins: i64["data.features.columns"]
     low: i64["data.features.columns"]
-    parts: out(i64["PART * threads"])
+    parts: Parts
     masses: out(i64["data.codes.rows"])
     mass: out(i64["threads * (width + 1)"])
     new_bin: out(i32["threads * (width + 1)"])

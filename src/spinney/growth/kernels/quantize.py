@@ -58,8 +58,8 @@ def sum_sizes(team, gradients, output, parts):
         # By way of int32, which vectors can convert to.
         sum_g += np.int64(np.int32(abs(float(pairs[2 * row])) * scale_g))
         sum_h += np.int64(np.int32(float(pairs[2 * row + 1]) * scale_h))
-    parts[team.rank * PART] = sum_g
-    parts[team.rank * PART + 1] = sum_h
+    parts.sums[team.rank * PART] = sum_g
+    parts.sums[team.rank * PART + 1] = sum_h
 
 
 @inline
@@ -72,8 +72,8 @@ def join_sizes(size, gradients, output, parts):
     sum_g = np.int64(0)
     sum_h = np.int64(0)
     for t in range(size):
-        sum_g += parts[t * PART]
-        sum_h += parts[t * PART + 1]
+        sum_g += parts.sums[t * PART]
+        sum_h += parts.sums[t * PART + 1]
     return max_g, max_h, float(sum_g) / fine_scale(max_g), float(sum_h) / fine_scale(max_h)
 
 
@@ -137,5 +137,5 @@ def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
             to += 1
             sum_g += g
             sum_h += h
-    parts[team.rank * PART] = sum_g
-    parts[team.rank * PART + 1] = sum_h
+    parts.sums[team.rank * PART] = sum_g
+    parts.sums[team.rank * PART + 1] = sum_h

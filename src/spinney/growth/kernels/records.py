@@ -6,6 +6,7 @@ from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
 PLANES = 3  # of a histogram: gradients, hessians, rows
 STATS = 4  # of a block of rows: largest |g|, largest h, sum of |g|, sum of h
 LINES = 4  # of the scratch of a search: left gradients, hessians, rows, and the bins that these belong to
+PART = 8  # items from one thread's sums to the next one's, a cache line
 SPARE_SLOTS = 2  # for histograms that are not kept
 
 # State of a leaf that can be split
@@ -223,6 +224,14 @@ class Sums:
     alive: out(u8["(slots + SPARE_SLOTS) * axis.unit_count"])
 
 
+@record
+class Parts:
+    """Two sums of each thread's rows, a cache line apart from those of the next one."""
+
+    threads: i64
+    sums: out(i64["PART * threads"])
+
+
 @item
 class Scales:
     """Steps of quantized gradients, and penalties in their terms."""
@@ -401,7 +410,7 @@ class Tasks:
     columns: i64
     words: i64
     sides_size: i64
-    parts: out(i64["PART * threads"])  # root sums of each thread's rows
+    parts: Parts
     tasks: out(Task["threads"])
     schedules: out(Schedule["threads"])
     sets: out(i64["threads * words"])
@@ -410,9 +419,6 @@ class Tasks:
     units: i64
     costs: out(i64["units + 1"])
     bounds: out(i64["threads + 1"])
-
-
-PART = 8  # items apart, a cache line
 
 
 @record

@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney.growth.kernels.nodes import write_tree
 from spinney.growth.kernels.quantize import set_scales, sum_sizes
-from spinney.growth.kernels.records import Control, Gradients, Rules, Table, TreeArrays
+from spinney.growth.kernels.records import Control, Gradients, Parts, Rules, Table, TreeArrays
 from spinney.jit import Member, i32, i64, inline, item, kernel, out, record
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
@@ -28,7 +28,7 @@ class Everyone:
     leaves: i32["gradients.rows"]
     control: Control["1"]
     threads: i64
-    parts: out(i64["PART * threads"])
+    parts: Parts
     sums: out(LeafSums["threads * table.max_nodes"])
 
 
