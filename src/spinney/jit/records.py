@@ -7,8 +7,6 @@ may also make records of what they have, with the same class. A tuple's fields c
 in arrays.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping

@@ -23,7 +23,7 @@ def spread(
     items : iterable
         What to do it for.
     threads : int
-        How many threads, the calling one included. Where the system allows fewer, there are fewer.
+        How many threads. Where the system allows fewer, there are fewer; the calling one works where there would be no other.
     stop : callable, optional
         Called when something goes wrong, to end what other threads are at.
 
@@ -54,10 +54,12 @@ def spread(
             left.clear()
             stop()
 
-    helpers = [threading.Thread(target=work_off, daemon=True) for _ in range(min(threads, len(left)) - 1)]
+    # The calling thread only waits where it has others: an interrupt would find it in the middle of an item.
+    wanted = min(threads, len(left))
+    helpers = [threading.Thread(target=work_off, daemon=True) for _ in range(wanted if wanted > 1 else 0)]
     try:
-        start_all(helpers)
-        work_off()
+        if start_all(helpers) == 0:
+            work_off()
         join_all(helpers)
     except BaseException:
         left.clear()

@@ -5,8 +5,6 @@ hold, written as an expression (`f64["rows * columns"]`). `out(...)` marks an ar
 with the decorator `item` is a type of items with named fields: `Node["max_nodes"]` is an array of them.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ class Scalar:
     lowest: float = math.inf
     highest: float = -math.inf
 
-    def __getitem__(self, size: str) -> ArrayOf:
+    def __getitem__(self, size: str) -> "ArrayOf":
         return ArrayOf(self, size, writable=False)
 
     def zeros(self, count: int) -> Any:
@@ -41,7 +39,7 @@ class Item:
     name: str
     dtype: np.dtype[np.generic]
 
-    def __getitem__(self, size: str) -> ArrayOf:
+    def __getitem__(self, size: str) -> "ArrayOf":
         return ArrayOf(self, size, writable=False)
 
     def zeros(self, count: int) -> Any:
