@@ -76,6 +76,16 @@ def test_a_value_of_the_wrong_type_is_an_error_that_names_the_parameter(kind, na
         kind(**{name: value}).fit(table, two)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["max_depth", "max_leaves"])
+def test_none_means_no_limit_and_stays_what_was_given(kind, name, table, two):
+    endless = kind(n_estimators=2, min_child_samples=5, **{name: None})
+    assert clone(endless).get_params()[name] is None
+    zero = kind(n_estimators=2, min_child_samples=5, **{name: 0})
+    assert endless.fit(table, two).model_ == zero.fit(table, two).model_
+    assert endless.get_params()[name] is None
+
+
 def test_other_spellings_are_for_native_training_only():
     with pytest.raises(TypeError, match="eta"):
         sp.GBMRegressor(eta=0.1)

@@ -69,8 +69,8 @@ def test_a_docstring_section_follows_the_order_asked_for():
     assert numpydoc(["max_leaves", "grow_policy"]).splitlines()[:5] == [
         "Parameters",
         "----------",
-        "max_leaves : int, default=31",
-        "    Most leaves of one tree. 0 means no limit.",
+        "max_leaves : int or None, default=31",
+        "    Most leaves of one tree. 0 or None means no limit.",
         "grow_policy : {'lossguide', 'depthwise'}, default='lossguide'",
     ]
 

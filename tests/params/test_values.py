@@ -145,6 +145,8 @@ def test_a_value_under_another_spelling_is_reported_with_both_names():
     [
         ("max_depth", -1, 0),
         ("max_depth", np.float64(-1), 0),
+        ("max_depth", None, 0),
+        ("max_leaves", None, 0),
         ("early_stopping_rounds", 0, None),
         ("n_jobs", -1, None),
         ("num_class", 1, 0),

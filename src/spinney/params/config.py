@@ -107,8 +107,8 @@ class Config:
         group="growing a tree",
         low=0,
         high=_INT32,
-        also={-1: 0},
-        doc="Most splits on the way from the root to a leaf. 0 means no limit.",
+        also={-1: 0, None: 0},
+        doc="Most splits on the way from the root to a leaf. 0 or None means no limit.",
     )
     max_leaves: int = param(
         31,
@@ -116,9 +116,10 @@ class Config:
         low=0,
         # A tree of 2**30 leaves has fewer than 2**31 nodes, so that a node's number fits in 32 bits.
         high=2**30,
+        also={None: 0},
         excluded={1: "a tree with one leaf has no split; give 0 for no limit, or 2 or more"},
         aliases=("num_leaves", "num_leaf", "max_leaf", "max_leaf_nodes"),
-        doc="Most leaves of one tree. 0 means no limit.",
+        doc="Most leaves of one tree. 0 or None means no limit.",
     )
     min_child_samples: int = param(
         20,

@@ -69,7 +69,7 @@ class Row:
     high: float | None = None
     low_open: bool = False
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    also: Mapping[int, int | None] = field(default_factory=dict)
+    also: Mapping[int | None, int | None] = field(default_factory=dict)
     excluded: Mapping[int, str] = field(default_factory=dict)
     in_model: bool = True
 
@@ -107,7 +107,7 @@ def param(
     high: float | None = None,
     low_open: bool = False,
     choices: Mapping[str, tuple[str, ...]] = _NOTHING,
-    also: Mapping[int, int | None] = _NOTHING,
+    also: Mapping[int | None, int | None] = _NOTHING,
     excluded: Mapping[int, str] = _NOTHING,
     in_model: bool = True,
 ) -> T:
@@ -136,7 +136,8 @@ def share(default: float, *, group: str, doc: str, aliases: tuple[str, ...] = ()
 def row_of(parameter: Field[Any]) -> Row:
     """Return the row of a field made by `param`, with its name and type filled in."""
     row: Row = parameter.metadata["row"]
-    return replace(row, name=parameter.name, kind=_KINDS[parameter.type])
+    kind = _KINDS[parameter.type]
+    return replace(row, name=parameter.name, kind=f"{kind} or None" if None in row.also else kind)
 
 
 def _number(bound: float) -> str:

@@ -63,7 +63,7 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
     if row.kind == "str or sequence of str":
         return _words(row, value, said)
     if value is None and row.kind.endswith("or None"):
-        return None
+        return row.also.get(None)
     if row.kind in _BY_COLUMN:
         return _BY_COLUMN[row.kind](value, said)
     if row.kind.startswith("int"):
