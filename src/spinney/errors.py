@@ -14,7 +14,7 @@ class ParameterError(SpinneyError, ValueError):
 
 
 class ParameterTypeError(SpinneyError, TypeError):
-    """A hyper-parameter has a value of the wrong type."""
+    """A hyper-parameter has a value of the wrong type, or an estimator was given one that it does not have."""
 
 
 class DataError(SpinneyError, ValueError):

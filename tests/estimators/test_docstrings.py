@@ -2,10 +2,16 @@
 
 import inspect
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import spinney as sp
+from spinney.estimators import generated
+from spinney.estimators.constructors import source
+from spinney.estimators.parameters import ESTIMATORS
 from spinney.params import table
 
 KINDS = (sp.GBMClassifier, sp.GBMRegressor)
@@ -21,6 +27,28 @@ def defaults(kind):
 def documented_defaults(kind):
     section = kind.__doc__.split("Attributes\n----------")[0]
     return dict(re.findall(r"^(\w+) : .*default=(.*)$", section, re.MULTILINE))
+
+
+def test_the_constructors_are_up_to_date():
+    assert Path(generated.__file__).read_text(encoding="utf-8") == source(), (
+        "the table changed; run `python -m spinney.estimators > src/spinney/estimators/generated.py`"
+    )
+
+
+def test_the_command_writes_the_constructors():
+    done = subprocess.run(
+        [sys.executable, "-m", "spinney.estimators"], capture_output=True, check=True, encoding="utf-8"
+    )
+    assert done.stdout == source()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parameters_are_named_and_in_the_order_of_the_table(kind):
+    rows = ESTIMATORS[kind.__name__]
+    assert list(defaults(kind).items()) == [(name, row.default) for name, row in rows.items()]
+    for parameter in inspect.signature(kind).parameters.values():
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    assert inspect.signature(kind.__init__).parameters.keys() - {"self"} == rows.keys()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,7 +4,8 @@ Enters: tables, targets and constructor parameters as scikit-learn hands them ov
 `Model`, and predictions in the user's own labels.
 Must not know: how trees grow, what a bin is. An estimator checks, translates and calls `training`.
 
-`gbm.py` names the estimators, `base.py` is what they share, `samples.py` rows on their way into a data set, `evaluation.py`
-the forms of `eval_set`, `holdout.py` drawing validation rows, `labels.py` classes, `staged.py` predictions round by
-round, `documents.py` the docstrings.
+`gbm.py` names the estimators, `base.py` is what they share, `parameters.py` which parameters each has, `names.py` what is
+said about other names, `generated.py` the constructors, which `constructors.py` writes, `documents.py` the docstrings,
+`samples.py` rows on their way into a data set, `evaluation.py` the forms of `eval_set`, `holdout.py` drawing validation
+rows, `labels.py` classes, `staged.py` predictions round by round.
 """

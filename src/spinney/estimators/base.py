@@ -20,27 +20,17 @@ from spinney.data import Table, match_columns, read_margin, read_table, read_wei
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.evaluation import Evaluation, evaluations, naming, single_evaluation
 from spinney.estimators.holdout import held_out
+from spinney.estimators.names import check_names
+from spinney.estimators.parameters import FRACTION, ROUNDS
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
 from spinney.metrics import metrics_of
 from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
-from spinney.params.rows import Row
 from spinney.params.validate import checked
 from spinney.training.boosting import train
 from spinney.training.callbacks import Callback, History
 
-_ROUNDS = Row(name="n_estimators", kind="int", default=100, group="", doc="", low=1, high=2**31 - 1)
-_FRACTION = Row(
-    name="validation_fraction",
-    kind="float or None",
-    default=None,
-    group="",
-    doc="",
-    low=0,
-    high=1,
-    low_open=True,
-)
 _IN_TABLE = frozenset(row.name for row in table())
 
 
@@ -112,7 +102,7 @@ class GBMBase(BaseEstimator, ABC):
         """
         # A fit that fails must not leave the trees of an earlier one beside columns or classes of its own.
         self.__dict__.pop("model_", None)
-        rounds: Any = checked(_ROUNDS, self.n_estimators)
+        rounds: Any = checked(ROUNDS, self.n_estimators)
         if not isinstance(self.progress, bool | np.bool_):
             raise ParameterTypeError(f"progress={self.progress!r} must be True or False")
         watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
@@ -125,6 +115,18 @@ class GBMBase(BaseEstimator, ABC):
         self.best_iteration_ = self.model_.best_round
         self.n_iter_ = self.model_.rounds
         self.n_estimators_ = self.n_iter_ if self.best_iteration_ is None else self.best_iteration_
+        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of the constructor.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        check_names(self, params)
+        super().set_params(**params)
         return self
 
     @property
@@ -182,12 +184,6 @@ class GBMBase(BaseEstimator, ABC):
         bare = train(replace(config, base_score=start), dataset, 0, valid=valid, callbacks=callbacks)
         return Model(bare.forest, fixed, config.objective, config, dataset.schema)
 
-    def _keep(self, given: Mapping[str, object]) -> None:
-        """Keep what a constructor was given, untouched: scikit-learn wants it checked in `fit`, not before."""
-        for name, value in given.items():
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
-
     def _datasets(
         self, X: object, y: object, weight: object, margin: object, watched: list[Evaluation]
     ) -> tuple[Config, Dataset, dict[str, Dataset]]:
@@ -243,7 +239,7 @@ class GBMBase(BaseEstimator, ABC):
         return parse({**given, **told})
 
     def _fraction(self, config: Config, watched: list[Evaluation]) -> float | None:
-        fraction: Any = checked(_FRACTION, self.validation_fraction)
+        fraction: Any = checked(FRACTION, self.validation_fraction)
         if fraction is not None and watched:
             raise ParameterError(
                 f"validation_fraction={fraction} contradicts eval_set, or X_val and y_val: there are validation data "

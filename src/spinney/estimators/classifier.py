@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from spinney import objectives
 from spinney.binning.dataset import Dataset
 from spinney.estimators.base import GBMBase
 from spinney.estimators.documents import documented
+from spinney.estimators.generated import GBMClassifierParameters
 from spinney.estimators.labels import (
     certain_scores,
     find_classes,
@@ -27,7 +28,7 @@ from spinney.estimators.samples import Sample
 
 
 @documented
-class GBMClassifier(ClassifierMixin, GBMBase):
+class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
     """Gradient boosting of trees for two classes or more; labels may be strings, whole numbers or booleans.
 
     Where all rows with a weight above 0 are of one class, as in a fold without a rare label, nothing is left to learn: the
@@ -78,60 +79,6 @@ class GBMClassifier(ClassifierMixin, GBMBase):
     classes_: NDArray[Any]
     n_classes_: int
     class_weight: object
-
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_leaves: int = 31,
-        max_depth: int = 0,
-        grow_policy: str = "lossguide",
-        tree_method: str = "hist",
-        proposal: str = "global",
-        sketch_eps: float | None = None,
-        min_child_samples: int = 20,
-        min_child_weight: float = 1e-3,
-        gamma: float = 0.0,
-        reg_lambda: float = 1.0,
-        reg_alpha: float = 0.0,
-        max_delta_step: float = 0.0,
-        monotone_constraints: Sequence[int] | Mapping[str | int, int] | str | None = None,
-        interaction_constraints: Sequence[Sequence[str | int]] | str | None = None,
-        subsample: float = 1.0,
-        sampling_method: str = "uniform",
-        top_rate: float = 0.2,
-        other_rate: float = 0.1,
-        goss_warm_up: bool = True,
-        leaf_values: str = "sample",
-        colsample_bytree: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        feature_weights: ArrayLike | Mapping[str | int, float] | None = None,
-        scale_pos_weight: float = 1.0,
-        class_weight: Mapping[Any, float] | str | None = None,
-        base_score: float | None = None,
-        max_bin: int = 255,
-        bundle: bool = True,
-        bundle_order: str = "auto",
-        max_conflict_rate: float = 0.0,
-        absent: str = "zero",
-        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
-        unseen: str = "missing",
-        max_cat_to_onehot: int = 4,
-        max_cat_threshold: int = 32,
-        min_data_per_group: int = 100,
-        cat_smooth: float = 10.0,
-        cat_l2: float = 10.0,
-        eval_metric: str | Sequence[str] | None = (),
-        early_stopping_rounds: int | None = None,
-        min_delta: float = 0.0,
-        validation_fraction: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self._keep(locals())
 
     def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[Any]:
         """Predict the most probable class.

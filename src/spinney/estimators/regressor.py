@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +15,11 @@ from spinney import objectives
 from spinney.data import read_vector
 from spinney.estimators.base import GBMBase
 from spinney.estimators.documents import documented
+from spinney.estimators.generated import GBMRegressorParameters
 
 
 @documented
-class GBMRegressor(RegressorMixin, GBMBase):
+class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
     """Gradient boosting of trees for a numeric target.
 
     {parameters}
@@ -55,58 +56,6 @@ class GBMRegressor(RegressorMixin, GBMBase):
     >>> regressor.predict([[0.2], [0.8]]).round(1)
     array([0. , 0.6])
     """
-
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_leaves: int = 31,
-        max_depth: int = 0,
-        grow_policy: str = "lossguide",
-        tree_method: str = "hist",
-        proposal: str = "global",
-        sketch_eps: float | None = None,
-        min_child_samples: int = 20,
-        min_child_weight: float = 1e-3,
-        gamma: float = 0.0,
-        reg_lambda: float = 1.0,
-        reg_alpha: float = 0.0,
-        max_delta_step: float = 0.0,
-        monotone_constraints: Sequence[int] | Mapping[str | int, int] | str | None = None,
-        interaction_constraints: Sequence[Sequence[str | int]] | str | None = None,
-        subsample: float = 1.0,
-        sampling_method: str = "uniform",
-        top_rate: float = 0.2,
-        other_rate: float = 0.1,
-        goss_warm_up: bool = True,
-        leaf_values: str = "sample",
-        colsample_bytree: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        feature_weights: ArrayLike | Mapping[str | int, float] | None = None,
-        base_score: float | None = None,
-        max_bin: int = 255,
-        bundle: bool = True,
-        bundle_order: str = "auto",
-        max_conflict_rate: float = 0.0,
-        absent: str = "zero",
-        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
-        unseen: str = "missing",
-        max_cat_to_onehot: int = 4,
-        max_cat_threshold: int = 32,
-        min_data_per_group: int = 100,
-        cat_smooth: float = 10.0,
-        cat_l2: float = 10.0,
-        eval_metric: str | Sequence[str] | None = (),
-        early_stopping_rounds: int | None = None,
-        min_delta: float = 0.0,
-        validation_fraction: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self._keep(locals())
 
     def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
         """Predict the target.

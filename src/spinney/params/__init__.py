@@ -14,7 +14,7 @@ from spinney.params.by_column import found_places, placed
 from spinney.params.choices import metrics_for
 from spinney.params.config import Config, table
 from spinney.params.names import parse, resolve
-from spinney.params.render import default_of, doc, markdown, numpydoc
+from spinney.params.render import markdown, numpydoc
 from spinney.params.rows import Row
 from spinney.params.validate import checked_rounds
 
@@ -22,8 +22,6 @@ __all__ = [
     "Config",
     "Row",
     "checked_rounds",
-    "default_of",
-    "doc",
     "found_places",
     "markdown",
     "metrics_for",

@@ -13,7 +13,7 @@ from spinney.params.validate import checked, shown
 _PAGE = "`python -m spinney.params` and docs/parameters.md list every parameter"
 
 # What is an argument of `train` here and may be a parameter elsewhere.
-_TRAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+TRAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "rounds": (
         "num_boost_round",
         "n_estimators",
@@ -31,7 +31,7 @@ _TRAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "callbacks": (),
 }
 
-_PRINTING = ("verbosity", "verbose", "verbose_eval", "silent")
+PRINTING = ("verbosity", "verbose", "verbose_eval", "silent")
 
 
 @cache
@@ -133,29 +133,30 @@ def _rows(given: Mapping[str, object]) -> list[tuple[Row, str, object]]:
 
 
 def _stranger(name: str, value: object) -> str:
-    for argument, others in _TRAIN_ARGUMENTS.items():
+    for argument, others in TRAIN_ARGUMENTS.items():
         if name == argument or name in others:
             return (
                 f"{name}={shown(value)} is not a parameter of the model; pass it to `train` as its "
                 f"argument `{argument}=`"
             )
-    if name in _PRINTING:
+    if name in PRINTING:
         return (
             f"unknown parameter {name!r}: nothing is printed unless a callback or a progress display is "
             f"asked for, so leave it out; {_PAGE}"
         )
-    return f"unknown parameter {name!r}{_suggestion(name)} {_PAGE}"
-
-
-def _suggestion(name: str) -> str:
-    plain = name.lower().replace("-", "_").replace(" ", "_")
-    near: dict[str, str] = {}
-    for spelling in get_close_matches(plain, spellings(), n=5, cutoff=0.75):
-        near.setdefault(spellings()[spelling].name, spelling)
-    if not near:
-        return ";"
+    near = nearest(name, {spelling: row.name for spelling, row in spellings().items()})
     words = [
         repr(spelling) if spelling == canonical else f"{spelling!r} (another spelling of {canonical!r})"
-        for canonical, spelling in list(near.items())[:3]
+        for canonical, spelling in near.items()
     ]
-    return f"; did you mean {' or '.join(words)}?"
+    meant = f" did you mean {' or '.join(words)}?" if words else ""
+    return f"unknown parameter {name!r};{meant} {_PAGE}"
+
+
+def nearest(name: str, known: Mapping[str, str]) -> dict[str, str]:
+    """What was probably meant by a name, three at most: of spellings with their canonical names, the nearest, by the latter."""
+    plain = name.lower().replace("-", "_").replace(" ", "_")
+    near: dict[str, str] = {}
+    for spelling in get_close_matches(plain, known, n=5, cutoff=0.75):
+        near.setdefault(known[spelling], spelling)
+    return dict(list(near.items())[:3])

@@ -1,10 +1,9 @@
 """The table as documentation: the parameters page and the estimators' docstrings."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 
 from spinney.params.config import table
-from spinney.params.names import find, spellings
 from spinney.params.rows import GROUPS, Row
 
 _INTRODUCTION = """\
@@ -26,28 +25,6 @@ These belong to `Dataset`, which takes them by keyword under the names of the fi
 only with the values that its `Dataset` has. Estimators make their own `Dataset` and take them like all others.
 """,
 }
-
-
-def default_of(name: str) -> object:
-    """Return the default of a parameter.
-
-    Examples
-    --------
-    >>> default_of("max_leaves")
-    31
-    """
-    return find(name).default
-
-
-def doc(name: str) -> str:
-    """Return the meaning of a parameter in words.
-
-    Examples
-    --------
-    >>> doc("reg_lambda")
-    'L2 penalty on leaf values.'
-    """
-    return find(name).doc
 
 
 def markdown() -> str:
@@ -78,48 +55,32 @@ def markdown() -> str:
     return "\n".join(parts)
 
 
-def numpydoc(names: Sequence[str], overrides: Mapping[str, str] | None = None) -> str:
+def numpydoc(rows: Iterable[Row]) -> str:
     """Render the Parameters section of an estimator's docstring.
 
     Parameters
     ----------
-    names : sequence of str
+    rows : iterable of Row
         Parameters in the order of the section.
-    overrides : mapping of str to str, optional
-        Text in place of the table's, by name. For a parameter of the table it replaces the meaning. For
-        any other name its first line is the type and default, the rest the meaning.
 
     Returns
     -------
     str
         The section, starting at the left margin and without a newline at its end.
 
-    Raises
-    ------
-    ParameterError
-        If a name is neither in the table nor in `overrides`.
-
     Examples
     --------
-    >>> print(numpydoc(["n_estimators", "eta"], {"n_estimators": "int, default=100\\nNumber of rounds."}))
+    >>> print(numpydoc(row for row in table() if row.name == "learning_rate"))
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of rounds.
-    eta : float, default=0.1
+    learning_rate : float, default=0.1
         Factor on what each tree adds to the score.
     """
-    replaced = overrides or {}
     lines = ["Parameters", "----------"]
-    for name in names:
-        if name in replaced and name not in spellings():
-            head, _, meaning = replaced[name].partition("\n")
-        else:
-            row = find(name)
-            kind = "{" + ", ".join(map(repr, row.choices)) + "}" if row.kind == "str" else row.kind
-            head, meaning = f"{kind}, default={row.default!r}", replaced.get(name, row.doc)
-        lines.append(f"{name} : {head}")
-        lines += textwrap.wrap(meaning, width=100, initial_indent="    ", subsequent_indent="    ")
+    for row in rows:
+        kind = "{" + ", ".join(map(repr, row.choices)) + "}" if row.kind == "str" else row.kind
+        lines.append(f"{row.name} : {kind}, default={row.default!r}")
+        lines += textwrap.wrap(row.doc, width=100, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)
 
 

@@ -1,0 +1,92 @@
+"""The names of an estimator's parameters, and what to say about one that it does not have."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, wraps
+from typing import ParamSpec
+
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.estimators.parameters import ESTIMATORS
+from spinney.params.names import PRINTING, nearest, spellings
+from spinney.params.validate import shown
+
+P = ParamSpec("P")
+
+# What is an argument of `fit` here and may be a parameter elsewhere.
+_FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "eval_set": ("evals", "valid_sets", "valid"),
+    "sample_weight": ("weight",),
+    "base_margin": ("init_score",),
+    "callbacks": (),
+}
+
+
+def named(init: Callable[P, None]) -> Callable[P, None]:
+    """Let a constructor say what is right where it is given a name that it does not have."""
+    accepted = inspect.signature(init).parameters
+
+    @wraps(init)
+    def checked(*args: P.args, **given: P.kwargs) -> None:
+        estimator = type(args[0]).__name__
+        if len(args) > 1:
+            raise ParameterTypeError(
+                f"{estimator} takes parameters by name, such as n_estimators=100; found {shown(args[1])} without a name"
+            )
+        for name, value in given.items():
+            if name not in accepted:
+                raise ParameterTypeError(_stranger(estimator, accepted, name, value))
+        init(*args, **given)
+
+    return checked
+
+
+def keep(estimator: object, given: Mapping[str, object]) -> None:
+    """Keep what a constructor was given, untouched: scikit-learn wants it checked in `fit`, not before."""
+    for name, value in given.items():
+        if name != "self":
+            setattr(estimator, name, value)
+
+
+def check_names(estimator: object, given: Mapping[str, object]) -> None:
+    """Refuse names that an estimator's constructor does not have.
+
+    Raises
+    ------
+    ParameterError
+        At the first of them; the message says what is right.
+    """
+    accepted = inspect.signature(type(estimator)).parameters
+    for name, value in given.items():
+        # scikit-learn writes a parameter of a parameter as outer__inner.
+        if name.partition("__")[0] not in accepted:
+            raise ParameterError(_stranger(type(estimator).__name__, accepted, name, value))
+
+
+@cache
+def _canonical() -> Mapping[str, str]:
+    """Every spelling of a parameter of training or of an estimator, with its name here."""
+    rows = [*spellings().values(), *(row for rows in ESTIMATORS.values() for row in rows.values())]
+    return {spelling: row.name for row in rows for spelling in (row.name, *row.aliases)}
+
+
+def _stranger(estimator: str, accepted: Collection[str], name: str, value: object) -> str:
+    said = f"{estimator} has no parameter {name}={shown(value)}"
+    known = _canonical().get(name)
+    if known is not None and known in accepted:
+        return f"{said}: {name} is called {known} here"
+    for argument, others in _FIT_ARGUMENTS.items():
+        if name == argument or name in others:
+            return f"{said}: give it to `fit` as its argument `{argument}=`"
+    if name in PRINTING:
+        return (
+            f"{said}: nothing is printed unless it is asked for, so leave it out; progress=True shows a progress bar, and "
+            "`fit(callbacks=...)` calls a function after each round"
+        )
+    if known is not None:
+        owners = [other for other, rows in ESTIMATORS.items() if known in rows]
+        return f"{said}: {f'it belongs to {owners[0]}' if owners else 'it follows from the target'}, so leave it out"
+    near = nearest(name, {spelling: name for spelling, name in _canonical().items() if name in accepted})
+    meant = f" did you mean {' or '.join(near)}?" if near else ""
+    return f"{said};{meant} `help({estimator})` lists every parameter"

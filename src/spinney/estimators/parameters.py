@@ -1,0 +1,109 @@
+"""Which parameters each estimator has: rows of the table of parameters, and some that only estimators have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from spinney.params import Row, table
+from spinney.params.names import TRAIN_ARGUMENTS
+
+_TABLE = {row.name: row for row in table()}
+
+ROUNDS = Row(
+    name="n_estimators",
+    kind="int",
+    default=100,
+    group="running",
+    low=1,
+    high=2**31 - 1,
+    aliases=tuple(name for name in ("rounds", *TRAIN_ARGUMENTS["rounds"]) if name != "n_estimators"),
+    doc="Most rounds of boosting. A round is one tree, or one tree for each class where there are more than two.",
+)
+FRACTION = Row(
+    name="validation_fraction",
+    kind="float or None",
+    default=None,
+    group="evaluation",
+    low=0,
+    high=1,
+    low_open=True,
+    doc="Share of the training rows to hold out as validation data, of every class alike. They are not trained on. None "
+    "holds out nothing.",
+)
+_CLASS_WEIGHT = Row(
+    name="class_weight",
+    kind="dict, 'balanced' or None",
+    default=None,
+    group="objective",
+    aliases=("class_weights",),
+    doc="Factor on the weights of a class's rows, by label; 1 for a label that is not named. 'balanced' gives all classes the "
+    "same total weight, counting the weights of rows as scikit-learn's compute_class_weight does. Validation data are not "
+    "weighted by it.",
+)
+_CATEGORICAL = Row(
+    name="categorical",
+    kind="'auto' or list of str, int or bool",
+    default="auto",
+    group="data",
+    aliases=(
+        "categorical_feature",
+        "categorical_features",
+        "cat_feature",
+        "cat_features",
+        "categorical_column",
+    ),
+    doc="Columns of whole numbers, by name or position, whose numbers are categories, or a mask of one truth value a column. "
+    "Columns of text and of a frame's categories always are categorical, but text that all reads as numbers must be named.",
+)
+_PROGRESS = Row(
+    name="progress",
+    kind="bool",
+    default=False,
+    group="running",
+    doc="Show a progress bar while fitting.",
+)
+_STOPPING = replace(
+    _TABLE["early_stopping_rounds"],
+    doc="Stop after this many rounds in which the last metric did not get better on the last validation data. None never "
+    "stops.",
+)
+# Training takes a whole number only.
+_SEED = replace(
+    _TABLE["random_state"],
+    kind="int, RandomState or None",
+    default=None,
+    doc="Seed of everything drawn at random. None is the same as 0, so that every fit can be repeated; a RandomState gives "
+    "each fit a seed of its own.",
+)
+_OWN = {row.name: row for row in (ROUNDS, FRACTION, _CLASS_WEIGHT, _CATEGORICAL, _PROGRESS, _STOPPING, _SEED)}
+
+
+def _rows(names: str) -> dict[str, Row]:
+    """The rows of some names, those of estimators before the table's."""
+    return {name: _OWN.get(name) or _TABLE[name] for name in names.split()}
+
+
+_GROWING = _rows(
+    "n_estimators learning_rate max_leaves max_depth grow_policy tree_method proposal sketch_eps min_child_samples "
+    "min_child_weight gamma reg_lambda reg_alpha max_delta_step monotone_constraints interaction_constraints"
+)
+_SAMPLING = _rows(
+    "subsample sampling_method top_rate other_rate goss_warm_up leaf_values colsample_bytree colsample_bylevel "
+    "colsample_bynode feature_weights"
+)
+_CLASSES = _rows("scale_pos_weight class_weight")
+_START = _rows("base_score")
+_DATA = _rows(
+    "max_bin bundle bundle_order max_conflict_rate absent categorical unseen max_cat_to_onehot max_cat_threshold "
+    "min_data_per_group cat_smooth cat_l2"
+)
+_FITTING = _rows(
+    "eval_metric early_stopping_rounds min_delta validation_fraction random_state n_jobs progress"
+)
+
+# By estimator, in the order of the constructor. A row given later replaces one of its name.
+ESTIMATORS: Mapping[str, Mapping[str, Row]] = {
+    "GBMClassifier": _GROWING | _SAMPLING | _CLASSES | _START | _DATA | _FITTING,
+    "GBMRegressor": _GROWING | _SAMPLING | _START | _DATA | _FITTING,
+}
