@@ -112,6 +112,12 @@ def chosen(numbers, wanted, seed, purpose):
     return kept
 
 
+def chosen_by_key(rows, wanted, seed, purpose):
+    """Draw `wanted` of the rows, keeping their order: the largest 31 random bits win, of equal ones the first."""
+    by_key = sorted(rows, key=lambda row: (-(random_bits(seed, purpose, row) >> 33), row))
+    return sorted(by_key[:wanted])
+
+
 def chosen_by_weight(numbers, wanted, seed, purpose, weights):
     """Draw by weight, keeping the order: the shortest waiting times win, of equal ones the first."""
     numbers = list(numbers)

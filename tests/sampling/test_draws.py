@@ -1,20 +1,66 @@
+import itertools
+
 import numpy as np
 import pytest
 
 import oracles
-from spinney.sampling import draw_columns, draw_rows
+from spinney.jit.team import Team
+from spinney.sampling import UniformSampler, draw_columns
+from spinney.sampling.kernels import purposes
 
 
-def drawn(rows, share, seed):
-    bag = np.full(rows, -1, np.int32)
-    return bag[: draw_rows(np.arange(rows, dtype=np.int32), share, seed, bag)]
+def drawn(rows, share, seed, threads=1):
+    """The rows drawn of some, or of so many."""
+    eligible = np.arange(rows, dtype=np.int32) if isinstance(rows, int) else np.asarray(rows, np.int32)
+    bag = np.full(len(eligible), -1, np.int32)
+    with Team(threads) as team:
+        return bag[: UniformSampler(eligible, bag, team).draw(share, seed)]
 
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("seed", [0, 1, 2**40, 2**63 - 1])
 def test_rows_and_columns_are_those_of_the_oracle(seed):
-    assert drawn(50, 0.4, seed).tolist() == oracles.chosen(range(50), 20, seed, oracles.ROWS)
+    for threads in (1, 3):
+        assert drawn(50, 0.4, seed, threads).tolist() == oracles.chosen_by_key(
+            range(50), 20, seed, oracles.ROWS
+        )
     assert draw_columns(30, 7, seed).tolist() == oracles.chosen(range(30), 7, seed, oracles.COLUMNS)
+
+
+def test_the_numbers_of_purposes_stay_and_no_two_are_the_same():
+    found = {name: number for name, number in vars(purposes).items() if name.startswith("PURPOSE_")}
+    assert found == {
+        "PURPOSE_ROUNDING": oracles.ROUNDING,
+        "PURPOSE_ROWS": oracles.ROWS,
+        "PURPOSE_COLUMNS": oracles.COLUMNS,
+        "PURPOSE_OTHERS": 4,
+        "PURPOSE_WEIGHTED": 5,
+        "PURPOSE_CHANCE": 6,
+        "PURPOSE_LEVEL": oracles.LEVEL,
+        "PURPOSE_NODE": oracles.NODE,
+    }
+    assert len(set(found.values())) == len(found)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.4, 0.97])
+def test_any_number_of_threads_draws_the_same_rows(share):
+    alone = drawn(30_000, share, 3)
+    for threads in (2, 3, 8):
+        assert drawn(30_000, share, 3, threads).tolist() == alone.tolist()
+
+
+@pytest.mark.parametrize("bounds", [[0, 1000], [0, 1, 400, 999, 1000], [0, 250, 500, 750, 1000]])
+def test_blocks_of_rows_drawn_apart_are_the_rows_drawn_together(bounds):
+    # How many rows a block gets is all that it needs to know of the others.
+    together = drawn(1000, 0.4, 8)
+    for begin, end in itertools.pairwise(bounds):
+        expected = [row for row in together.tolist() if begin <= row < end]
+        if expected:
+            assert drawn(range(begin, end), len(expected) / (end - begin), 8).tolist() == expected
+
+
+def test_a_larger_share_holds_the_rows_of_a_smaller_one():
+    assert set(drawn(500, 0.2, 4).tolist()) < set(drawn(500, 0.6, 4).tolist())
 
 
 @pytest.mark.parametrize(
@@ -30,11 +76,10 @@ def test_the_number_of_rows_is_exact_and_never_zero(rows, share, count):
 
 def test_only_eligible_rows_are_drawn_and_none_twice():
     eligible = np.arange(3, 100, 7, dtype=np.int32)
-    bag = np.zeros(100, np.int32)
-    count = draw_rows(eligible, 0.5, 5, bag)
-    assert count == 7
-    assert set(bag[:count].tolist()) <= set(eligible.tolist())
-    assert len(set(bag[:count].tolist())) == count
+    found = drawn(eligible, 0.5, 5)
+    assert len(found) == 7
+    assert set(found.tolist()) <= set(eligible.tolist())
+    assert len(set(found.tolist())) == 7
 
 
 def test_every_row_is_drawn_equally_often():

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError
-from spinney.sampling import draw_rows
+from spinney.jit.team import Team
+from spinney.sampling import UniformSampler
 
 
 def held_out(groups: NDArray[np.int64], count: int, share: float, seed: int) -> NDArray[np.bool_]:
@@ -40,7 +41,7 @@ def held_out(groups: NDArray[np.int64], count: int, share: float, seed: int) -> 
     for group in np.flatnonzero(wanted):
         rows = np.flatnonzero(groups == group).astype(np.int32)
         drawn = np.empty(len(rows), np.int32)
-        taken = draw_rows(rows, wanted[group] / len(rows), seed + int(group), drawn)
+        taken = UniformSampler(rows, drawn, Team(1)).draw(wanted[group] / len(rows), seed + int(group))
         chosen[drawn[:taken]] = True
     return chosen
 

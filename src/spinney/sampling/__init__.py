@@ -6,6 +6,6 @@ gradients that are scaled so that the drawn rows stand for all. Must not know: t
 
 from spinney.sampling.columns import draw_columns
 from spinney.sampling.gradient import GradientSampler
-from spinney.sampling.uniform import draw_rows
+from spinney.sampling.uniform import UniformSampler
 
-__all__ = ["GradientSampler", "draw_columns", "draw_rows"]
+__all__ = ["GradientSampler", "UniformSampler", "draw_columns"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.sampling.kernels import draw_heavy, draw_some
+from spinney.sampling.kernels.columns import draw_heavy, draw_some
 
 
 def draw_columns(

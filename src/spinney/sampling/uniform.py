@@ -5,21 +5,47 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.sampling.kernels import draw
+from spinney.jit import room
+from spinney.jit.team import Team
+from spinney.sampling.kernels.records import Drawing
+from spinney.sampling.kernels.uniform import draw_uniform
 
 
-def draw_rows(eligible: NDArray[np.int32], share: float, seed: int, bag: NDArray[np.int32]) -> int:
-    """Draw a share of the eligible rows into the front of `bag`, ascending; returns how many (at least one).
+class UniformSampler:
+    """Draws rows that all have the same chance.
+
+    Parameters
+    ----------
+    eligible : int32
+        Rows that may be drawn, ascending.
+    bag : int32, as many as `eligible` or more
+        Where the drawn rows are written, ascending.
+    team : Team
+        Threads to work with; the draw does not depend on them.
 
     Examples
     --------
     >>> bag = np.zeros(10, np.int32)
-    >>> count = draw_rows(np.arange(10, dtype=np.int32), 0.3, 7, bag)
+    >>> count = UniformSampler(np.arange(10, dtype=np.int32), bag, Team(1)).draw(0.3, seed=7)
     >>> count, bool(np.all(np.diff(bag[:count]) > 0))
     (3, True)
     """
-    wanted = max(1, round(share * len(eligible)))
-    numbers = bag[: len(eligible)]
-    numbers[:] = eligible
-    draw(len(eligible), wanted, seed, numbers)
-    return wanted
+
+    def __init__(self, eligible: NDArray[np.int32], bag: NDArray[np.int32], team: Team) -> None:
+        self._team = team
+        self._drawing = drawing_of(eligible, bag, team)
+
+    def draw(self, share: float, seed: int) -> int:
+        """Draw a share of the rows into the front of the bag; returns how many (at least one)."""
+        drawing = self._drawing
+        wanted: int = max(1, round(share * drawing.count))
+        if wanted == drawing.count:
+            drawing.bag[:wanted] = drawing.eligible
+        else:
+            self._team.run(draw_uniform.bind(drawing, wanted, seed))
+        return wanted
+
+
+def drawing_of(eligible: NDArray[np.int32], bag: NDArray[np.int32], team: Team) -> Drawing:
+    """Memory for drawing some of the rows."""
+    return room(Drawing, count=len(eligible), rows=len(bag), threads=team.size, eligible=eligible, bag=bag)

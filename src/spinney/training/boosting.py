@@ -19,7 +19,7 @@ from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.model import Model
 from spinney.objectives.base import LARGEST_TARGET, Round
 from spinney.params import Config, checked_rounds, parse, placed, resolve
-from spinney.sampling import GradientSampler, draw_rows
+from spinney.sampling import GradientSampler, UniformSampler
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
 from spinney.training.early_stopping import EarlyStopping
@@ -179,7 +179,7 @@ class _Boosting:
         warming_up = config.goss_warm_up and done <= 1.0 / config.learning_rate
         if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
             if self._eligible is not None and (config.subsample < 1 or done == 1):
-                self._in_bag = draw_rows(self._eligible, config.subsample, seed, self._learner.bag)
+                self._in_bag = self._uniform.draw(config.subsample, seed)
             return self._in_bag
         sampler = self._sampler
         if config.sampling_method == "goss":
@@ -190,6 +190,11 @@ class _Boosting:
             drawn = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
         self._team.run(self._round.restate())
         return drawn
+
+    @cached_property
+    def _uniform(self) -> UniformSampler:
+        assert self._eligible is not None
+        return UniformSampler(self._eligible, self._learner.bag, self._team)
 
     @cached_property
     def _sampler(self) -> GradientSampler:

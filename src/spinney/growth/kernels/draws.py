@@ -7,10 +7,9 @@ import numpy as np
 
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
-from spinney.sampling.random_kernels import choose, choose_by_weight, mixed
+from spinney.sampling.kernels.purposes import PURPOSE_LEVEL, PURPOSE_NODE
+from spinney.sampling.kernels.random import choose, choose_by_weight, mixed
 
-PURPOSE_LEVEL = 1000
-PURPOSE_NODE = 1000000
 ROOT = 1  # its path
 
 

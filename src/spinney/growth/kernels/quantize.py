@@ -7,9 +7,9 @@ from spinney.growth.kernels.records import PART, STATS
 from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import bits_of, from_bits, tail
-from spinney.sampling.random_kernels import random_bits, unit
+from spinney.sampling.kernels.purposes import PURPOSE_ROUNDING
+from spinney.sampling.kernels.random import random_bits, unit
 
-PURPOSE_ROUNDING = 1
 TOWERING = 64.0  # times the mean: then less than 64 of 4 095 steps are left for an average row
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from spinney.jit import inline
 from spinney.jit.barrier import meet
+from spinney.sampling.kernels.records import PLACES
 
 LEADING = 4096  # buckets of the first 12 bits of a key
 DIGIT = 1024  # and of the next 10
@@ -19,8 +20,7 @@ OF_LEADING = 1  # the place before it counts the rows that have no key
 OF_SECOND = 4104
 OF_NEXT = 8208
 OF_LAST = 9232
-MARKED = 10256
-PLACES = 10272
+MARKED = 10256  # up to PLACES
 
 
 @inline
@@ -104,19 +104,23 @@ def narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near):
 
 
 @inline
-def mark_largest(rank, size, sync, count, keys, shift, wanted, mark, chosen, counts, near):
+def mark_largest(team, drawing, shift, wanted, mark):
     """Mark the rows of the `wanted` largest keys, 1 <= wanted <= how many are not -1, which means none. False: give up.
 
-    Keys are below 2**(12 + shift), where 10 <= shift <= 20. `near` is scratch for all rows. A thread writes only what belongs to
-    its share, so that another set of keys can follow without a meeting.
+    Keys are below 2**(12 + shift), where 10 <= shift <= 20. The bag is scratch. A thread writes only what belongs to its
+    share, so that another set of keys can follow without a meeting.
     """
-    begin = share_of(count, rank, size)
-    end = share_of(count, rank + 1, size)
-    at = rank * PLACES
+    keys = drawing.keys
+    chosen = drawing.chosen
+    counts = drawing.counts
+    near = drawing.bag
+    begin = share_of(drawing.count, team.rank, team.size)
+    end = share_of(drawing.count, team.rank + 1, team.size)
+    at = team.rank * PLACES
     count_leading(begin, end, keys, shift, counts, at)
-    if not meet(sync, size):
+    if not meet(team.sync, team.size):
         return False
-    digit, left = bucket_of_last(size, OF_LEADING, LEADING, wanted, counts)
+    digit, left = bucket_of_last(team.size, OF_LEADING, LEADING, wanted, counts)
     found = narrow_rows(begin, end, keys, shift, digit, mark, chosen, near)
     for first in (OF_NEXT, OF_LAST):
         mask = (1 << min(shift, 10)) - 1
@@ -124,11 +128,11 @@ def mark_largest(rank, size, sync, count, keys, shift, wanted, mark, chosen, cou
         clear(counts, at + first, DIGIT)
         for j in range(begin, begin + found):
             counts[at + first + ((keys[near[j]] >> shift) & mask)] += 1
-        if not meet(sync, size):
+        if not meet(team.sync, team.size):
             return False
-        digit, left = bucket_of_last(size, first, DIGIT, left, counts)
+        digit, left = bucket_of_last(team.size, first, DIGIT, left, counts)
         found = narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near)
-    for t in range(rank):
+    for t in range(team.rank):
         left -= np.int64(counts[t * PLACES + OF_LAST + digit])
     for j in range(begin, begin + min(max(left, 0), found)):
         chosen[near[j]] = mark

@@ -1,23 +1,15 @@
-"""Drawing rows."""
+"""Drawing columns."""
 
 import numpy as np
 
-from spinney.jit import f64, i32, i64, kernel, out
-from spinney.sampling.random_kernels import choose, choose_by_weight
-
-PURPOSE_ROWS = 2
-PURPOSE_COLUMNS = 3
-
-
-@kernel
-def draw(count: i64, wanted: i64, seed: i64, numbers: out(i32["count"])):
-    """Keep `wanted` of `count` numbers, at the front, in their order; every set is equally likely."""
-    choose(numbers, 0, count, wanted, np.int64(seed), PURPOSE_ROWS)
+from spinney.jit import f64, i64, kernel, out
+from spinney.sampling.kernels.purposes import PURPOSE_COLUMNS
+from spinney.sampling.kernels.random import choose, choose_by_weight
 
 
 @kernel
 def draw_some(count: i64, wanted: i64, seed: i64, numbers: out(i64["count"])):
-    """The same for columns."""
+    """Keep `wanted` of `count` columns, at the front, in their order; every set is equally likely."""
     choose(numbers, 0, count, wanted, np.int64(seed), PURPOSE_COLUMNS)
 
 

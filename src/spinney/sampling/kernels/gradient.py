@@ -1,0 +1,178 @@
+"""Drawing rows by their gradients: those of the largest keys, which are made of gradients, of random numbers, or of both."""
+
+import numpy as np
+
+from spinney.jit import Member, f64, i64, inline, kernel
+from spinney.jit.barrier import meet
+from spinney.jit.intrinsics import bits_of
+from spinney.jit.math import log
+from spinney.sampling.kernels.largest import mark_largest
+from spinney.sampling.kernels.marks import DRAWN, KEPT, RANDOM_SHIFT, clear_marks, fill_bag, random_keys
+from spinney.sampling.kernels.purposes import PURPOSE_CHANCE, PURPOSE_OTHERS, PURPOSE_WEIGHTED
+from spinney.sampling.kernels.random import random_bits, unit
+from spinney.sampling.kernels.records import CHUNK, Chances, Drawing, Pairs
+
+# Gradients are float32. Sizes and waiting times beyond these limits count as the limits: 2**-128 and 2**127.
+LEAST = 2.938735877055719e-39
+MOST = 1.7014118346046923e38
+KEY_OF_LEAST = 938475520
+LARGEST_KEY = 268435455
+KEY_SHIFT = 16
+MOST_TURNS = 100  # of looking for the factor; a handful is usual
+
+
+@inline
+def key_of(x):
+    """28 bits in the order of x within the limits: its power of two and the next 20 bits. NaN is the least."""
+    low = x if x > LEAST else LEAST
+    return (bits_of(low if low < MOST else MOST) >> 32) - KEY_OF_LEAST
+
+
+@inline
+def length(row, pairs, reg_lambda):
+    """Size of a row's gradient over all outputs, its hessians taken in by `reg_lambda`."""
+    total = 0.0
+    for k in range(pairs.outputs):
+        at = 2 * (k * pairs.rows + row)
+        # `float` would leave a float32 what it is, whose square may be too large for one.
+        g = np.float64(pairs.values[at])
+        h = np.float64(pairs.values[at + 1])
+        total += g * g + reg_lambda * (h * h)
+    return np.sqrt(total)
+
+
+@inline
+def gradient_keys(begin, end, drawing, pairs):
+    """Keys in the order of the rows' gradients."""
+    if pairs.outputs == 1 and drawing.count == drawing.rows:
+        # The same in a simpler loop, which the compiler turns into vectors: 0.2 ms instead of 0.7 for 262 000 rows.
+        for i in range(begin, end):
+            drawing.keys[i] = key_of(abs(np.float64(pairs.values[2 * i])))
+    else:
+        for i in range(begin, end):
+            drawing.keys[i] = key_of(length(np.int64(drawing.eligible[i]), pairs, 0.0))
+
+
+@inline
+def scale_pair(at, values, factor):
+    """Multiply a gradient and its hessian."""
+    values[at] = np.float32(float(values[at]) * factor)
+    values[at + 1] = np.float32(float(values[at + 1]) * factor)
+
+
+@inline
+def scale_rows(begin, end, drawing, pairs, factors):
+    """Multiply the rows' gradients by the factor of their mark."""
+    for k in range(pairs.outputs):
+        for i in range(begin, end):
+            # Looked up, as no processor can foresee the marks: with branches it took five times as long.
+            at = 2 * (k * pairs.rows + np.int64(drawing.eligible[i]))
+            scale_pair(at, pairs.values, factors[drawing.chosen[i]])
+
+
+@kernel
+def draw_goss(
+    team: Member, drawing: Drawing, pairs: Pairs, top: i64, other: i64, seed: i64, factors: f64["3"]
+):
+    """Keep the `top` rows of largest gradients, draw `other` of the rest, whose gradients then stand for all of it.
+
+    A row's gradients are multiplied by the factor of its mark. `counts[0]` is the number of rows in the bag.
+    """
+    begin, end = clear_marks(team, drawing)
+    if top > 0:
+        gradient_keys(begin, end, drawing, pairs)
+        if not mark_largest(team, drawing, KEY_SHIFT, top, KEPT):
+            return
+    if other > 0:
+        random_keys(begin, end, drawing, seed, PURPOSE_OTHERS)
+        if not mark_largest(team, drawing, RANDOM_SHIFT, other, DRAWN):
+            return
+    scale_rows(begin, end, drawing, pairs, factors)
+    fill_bag(team, drawing)
+
+
+@kernel
+def draw_weighted(team: Member, drawing: Drawing, pairs: Pairs, wanted: i64, seed: i64, factors: f64["3"]):
+    """Draw `wanted` rows one after another without replacement, each with a chance in proportion to its gradient.
+
+    That is the same as taking the rows whose exponential waiting times, at a rate of their gradients, are the shortest.
+    """
+    begin, end = clear_marks(team, drawing)
+    for i in range(begin, end):
+        row = np.int64(drawing.eligible[i])
+        u = unit(random_bits(seed, PURPOSE_WEIGHTED, row)) + 1.1641532182693481e-10
+        rate = length(row, pairs, 0.0)
+        drawing.keys[i] = LARGEST_KEY - key_of(-log(u) / rate) if rate > 0.0 else 0
+    if not mark_largest(team, drawing, KEY_SHIFT, wanted, KEPT):
+        return
+    scale_rows(begin, end, drawing, pairs, factors)
+    fill_bag(team, drawing)
+
+
+@inline
+def find_factor(team, wanted, chances):
+    """`factor[0]` such that min(1, factor · size) adds up to `wanted` over all rows. False: give up."""
+    count = chances.count
+    sizes = chances.sizes
+    sums = chances.sums
+    chunks = (count + CHUNK - 1) // CHUNK
+    if team.rank == 0:
+        chances.factor[0] = 0.0
+        chances.certain[0] = -1
+    for _ in range(MOST_TURNS):
+        if not meet(team.sync, team.size):
+            return False
+        before = chances.certain[0]
+        c = chances.factor[0]
+        for chunk in range(team.rank, chunks, team.size):
+            rest = 0.0
+            full = 0
+            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, count)):
+                # Without a branch: no processor can foresee which rows are certain.
+                certain = c * sizes[i] >= 1.0
+                full += 1 if certain else 0
+                rest += 0.0 if certain else sizes[i]
+            sums[2 * chunk] = rest
+            sums[2 * chunk + 1] = float(full)
+        if not meet(team.sync, team.size):
+            return False
+        if team.rank == 0:
+            rest = 0.0
+            full = 0.0
+            for chunk in range(chunks):
+                rest += sums[2 * chunk]
+                full += sums[2 * chunk + 1]
+            chances.certain[0] = np.int64(full)
+            if rest > 0.0 and full < float(wanted):
+                chances.factor[0] = (float(wanted) - full) / rest
+        if not meet(team.sync, team.size):
+            return False
+        # Rows with a chance of 1 only ever become more; when they do not, the factor is right.
+        if chances.certain[0] == before:
+            return True
+    return True
+
+
+@kernel
+def draw_by_chance(
+    team: Member, drawing: Drawing, pairs: Pairs, chances: Chances, wanted: i64, seed: i64, reg_lambda: f64
+):
+    """Draw each row with a chance in proportion to its gradient, and divide its gradients by the chance.
+
+    `wanted` rows are drawn on average; the expected sums are those of all rows.
+    """
+    begin, end = clear_marks(team, drawing)
+    sizes = chances.sizes
+    for i in range(begin, end):
+        sizes[i] = length(np.int64(drawing.eligible[i]), pairs, reg_lambda)
+    if not find_factor(team, wanted, chances):
+        return
+    for i in range(begin, end):
+        chance = min(chances.factor[0] * sizes[i], 1.0)
+        drawn = unit(random_bits(seed, PURPOSE_CHANCE, np.int64(drawing.eligible[i]))) < chance
+        drawing.chosen[i] = KEPT if drawn else 0
+        sizes[i] = 1.0 / chance if drawn else 0.0
+    for k in range(pairs.outputs):
+        for i in range(begin, end):
+            scale_pair(2 * (k * pairs.rows + np.int64(drawing.eligible[i])), pairs.values, sizes[i])
+    fill_bag(team, drawing)

@@ -1,0 +1,14 @@
+"""What random numbers are for.
+
+Random bits are a function of (seed, purpose, position). Every purpose has a number of its own, so that no two draws share
+their bits. Models depend on these numbers: one that is in use never changes. The position is said with each.
+"""
+
+PURPOSE_ROUNDING = 1  # whether quantized gradients are rounded up or down; by row
+PURPOSE_ROWS = 2  # a uniform sample of rows; by row
+PURPOSE_COLUMNS = 3  # the columns of a tree; by column
+PURPOSE_OTHERS = 4  # rows that GOSS draws beside those it keeps; by row
+PURPOSE_WEIGHTED = 5  # rows drawn in proportion to their gradients; by row
+PURPOSE_CHANCE = 6  # rows drawn each with a chance of its own; by row
+PURPOSE_LEVEL = 1000  # and the depth added: the columns of a level; by place among the tree's columns
+PURPOSE_NODE = 1000000  # the columns of a node, whose seed knows its path; by place among the level's columns

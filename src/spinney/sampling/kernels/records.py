@@ -1,0 +1,40 @@
+"""The records of drawing rows."""
+
+from spinney.jit import f32, f64, i32, i64, out, record, u8
+
+PLACES = 10272  # of a thread in `counts`; `largest` says for what
+CHUNK = 4096  # rows whose chances are summed in one go, in order
+
+
+@record
+class Drawing:
+    """Rows that may be drawn, their keys and marks, scratch of each thread, and the bag that drawn rows are written to."""
+
+    count: i64
+    rows: i64
+    threads: i64
+    eligible: i32["count"]
+    keys: out(i32["count"])
+    chosen: out(u8["count"])
+    counts: out(i32["PLACES * threads"])
+    bag: out(i32["rows"])
+
+
+@record
+class Pairs:
+    """Gradients and hessians of all rows, side by side, by output."""
+
+    rows: i64
+    outputs: i64
+    values: out(f32["2 * rows * outputs"])
+
+
+@record
+class Chances:
+    """The sizes of gradients, sums of them by chunk, and the factor that makes chances of them."""
+
+    count: i64
+    sizes: out(f64["count"])
+    sums: out(f64["2 * ((count + CHUNK - 1) // CHUNK)"])
+    factor: out(f64["1"])
+    certain: out(i64["1"])  # rows whose chance is 1
