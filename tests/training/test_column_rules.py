@@ -155,6 +155,7 @@ def test_any_number_of_threads_gives_the_same_bytes_under_all_rules(monkeypatch)
         "max_delta_step": 0.7,
         "gamma": 0.01,
         "subsample": 0.8,
+        "random_state": 1,
     }
     models = [sp.train(params | {"n_jobs": n_jobs}, data, rounds=5).to_bytes() for n_jobs in (1, 2, 3, 8)]
     assert models[1:] == models[:1] * 3
