@@ -87,6 +87,6 @@ def _stranger(estimator: str, accepted: Collection[str], name: str, value: objec
     if known is not None:
         owners = [other for other, rows in ESTIMATORS.items() if known in rows]
         return f"{said}: {f'it belongs to {owners[0]}' if owners else 'it follows from the target'}, so leave it out"
-    near = nearest(name, {spelling: name for spelling, name in _canonical().items() if name in accepted})
+    near = nearest(name, {other: known for other, known in _canonical().items() if known in accepted})
     meant = f" did you mean {' or '.join(near)}?" if near else ""
     return f"{said};{meant} `help({estimator})` lists every parameter"
