@@ -8,10 +8,9 @@ import oracles
 import spinney as sp
 import tree_oracle
 from spinney.growth.grower import HistGrower
-from spinney.growth.kernels.records import Gradients
 from spinney.jit import barrier
 from spinney.jit.team import Team
-from spinney.objectives.kernels import STAT_BLOCK
+from spinney.objectives.kernels.records import STAT_BLOCK, Gradients
 from spinney.params import parse
 from spinney.tree import concatenate
 

@@ -7,10 +7,16 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import check_fit2d_1sample
 
 import spinney as sp
+from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.estimators.holdout import held_out
 
 EARLY = {"n_estimators": 100, "learning_rate": 0.5, "early_stopping_rounds": 4, "validation_fraction": 0.25}
+
+
+def chosen_of(groups, share, seed, weight=None):
+    """Rows that are held out."""
+    return held_out(Labels(groups * 1.0, weight), np.asarray(groups), share, seed)
 
 
 @given(
@@ -23,35 +29,36 @@ def test_the_share_is_met_and_every_group_keeps_a_row(sizes, share, seed):
     wanted = max(1, round(share * sum(sizes)))
     if wanted > sum(sizes) - len(sizes):
         with pytest.raises(DataError, match=r"validation_fraction=.* must be left to train on"):
-            held_out(groups, len(sizes), share, seed)
+            chosen_of(groups, share, seed)
         return
-    chosen = held_out(groups, len(sizes), share, seed)
+    chosen = chosen_of(groups, share, seed)
     assert chosen.sum() == wanted
     assert set(groups[~chosen]) == set(groups)
-    np.testing.assert_array_equal(chosen, held_out(groups, len(sizes), share, seed))
+    np.testing.assert_array_equal(chosen, chosen_of(groups, share, seed))
 
 
 @given(share=st.floats(0.05, 0.5), seed=st.integers(0, 1000))
 def test_large_groups_give_the_same_share_to_within_a_row(share, seed):
     groups = np.repeat([0, 1, 2], [200, 100, 20])
-    taken = np.bincount(groups[held_out(groups, 3, share, seed)], minlength=3)
+    taken = np.bincount(groups[chosen_of(groups, share, seed)], minlength=3)
     assert np.all(np.abs(taken - share * np.array([200, 100, 20])) <= 1)
 
 
 def test_another_seed_holds_out_other_rows():
     groups = np.zeros(100, np.int64)
-    assert np.any(held_out(groups, 1, 0.3, 1) != held_out(groups, 1, 0.3, 2))
+    assert np.any(chosen_of(groups, 0.3, 1) != chosen_of(groups, 0.3, 2))
 
 
-def test_rows_of_no_group_are_never_held_out():
-    groups = np.where(np.arange(100) < 50, -1, 0)
-    assert held_out(groups, 1, 0.5, 0)[:50].sum() == 0
+def test_rows_of_weight_zero_are_never_held_out():
+    weight = np.where(np.arange(100) < 50, 0.0, 2.0)
+    chosen = chosen_of(np.zeros(100, np.int64), 0.5, 0, weight)
+    assert (chosen[:50].sum(), chosen.sum()) == (0, 25)
 
 
 @pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])
 def test_a_fraction_is_the_same_as_rows_held_out_by_hand(kind, table, three):
     groups = three if kind is sp.GBMClassifier else np.zeros(len(three), np.int64)
-    chosen = held_out(groups, int(groups.max()) + 1, 0.25, 5)
+    chosen = chosen_of(groups, 0.25, 5)
     alone = kind(random_state=5, **EARLY).fit(table, three)
     by_hand = kind(random_state=5, **{**EARLY, "validation_fraction": None})
     by_hand.fit(table[~chosen], three[~chosen], eval_set=(table[chosen], three[chosen]))
@@ -62,7 +69,7 @@ def test_a_fraction_is_the_same_as_rows_held_out_by_hand(kind, table, three):
 
 def test_weights_and_margins_go_with_their_rows(table, numbers):
     weight, margin = np.linspace(1, 2, 200), np.linspace(-1, 1, 200)
-    chosen = held_out(np.zeros(200, np.int64), 1, 0.25, 0)
+    chosen = chosen_of(np.zeros(200, np.int64), 0.25, 0)
     alone = sp.GBMRegressor(**EARLY).fit(table, numbers, weight, base_margin=margin)
     by_hand = sp.GBMRegressor(**{**EARLY, "validation_fraction": None}).fit(
         table[~chosen],
@@ -79,7 +86,7 @@ def test_weights_and_margins_go_with_their_rows(table, numbers):
 
 def test_only_rows_with_a_weight_are_held_out(table, numbers):
     weight = (np.arange(200) % 2).astype(float)
-    chosen = held_out(np.where(weight > 0, 0, -1), 1, 0.25, 0)
+    chosen = chosen_of(np.zeros(200, np.int64), 0.25, 0, weight)
     alone = sp.GBMRegressor(**EARLY).fit(table, numbers, weight)
     by_hand = sp.GBMRegressor(**{**EARLY, "validation_fraction": None})
     by_hand.fit(table[~chosen], numbers[~chosen], weight[~chosen], eval_set=(table[chosen], numbers[chosen]))
@@ -91,7 +98,7 @@ def test_only_rows_with_a_weight_are_held_out(table, numbers):
 
 def test_class_weights_do_not_weigh_the_rows_held_out(table, two):
     model = sp.GBMClassifier(class_weight={1: 50.0}, n_estimators=5, validation_fraction=0.25).fit(table, two)
-    chosen = held_out(two, 2, 0.25, 0)
+    chosen = chosen_of(two, 0.25, 0)
     shares = model.predict_proba(table[chosen])[np.arange(chosen.sum()), two[chosen]]
     assert model.evals_result_["validation_0"]["logloss"][-1] == pytest.approx(
         -np.log(shares).mean(), rel=1e-9

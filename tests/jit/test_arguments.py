@@ -161,7 +161,7 @@ def test_an_argument_without_a_kernel_type_is_refused():
 
 @pytest.mark.kernels
 def test_the_package_s_kernels_write_where_they_are_told():
-    from spinney.objectives.kernels import log_all, sigmoid_all
+    from spinney.objectives.kernels.links import log_all, sigmoid_all
 
     given, result = np.array([0.0, 1.0, np.e, np.nan]), np.zeros((2, 2))
     log_all(4, given, result)

@@ -65,6 +65,36 @@ def test_a_built_library_needs_no_numba_and_no_linker(checkout, cache):
     assert not found["numba"]
 
 
+OWN = """
+    from spinney.jit import f64, framed, i64, inline, kernel, out
+
+    @inline
+    def formula(value):
+        return value * 10.0
+
+    def frame(count: i64, values: f64["count"], result: out(f64["count"])):
+        for i in range(count):
+            result[i] = formula(values[i])
+
+    framed("tenfold_all", frame, formula=formula)(2, np.array([1.0, 2.0]), result)
+"""
+
+
+def test_a_kernel_from_outside_of_the_package_is_compiled_in_the_process_beside_the_library(checkout, cache):
+    head, tail = USE.split("    how = ")
+    found = use(checkout, cache, head + OWN + "    how = " + tail)
+    assert found["result"] == [10.0, 20.0]
+    assert (found["kind"], found["numba"]) == ("library", True)
+    assert use(checkout, cache)["numba"] is False
+
+
+@pytest.mark.parametrize("lane", ["jit", "python"])
+def test_a_kernel_from_outside_of_the_package_runs_as_the_others_do(checkout, cache, lane):
+    head, tail = USE.split("    how = ")
+    found = use(checkout, cache, head + OWN + "    how = " + tail, SPINNEY_KERNELS=lane)
+    assert (found["result"], found["kind"], found["numba"]) == ([10.0, 20.0], lane, lane == "jit")
+
+
 @pytest.mark.parametrize("name", ["toy/kernels.py", "toy/constants.py", "jit/math.py", "jit/compiler.py"])
 def test_a_changed_source_no_longer_fits(checkout, name):
     digest = "import json; from spinney.jit import sources; print(json.dumps(sources.digest()))"

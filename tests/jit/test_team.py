@@ -8,7 +8,7 @@ import pytest
 from spinney.jit import barrier, library
 from spinney.jit.library import runs_as_python
 from spinney.jit.team import Team, run_alone
-from spinney.objectives.kernels import sigmoid_all
+from spinney.objectives.kernels.links import sigmoid_all
 
 several = pytest.mark.usefixtures("compiled")
 

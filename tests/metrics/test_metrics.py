@@ -8,6 +8,7 @@ from sklearn import metrics as sk
 
 import oracles
 from spinney import metrics
+from spinney.data import Labels
 from spinney.errors import ParameterError
 from spinney.jit.team import Team
 from spinney.metrics.auc import auc
@@ -18,7 +19,7 @@ BINARY, MULTI = ("logloss", "auc", "error"), ("mlogloss", "merror")
 
 def judged(name, scores, target, weight=None, threads=1):
     with Team(threads) as team:
-        return metrics.get(name)(np.atleast_2d(scores), np.asarray(target, float), weight, team)
+        return metrics.get(name)(np.atleast_2d(scores), Labels(np.asarray(target, float), weight), team)
 
 
 def problem(name, rows, weighted, seed=0):

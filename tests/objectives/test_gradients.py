@@ -4,10 +4,20 @@ import pytest
 import oracles
 import problems
 from spinney import objectives
+from spinney.data import Labels
 from spinney.jit.team import Team
-from spinney.objectives.base import Round
+from spinney.objectives.gradients import gradients_room
+from spinney.params import Config
 
 NAMES = ["squared_error", "log_loss", "softmax"]
+
+
+class Filled:
+    """Labels and the gradients of some scores."""
+
+    def __init__(self, scores, target, weight):
+        self.labels, self.made = Labels(target, weight), gradients_room(scores)
+        self.scores, self.pairs, self.stats = scores, self.made.pairs, self.made.stats
 
 
 def round_of(name, rows, seed, weighted, spread=3.0):
@@ -19,19 +29,21 @@ def round_of(name, rows, seed, weighted, spread=3.0):
         rng.normal(size=rows) if name == "squared_error" else rng.integers(0, max(outputs, 2), rows) * 1.0
     )
     weight = rng.random(rows) if weighted else None
-    return Round.over(scores, target, weight)
+    return Filled(scores, target, weight)
 
 
 def filled(name, data, threads=1):
     with Team(threads) as team:
-        team.run(objectives.get(name).gradients(data, team.size))
+        config = Config(objective=name, num_class=len(data.scores) if name == "softmax" else 0)
+        team.run(objectives.get(config).gradients(data.labels, data.made, team.size))
     return data
 
 
 def expected(name, data):
-    weight = np.ones(len(data.target)) if data.weight is None else data.weight
+    labels = data.labels
+    weight = np.ones(labels.rows) if labels.weight is None else labels.weight
     scores = data.scores if name == "softmax" else data.scores[0]
-    pairs = getattr(oracles, name)(scores, data.target, weight)
+    pairs = getattr(oracles, name)(scores, labels.target, weight)
     return pairs if name == "softmax" else pairs[None]
 
 
@@ -47,13 +59,14 @@ def test_gradients_are_those_of_the_formula(name, weighted):
 def test_gradients_are_derivatives_of_the_loss(name):
     data = filled(name, round_of(name, 30, 2, weighted=False, spread=1.0))
     rows = np.arange(30)
-    label = data.target.astype(int)
+    target = data.labels.target
+    label = target.astype(int)
 
     def loss(scores):
         if name == "squared_error":
-            return 0.5 * (scores[0] - data.target) ** 2
+            return 0.5 * (scores[0] - target) ** 2
         if name == "log_loss":
-            return np.logaddexp(0, scores[0]) - data.target * scores[0]
+            return np.logaddexp(0, scores[0]) - target * scores[0]
         return -np.log(oracles.probabilities(scores)[label, rows])
 
     step = 1e-4
@@ -96,6 +109,6 @@ def test_scores_far_away_still_give_finite_gradients(name):
 
 def test_weights_multiply_both_gradient_and_hessian():
     for name in NAMES:
-        plain, weighted = round_of(name, 50, 6, weighted=False), round_of(name, 50, 6, weighted=False)
-        weighted = Round.over(plain.scores, plain.target, np.full(50, 0.25))
+        plain = round_of(name, 50, 6, weighted=False)
+        weighted = Filled(plain.scores, plain.labels.target, np.full(50, 0.25))
         np.testing.assert_array_equal(filled(name, plain).pairs * 0.25, filled(name, weighted).pairs)

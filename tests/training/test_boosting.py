@@ -11,6 +11,7 @@ import problems
 import spinney as sp
 import tree_oracle
 from spinney import metrics, objectives
+from spinney.data import Labels
 from spinney.jit.team import Team
 from spinney.params import parse
 from spinney.training import boosting
@@ -98,7 +99,7 @@ def test_raw_predictions_are_the_scores_of_training_bit_for_bit(objective, extra
     with Team(1) as team:
         for rounds, value in enumerate(history.evals["own"][name], start=1):
             raw = np.atleast_2d(model.predict_raw(X, rounds=rounds, base_margin=given).T).copy()
-            assert metrics.get(name)(raw, y, None, team) == value
+            assert metrics.get(name)(raw, Labels(y), team) == value
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -116,8 +117,8 @@ def test_no_rounds_predict_the_base_score(objective):
     X, y = data_for(objective)
     model = sp.train(OBJECTIVES[objective], sp.Dataset(X, y), rounds=0)
     assert (model.rounds, model.forest.trees, model.best_round) == (0, 0, None)
-    loss = objectives.get(objective)
-    base = loss.base_score(y, None, 3)
+    loss = objectives.get(parse(OBJECTIVES[objective]))
+    base = loss.base_score(Labels(y))
     raw = model.predict_raw(X)
     assert raw.tolist() == np.tile(base if len(base) > 1 else base[0], (400, 1)).squeeze().tolist()
     assert model.predict(X).tolist() == loss.link(raw).tolist()

@@ -6,6 +6,7 @@ import pytest
 
 import spinney as sp
 from spinney import metrics
+from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.jit.team import Team
 from spinney.training import boosting
@@ -35,7 +36,7 @@ def test_metrics_of_every_round_are_those_of_the_predictions():
         for done in range(1, 9):
             raw = model.predict_raw(X[200:], rounds=done)[None]
             for name in names:
-                assert evals["test"][name][done - 1] == metrics.get(name)(raw, Y[200:], None, team)
+                assert evals["test"][name][done - 1] == metrics.get(name)(raw, Labels(Y[200:]), team)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_validation_values_missing_where_training_had_none_take_the_default_dire
     model = sp.train(LOGISTIC, data, rounds=5, valid={"test": test}, callbacks=[history])
     with Team(1) as team:
         raw = model.predict_raw(X[200:])[None]
-        assert history.evals["test"]["logloss"][-1] == metrics.get("logloss")(raw, Y[200:], None, team)
+        assert history.evals["test"]["logloss"][-1] == metrics.get("logloss")(raw, Labels(Y[200:]), team)
 
 
 def test_validation_sets_do_not_change_the_model():

@@ -12,6 +12,7 @@ from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.matrix import BinnedMatrix, bin_table
 from spinney.binning.source import Source
 from spinney.data import (
+    Labels,
     Schema,
     Table,
     encode,
@@ -152,6 +153,18 @@ class Dataset:
                 f"X of {what} has changed its shape since the Dataset was made; make the Dataset again"
             )
         return encode(table, self.schema.categories, self.params.unseen if self._matched else "missing")
+
+    def labels(self, what: str = "dataset") -> Labels:
+        """Target, weights and margin.
+
+        Parameters
+        ----------
+        what : str, default="dataset"
+            Names this data set in the error where there is no target.
+        """
+        if self.target is None:
+            raise DataError(f"{what} has no target: give y to Dataset")
+        return Labels(self.target, self.weight, self.margin)
 
     def release(self) -> None:
         """Let go of the table, unless it is to be kept."""

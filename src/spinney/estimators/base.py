@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import DATA_PARAMS, Dataset
-from spinney.data import Table, match_columns, read_margin, read_table, read_weight
+from spinney.data import Labels, Table, match_columns, read_margin, read_table, read_weight
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.evaluation import Evaluation, evaluations, naming, single_evaluation
 from spinney.estimators.holdout import held_out
@@ -159,9 +159,9 @@ class GBMBase(BaseEstimator, ABC):
         """Groups of rows of which the same share is held out."""
         return np.zeros(len(target), np.int64)
 
-    def _row_weights(self, sample: Sample) -> NDArray[np.float64] | None:
+    def _row_weights(self, labels: Labels) -> NDArray[np.float64] | None:
         """Weights to train with."""
-        return sample.weight
+        return labels.weight
 
     def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
         """Raw scores that every row gets where the target leaves nothing to learn, else None."""
@@ -198,12 +198,13 @@ class GBMBase(BaseEstimator, ABC):
         sample = self._sample(columns, target, weight, margin)
         held = None
         if fraction is not None:
-            chosen = self._hold_out(sample, fraction, config.random_state)
+            strata = self._strata(sample.labels.target)
+            chosen = held_out(sample.labels, strata, fraction, config.random_state)
             sample, held = sample.take(~chosen), sample.take(chosen)
             with naming(f"the rows held out by validation_fraction={fraction}"):
-                _check_metrics(config, held)
-        weights = self._row_weights(sample)
-        sample = replace(sample, weight=weights)
+                _check_metrics(config, held.labels)
+        weights = self._row_weights(sample.labels)
+        sample = replace(sample, labels=replace(sample.labels, weight=weights))
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
         dataset = sample.binned(n_jobs=config.n_jobs, categorical=self.categorical, **rules)
         if held is not None:
@@ -222,12 +223,13 @@ class GBMBase(BaseEstimator, ABC):
             columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
             target = self._read_target(found.y, columns.rows)
             sample = self._sample(columns, target, found.weight, found.margin)
-            _check_metrics(config, sample)
+            _check_metrics(config, sample.labels)
             return sample.binned(reference=dataset, n_jobs=config.n_jobs)
 
     def _sample(self, columns: Table, target: NDArray[np.float64], weight: object, margin: object) -> Sample:
         weights = read_weight(weight, columns.rows)
-        return Sample(columns, target, weights, read_margin(margin, columns.rows, self._outputs()))
+        margins = read_margin(margin, columns.rows, self._outputs())
+        return Sample(columns, Labels(target, weights, margins))
 
     def _config(self, told: Mapping[str, object]) -> Config:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
@@ -252,13 +254,6 @@ class GBMBase(BaseEstimator, ABC):
             )
         return None if fraction is None else float(fraction)
 
-    def _hold_out(self, sample: Sample, fraction: float, seed: int) -> NDArray[np.bool_]:
-        strata = self._strata(sample.target)
-        groups = int(strata.max()) + 1
-        if sample.weight is not None:
-            strata = np.where(sample.weight > 0, strata, -1)
-        return held_out(strata, groups, fraction, seed)
-
     def _raw_scores(self, X: object, base_margin: ArrayLike | None) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
         X = with_columns_checked(self, X, reset=False)
@@ -270,7 +265,7 @@ class GBMBase(BaseEstimator, ABC):
         return staged_scores(self.model_, X, self.n_jobs, base_margin)
 
 
-def _check_metrics(config: Config, sample: Sample) -> None:
+def _check_metrics(config: Config, labels: Labels) -> None:
     """Refuse validation rows that have no such metric, before they are binned."""
     for metric in metrics_of(config):
-        metric.check(sample.target, sample.weight)
+        metric.check(labels)

@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 
 from spinney import objectives
 from spinney.binning.dataset import Dataset
+from spinney.data import Labels
 from spinney.estimators.base import GBMBase
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMClassifierParameters
@@ -24,7 +25,6 @@ from spinney.estimators.labels import (
     only_class,
     weigh_classes,
 )
-from spinney.estimators.samples import Sample
 
 
 @documented
@@ -150,7 +150,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
     def _probabilities(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.n_classes_ == 1:
             return np.ones((len(raw), 1))
-        shares = objectives.get(self.model_.objective).link(raw)
+        shares = objectives.get(self.model_.params).link(raw)
         return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
 
     def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
@@ -169,8 +169,8 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         return target.astype(np.int64)
 
-    def _row_weights(self, sample: Sample) -> NDArray[np.float64] | None:
-        return weigh_classes(self.class_weight, self.classes_, sample.target, sample.weight)
+    def _row_weights(self, labels: Labels) -> NDArray[np.float64] | None:
+        return weigh_classes(self.class_weight, self.classes_, labels.target, labels.weight)
 
     def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
         only = None if dataset.target is None else only_class(dataset.target, dataset.weight)

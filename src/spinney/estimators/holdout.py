@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.jit.team import Team
 from spinney.sampling import UniformSampler
 
 
-def held_out(groups: NDArray[np.int64], count: int, share: float, seed: int) -> NDArray[np.bool_]:
+def held_out(labels: Labels, groups: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
     """Choose rows to hold out, the same share of every group as nearly as whole rows allow.
 
     Parameters
     ----------
+    labels : Labels
+        Of all rows; rows of weight 0 are never held out.
     groups : int64[rows]
-        Group of each row, from 0; rows of group -1 are never held out.
-    count : int
-        Number of groups.
+        Group of each row, from 0.
     share : float
         Share of the rows, above 0.
     seed : int
@@ -31,10 +32,14 @@ def held_out(groups: NDArray[np.int64], count: int, share: float, seed: int) -> 
 
     Examples
     --------
-    >>> chosen = held_out(np.repeat([0, 1], [60, 40]), 2, 0.1, seed=0)
+    >>> groups = np.repeat([0, 1], [60, 40])
+    >>> chosen = held_out(Labels(groups * 1.0), groups, 0.1, seed=0)
     >>> int(chosen[:60].sum()), int(chosen[60:].sum())
     (6, 4)
     """
+    count = int(groups.max()) + 1
+    if labels.weight is not None:
+        groups = np.where(labels.weight > 0, groups, -1)
     sizes = np.bincount(groups[groups >= 0], minlength=count)
     wanted = _apportioned(sizes, share)
     chosen = np.zeros(len(groups), np.bool_)

@@ -86,7 +86,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
             yield self._link(raw)
 
     def _link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        return objectives.get(self.model_.objective).link(raw)
+        return objectives.get(self.model_.params).link(raw)
 
     def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         return self._read_target(y, rows), {"objective": "squared_error"}

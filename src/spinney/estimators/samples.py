@@ -12,7 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spinney.binning.dataset import Dataset
-from spinney.data import Table, read_table
+from spinney.data import Labels, Table, read_table
 from spinney.data.array import plain_array
 from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.sparse import is_sparse
@@ -27,32 +27,21 @@ class Sample:
     ----------
     table : Table
         The columns, mostly the user's own memory.
-    target : float64[rows]
-        Values, or places of the labels among the classes.
-    weight : float64[rows], optional
-        Weights.
-    margin : float64[rows, outputs], optional
-        Scores to start from.
+    labels : Labels
+        Target, weights, and scores to start from.
     """
 
     table: Table
-    target: NDArray[np.float64]
-    weight: NDArray[np.float64] | None
-    margin: NDArray[np.float64] | None
+    labels: Labels
 
     def take(self, chosen: NDArray[np.bool_]) -> Sample:
         """Copy some of the rows."""
-        table = self.table
-        return Sample(
-            table.take(chosen),
-            self.target[chosen],
-            None if self.weight is None else self.weight[chosen],
-            None if self.margin is None else self.margin[chosen],
-        )
+        return Sample(self.table.take(chosen), self.labels.take(chosen))
 
     def binned(self, **options: Any) -> Dataset:
         """Make the data set; the options are those of `Dataset`."""
-        return Dataset(self.table, self.target, weight=self.weight, base_margin=self.margin, **options)
+        labels = self.labels
+        return Dataset(self.table, labels.target, weight=labels.weight, base_margin=labels.margin, **options)
 
 
 def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object:

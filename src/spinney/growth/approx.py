@@ -14,10 +14,11 @@ from spinney.binning.features import SPARSE, Features
 from spinney.binning.matrix import BinnedMatrix, StoredCodes, row_stride
 from spinney.growth.grower import HistGrower
 from spinney.growth.kernels.proposal import NewCodes, Proposal, move_codes, propose
-from spinney.growth.kernels.records import Gradients, Parts
+from spinney.growth.kernels.records import Parts
 from spinney.growth.refit import AllRows
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
+from spinney.objectives.kernels.records import Gradients
 from spinney.params import Config
 from spinney.tree import Tree
 

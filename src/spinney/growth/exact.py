@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.blocks import ColumnBlocks
 from spinney.growth.kernels.exact import ExactBag, ExactRows, grow_exact
-from spinney.growth.kernels.records import Chosen, Gradients
+from spinney.growth.kernels.records import Chosen
 from spinney.growth.kernels.scan import SortedLines
 from spinney.growth.refit import AllRows, refit
 from spinney.growth.room import (
@@ -23,6 +23,7 @@ from spinney.growth.room import (
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
+from spinney.objectives.kernels.records import Gradients
 from spinney.params import Config
 from spinney.sampling.columns import draw_columns
 from spinney.tree import Sets, Tree

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth.axis import TreeAxis
 from spinney.growth.gather import gathered_room
-from spinney.growth.kernels.records import PLANES, SPARE_SLOTS, Bag, Gradients, Lines, Rows, Sums
+from spinney.growth.kernels.records import PLANES, SPARE_SLOTS, Bag, Lines, Rows, Sums
 from spinney.growth.kernels.tree import grow_tree
 from spinney.growth.kernels.turns import AHEAD
 from spinney.growth.kernels.walk import BinTree, Goal, WalkRoom, add_tree
@@ -29,6 +29,7 @@ from spinney.growth.room import (
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
+from spinney.objectives.kernels.records import Gradients
 from spinney.params import Config
 from spinney.sampling.columns import draw_columns
 from spinney.tree import Sets, Tree

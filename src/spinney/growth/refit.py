@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.growth.kernels.records import Gradients, Parts, Rules, Table, TreeArrays
+from spinney.growth.kernels.records import Parts, Rules, Table, TreeArrays
 from spinney.growth.kernels.refit import Everyone, refit_leaves
 from spinney.growth.room import Control
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
+from spinney.objectives.kernels.records import Gradients
 
 
 @dataclass(frozen=True, eq=False)

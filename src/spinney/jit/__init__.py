@@ -6,7 +6,7 @@ Knows nothing of trees. Numba is imported only here, and only while something is
 
 from spinney.jit.barrier import Member
 from spinney.jit.inline import Inline, inline
-from spinney.jit.kernel import Bound, Kernel, kernel
+from spinney.jit.kernel import Bound, Kernel, framed, kernel
 from spinney.jit.records import record, room
 from spinney.jit.types import f32, f64, i32, i64, item, out, u8, u16, u64
 
@@ -17,6 +17,7 @@ __all__ = [
     "Member",
     "f32",
     "f64",
+    "framed",
     "i32",
     "i64",
     "inline",

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from spinney.errors import KernelArgumentError
+from spinney.jit.inline import Inline
 from spinney.jit.records import entry, flat_fields, is_member, size_of
 from spinney.jit.types import ArrayOf, Scalar
 
@@ -39,6 +41,11 @@ class Kernel:
         self._bound = dict(list(self._declared.items())[_leading(self._declared) :])
         self.function = entry(function, self._declared) if names != list(self._declared) else function
         self.symbol = f"spinney_{self.name}_{_digest(self.arguments)}"
+
+    @property
+    def in_package(self) -> bool:
+        """Whether it is one of the package's own kernels, which stand in its library, and not a user's or a test's."""
+        return self.__module__.startswith("spinney.")
 
     def __call__(self, *args: Any) -> None:
         """Check the arguments and run the kernel on the calling thread."""
@@ -149,6 +156,18 @@ class Bound:
 def kernel(function: Callable[..., None]) -> Kernel:
     """Declare an entry point; its annotations are its signature."""
     return _register(Kernel(function))
+
+
+def framed(name: str, frame: Callable[..., None], **formulas: Inline) -> Kernel:
+    """Make a kernel of a frame: a function that calls formulas by names which its own module does not define.
+
+    The kernel belongs to the module of the formulas.
+    """
+    assert isinstance(frame, FunctionType)
+    made = FunctionType(frame.__code__, {**frame.__globals__, **formulas}, name)
+    made.__annotations__, made.__doc__ = frame.__annotations__, frame.__doc__
+    made.__module__ = next(iter(formulas.values())).__module__
+    return kernel(made)
 
 
 def _register(entry: Kernel) -> Kernel:

@@ -2,7 +2,8 @@
 
 Kernels run in one of four ways, chosen at the first call: from a shared library (in the installed package, else in the
 user's cache, else built there now), from object files kept in its place where no library can be linked or loaded, by
-Numba's JIT where neither can be, or as plain Python. Any but the first is told to the logger `spinney`.
+Numba's JIT where neither can be, or as plain Python. Any but the first is told to the logger `spinney`. Kernels from outside
+of the package, a user's own, stand in no library: Numba's JIT compiles them.
 
 `SPINNEY_KERNELS` overrides the choice: `python`, `jit`, or the CPU level of a library. `NUMBA_DISABLE_JIT=1` means
 `python`; `NUMBA_BOUNDSCHECK=1` means `jit`, because a library's pointers have no bounds.
@@ -135,11 +136,11 @@ def _open(level: str, path: Path) -> Runtime:
 def prepare(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
     """Turn a kernel and its checked arguments into a function of the leading arguments a team adds."""
     how = runtime()
-    if how.handle is not None:
+    if how.kind == "python":
+        return _python_call(kernel, arguments)
+    if how.handle is not None and kernel.in_package:
         return _library_call(how.handle, kernel, arguments)
-    if how.kind == "jit":
-        return _jit_call(kernel, arguments)
-    return _python_call(kernel, arguments)
+    return _jit_call(kernel, arguments)
 
 
 _IGNORED = (ctypes.c_void_p * 2)()  # where Numba's calling convention wants its result and its exception

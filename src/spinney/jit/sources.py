@@ -40,7 +40,7 @@ def all_kernels() -> list[Kernel]:
     """Every kernel of the package, sorted by name."""
     for name in kernel_modules():
         importlib.import_module(name)
-    mine = [entry for entry in REGISTRY.values() if entry.__module__.startswith("spinney.")]
+    mine = [entry for entry in REGISTRY.values() if entry.in_package]
     return sorted(mine, key=lambda entry: entry.name)
 
 

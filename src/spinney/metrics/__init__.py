@@ -1,7 +1,8 @@
-"""Metrics: numbers that judge scores against a target.
+"""Metrics: numbers that judge scores against labels.
 
-Enters: raw scores (outputs × rows), target, weights. Leaves: one float. Must not know: trees, data sets, objectives.
-A new metric is one function and one line in `_ALL`.
+Enters: raw scores (outputs × rows), `Labels`. Leaves: one float. Must not know: trees, data sets, objectives.
+
+What is known of a metric without its formula is its row in `params/objectives.py`. Its formula stands in `kernels/<name>.py`.
 """
 
 from spinney.metrics.registry import Metric, get, metrics_of

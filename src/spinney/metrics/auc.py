@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data import Labels
 from spinney.errors import DataError
+from spinney.jit.team import Team
 
 
 def auc(
@@ -34,11 +36,16 @@ def auc(
     return float(np.sum(positives_here * (below + 0.5 * negatives_here)) / pairs)
 
 
-def check_classes(target: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
+def area(name: str, scores: NDArray[np.float64], labels: Labels, team: Team) -> float:
+    """The same, as a metric."""
+    return auc(scores[0], labels.target, labels.weight)
+
+
+def check_classes(labels: Labels) -> None:
     """Refuse rows of one class, which have no area under the curve."""
-    is_positive = target > 0.5
-    if weight is not None:
-        is_positive = is_positive[_masses(weight) > 0]
+    is_positive = labels.target > 0.5
+    if labels.weight is not None:
+        is_positive = is_positive[_masses(labels.weight) > 0]
     if is_positive.all() or not is_positive.any():
         raise DataError(
             "eval_metric='auc' needs rows of both classes with a weight above 0, "

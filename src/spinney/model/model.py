@@ -150,7 +150,7 @@ class Model:
             (rows, classes) probabilities.
         """
         raw = self.predict_raw(X, rounds, n_jobs, base_margin)
-        return objectives.get(self.objective).link(raw)
+        return objectives.get(self.params).link(raw)
 
     def predict_raw(
         self,

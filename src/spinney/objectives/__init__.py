@@ -1,33 +1,32 @@
-"""Losses: one small class each.
+"""Losses.
 
-Enters: scores, target, weights. Leaves: gradients and hessians; the constant with the least loss; predictions from scores.
-Must not know: trees, data sets, metrics. A new loss is one new file and one line in `_ALL`.
+Enters: scores and `Labels`. Leaves: gradients and hessians in a `Gradients` record; the constant with the least loss;
+predictions from scores. Must not know: trees, data sets, metrics.
+
+What is known of a loss without its formula is its row in `params/objectives.py`. Its formula stands in `kernels/<name>.py`.
 """
 
 from __future__ import annotations
 
-from spinney.errors import ParameterError
 from spinney.objectives.base import Objective
-from spinney.objectives.log_loss import LogLoss
+from spinney.objectives.pointwise import Pointwise
 from spinney.objectives.softmax import Softmax
-from spinney.objectives.squared_error import SquaredError
+from spinney.params import Config, objective_row
 
-_ALL: dict[str, Objective] = {entry.name: entry for entry in (SquaredError(), LogLoss(), Softmax())}
+_FORMS: dict[str, type[Objective]] = {"pointwise": Pointwise, "softmax": Softmax}
 
 
-def get(name: str) -> Objective:
-    """The objective of a canonical name.
+def get(config: Config) -> Objective:
+    """The objective that a configuration asks for.
 
     Examples
     --------
     >>> import numpy as np
-    >>> get("log_loss").link(np.array([0.0]))
+    >>> get(Config(objective="log_loss")).link(np.array([0.0]))
     array([0.5])
     """
-    try:
-        return _ALL[name]
-    except KeyError:
-        raise ParameterError(f"objective = {name!r} is unknown; there are {', '.join(_ALL)}") from None
+    row = objective_row(config.objective)
+    return _FORMS[row.form](row, config)
 
 
 __all__ = ["Objective", "get"]

@@ -3,29 +3,34 @@
 Enters: what the user wrote, a mapping of names (ours, XGBoost's or LightGBM's) to values.
 Leaves: a frozen `Config` whose values have the right type, lie in range and fit together; or an error that
 names the parameter, the value found and what would be right.
-Must not know: data, trees, objectives' formulas, threads. It knows the names of objectives and metrics only.
+Must not know: data, trees, formulas of losses and metrics, threads.
 
-`config.py` is the table, `rows.py` what one row says, `choices.py` the names of objectives and metrics,
-`validate.py` the checks, `by_column.py` those of parameters about columns, `names.py` spellings and
-suggestions, `render.py` the documentation.
+`config.py` is the table, `rows.py` what one row says, `choices.py` the words that parameters accept,
+`objectives.py` what is known of losses and metrics without their formulas, `validate.py` the checks,
+`by_column.py` those of parameters about columns, `names.py` spellings and suggestions, `render.py` the
+documentation.
 """
 
 from spinney.params.by_column import found_places, placed
-from spinney.params.choices import metrics_for
 from spinney.params.config import Config, table
 from spinney.params.names import parse, resolve
+from spinney.params.objectives import MetricRow, ObjectiveRow, metric_row, metrics_for, objective_row
 from spinney.params.render import markdown, numpydoc
 from spinney.params.rows import Row
 from spinney.params.validate import checked_rounds
 
 __all__ = [
     "Config",
+    "MetricRow",
+    "ObjectiveRow",
     "Row",
     "checked_rounds",
     "found_places",
     "markdown",
+    "metric_row",
     "metrics_for",
     "numpydoc",
+    "objective_row",
     "parse",
     "placed",
     "resolve",

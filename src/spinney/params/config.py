@@ -8,13 +8,12 @@ from spinney.params.choices import (
     BUNDLE_ORDERS,
     GROW_POLICIES,
     LEAF_VALUES,
-    METRICS,
-    OBJECTIVES,
     PROPOSALS,
     SAMPLING_METHODS,
     TREE_METHODS,
     UNSEEN,
 )
+from spinney.params.objectives import METRICS, OBJECTIVES, Spellings
 from spinney.params.rows import Row, param, row_of, share
 from spinney.params.validate import checked, reconciled
 
@@ -49,7 +48,7 @@ class Config:
     objective: str = param(
         "squared_error",
         group="objective",
-        choices=OBJECTIVES,
+        choices=Spellings(OBJECTIVES),
         aliases=("objective_type", "app", "application", "loss"),
         doc="Loss: squared_error for numbers, log_loss for two classes, softmax for more of them.",
     )
@@ -336,7 +335,7 @@ class Config:
     eval_metric: tuple[str, ...] = param(
         (),
         group="evaluation",
-        choices=METRICS,
+        choices=Spellings(METRICS),
         aliases=("metric", "metrics", "metric_types"),
         doc="Metrics to compute on the validation data: rmse and mae for squared_error; logloss, auc and "
         "error for log_loss; mlogloss and merror for softmax. Empty or None takes the first of them.",

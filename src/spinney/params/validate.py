@@ -9,7 +9,7 @@ from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column
-from spinney.params.choices import METRICS, metrics_for
+from spinney.params.objectives import METRICS, metrics_for, objective_row
 from spinney.params.rows import Row
 
 _BY_COLUMN: Mapping[str, Callable[[object, str], object]] = {
@@ -197,7 +197,7 @@ def reconciled(values: Mapping[str, Any]) -> dict[str, Any]:
         If two values contradict each other.
     """
     objective: str = values["objective"]
-    if objective != "log_loss" and values["scale_pos_weight"] != 1.0:
+    if "scale_pos_weight" not in objective_row(objective).parameters and values["scale_pos_weight"] != 1.0:
         raise ParameterError(
             f"scale_pos_weight={values['scale_pos_weight']!r} needs objective='log_loss', "
             f"but objective={objective!r}; leave it at 1"
@@ -240,10 +240,10 @@ def _check_proposal(values: Mapping[str, Any]) -> None:
 
 
 def _num_class(num_class: int, objective: str) -> int:
-    if objective == "softmax":
+    if "num_class" in objective_row(objective).parameters:
         if num_class < 2:
             raise ParameterError(
-                f"num_class={num_class} contradicts objective='softmax', which needs 2 or more classes"
+                f"num_class={num_class} contradicts objective={objective!r}, which needs 2 or more classes"
             )
         return num_class
     if num_class > 1:
@@ -258,7 +258,7 @@ def _metrics(names: tuple[str, ...], objective: str) -> tuple[str, ...]:
     fitting = metrics_for(objective)
     chosen: list[str] = []
     for name in names:
-        metric = next((one for one in fitting if name == one or name in METRICS[one]), None)
+        metric = next((one for one in fitting if name == one or name in METRICS[one].spellings), None)
         if metric is None:
             raise ParameterError(
                 f"eval_metric={name!r} does not fit objective={objective!r}; the metrics that fit are "

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from spinney import metrics, objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
+from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.growth.grower import most_threads
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.model import Model
-from spinney.objectives.base import LARGEST_TARGET, Round
+from spinney.objectives.gradients import gradients_room, keep, restated
+from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, checked_rounds, parse, placed, resolve
 from spinney.sampling import GradientSampler, UniformSampler
 from spinney.training import learners
@@ -99,8 +101,7 @@ def train(
 class _Watched:
     """A validation set with its scores."""
 
-    data: Dataset
-    target: NDArray[np.float64]
+    labels: Labels
     scores: NDArray[np.float64]
     add: AddTree | None  # None: the training set itself, whose scores move as it is trained on
 
@@ -112,20 +113,23 @@ class _Boosting:
         self, config: Config, by_place: Config, dataset: Dataset, valid: Mapping[str, Dataset], team: Team
     ) -> None:
         self._config, self._dataset, self._team = config, dataset, team
-        self._objective = objectives.get(config.objective)
-        self._outputs = self._objective.outputs(config.num_class)
-        target = _target(dataset, "dataset")
-        self._objective.check_target(target, config.num_class)
-        if self._outputs > len(target):
-            raise DataError(f"num_class = {self._outputs} is more than there are rows ({len(target)})")
-        weight, unit = _scaled_weights(dataset, target, config)
-        self._base_score = self._start(target, weight)
-        scores = _starting_scores(dataset, self._base_score, "dataset")
-        keep = config.leaf_values == "all" and config.sampling_method != "uniform"
-        self._round = Round.over(scores, target, weight, keep)
-        self._gradients = self._objective.gradients(self._round, team.size)
-        self._learner = learners.get(by_place, dataset, unit, self._round, team)
-        self._eligible = _eligible_rows(dataset, weight, config.subsample)
+        self._objective = objectives.get(config)
+        self._outputs = self._objective.outputs
+        labels = dataset.labels()
+        self._objective.check_target(labels)
+        if self._outputs > labels.rows:
+            raise DataError(f"num_class = {self._outputs} is more than there are rows ({labels.rows})")
+        labels, unit = _scaled_weights(labels, config)
+        self._base_score = self._start(labels)
+        scores = _starting_scores(labels, self._base_score, "dataset")
+        self._gradients = gradients_room(scores)
+        self._kept = self._gradients
+        if config.leaf_values == "all" and config.sampling_method != "uniform":
+            self._kept = gradients_room(scores)
+        self._fill = self._objective.gradients(labels, self._gradients, team.size)
+        everyone = learners.all_rows(config, labels, self._kept)
+        self._learner = learners.get(by_place, dataset, unit, self._gradients, everyone, team)
+        self._eligible = _eligible_rows(labels, config.subsample)
         self._in_bag: int | None = None
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
         self._metrics = metrics.metrics_of(config)
@@ -151,8 +155,9 @@ class _Boosting:
         )
 
     def _one_round(self, done: int) -> list[Tree]:
-        self._team.run(self._gradients)
-        self._round.keep()
+        self._team.run(self._fill)
+        if self._kept is not self._gradients:
+            keep(self._gradients, self._kept)
         seed = self._config.random_state * 1_000_003 + done
         in_bag = self._draw(done, _seed(seed, 0))
         trees = []
@@ -188,7 +193,7 @@ class _Boosting:
             drawn = sampler.weighted(config.subsample, seed)
         else:
             drawn = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
-        self._team.run(self._round.restate())
+        self._team.run(restated(self._gradients))
         return drawn
 
     @cached_property
@@ -201,11 +206,11 @@ class _Boosting:
         eligible = self._eligible
         if eligible is None:
             eligible = np.arange(self._dataset.rows, dtype=np.int32)
-        return GradientSampler(eligible, self._round.pairs, self._learner.bag, self._team)
+        return GradientSampler(eligible, self._gradients.pairs, self._learner.bag, self._team)
 
     def _evaluate(self) -> dict[str, dict[str, float]]:
         return {
-            name: {m.name: m(w.scores, w.target, w.data.weight, self._team) for m in self._metrics}
+            name: {m.name: m(w.scores, w.labels, self._team) for m in self._metrics}
             for name, w in self._watched.items()
         }
 
@@ -216,28 +221,28 @@ class _Boosting:
         higher = self._metrics[-1].higher_is_better
         return EarlyStopping(config.early_stopping_rounds, config.min_delta, higher)
 
-    def _start(self, target: NDArray[np.float64], weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _start(self, labels: Labels) -> NDArray[np.float64]:
         if self._config.base_score is not None:
             if abs(self._config.base_score) > LARGEST_TARGET:
                 raise ParameterError(
                     f"base_score = {self._config.base_score:g} is too large to train on; give one within ±{LARGEST_TARGET:g}"
                 )
             return np.full(self._outputs, self._config.base_score)
-        if self._dataset.margin is not None:
+        if labels.margin is not None:
             return np.zeros(self._outputs)
-        return self._objective.base_score(target, weight, self._config.num_class)
+        return self._objective.base_score(labels)
 
     def _watch(self, name: str, data: Dataset) -> _Watched:
-        if data is self._dataset:
-            return _Watched(data, self._round.target, self._round.scores, None)
         what = f"valid[{name!r}]"
-        target = _target(data, what)
+        labels = data.labels(what)
+        if data is self._dataset:
+            return _Watched(labels, self._gradients.scores, None)
         try:
-            self._objective.check_target(target, self._config.num_class)
+            self._objective.check_target(labels)
         except DataError as error:
             raise DataError(f"{what}: {error}") from None
-        scores = _starting_scores(data, self._base_score, what)
-        return _Watched(data, target, scores, self._learner.follow(data, scores, what))
+        scores = _starting_scores(labels, self._base_score, what)
+        return _Watched(labels, scores, self._learner.follow(data, scores, what))
 
 
 def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
@@ -293,10 +298,10 @@ def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset, config: 
             raise DataTypeError(f"valid[{name!r}] must be a spinney.Dataset, got {type(data).__name__}")
         if not data.cuts.same(dataset.cuts):
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
-        target = _target(data, f"valid[{name!r}]")
+        labels = data.labels(f"valid[{name!r}]")
         try:
             for metric in metrics.metrics_of(config):
-                metric.check(target, data.weight)
+                metric.check(labels)
         except DataError as error:
             raise DataError(f"valid[{name!r}]: {error}") from None
     return dict(valid)
@@ -314,57 +319,47 @@ def _deciding(evals: Mapping[str, Mapping[str, float]], done: int) -> float:
     return value
 
 
-def _target(dataset: Dataset, name: str) -> NDArray[np.float64]:
-    if dataset.target is None:
-        raise DataError(f"{name} has no target: give y to Dataset")
-    return dataset.target
-
-
-def _scaled_weights(
-    dataset: Dataset, target: NDArray[np.float64], config: Config
-) -> tuple[NDArray[np.float64] | None, float]:
-    """Weights divided by a power of two so that the largest is about 1, and that power.
+def _scaled_weights(labels: Labels, config: Config) -> tuple[Labels, float]:
+    """Labels with weights divided by a power of two so that the largest is about 1, and that power.
 
     Gradients are kept as float32; dividing changes no bit of them but keeps huge and tiny weights in range.
     """
-    weight = dataset.weight
+    weight = labels.weight
     if config.scale_pos_weight != 1.0:
         with np.errstate(over="ignore", under="ignore"):
-            weight = np.where(target > 0.5, config.scale_pos_weight, 1.0) * (
-                1.0 if weight is None else weight
-            )
+            positive = np.where(labels.target > 0.5, config.scale_pos_weight, 1.0)
+            weight = positive * (1.0 if weight is None else weight)
         if not 0.0 < weight.max() < math.inf:
             raise ParameterError(
                 f"scale_pos_weight={config.scale_pos_weight:g} times the weights of the rows is 0 or infinite; bring both "
                 "nearer to 1"
             )
     if weight is None:
-        return None, 1.0
+        return labels, 1.0
     unit = float(np.ldexp(1.0, int(np.frexp(weight.max())[1]) - 1))
-    return weight / unit, unit
+    return replace(labels, weight=weight / unit), unit
 
 
-def _starting_scores(dataset: Dataset, base_score: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _starting_scores(labels: Labels, base_score: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """Scores before the first tree, outputs × rows."""
-    outputs = len(base_score)
-    scores = np.empty((outputs, dataset.rows))
+    outputs, margin = len(base_score), labels.margin
+    scores = np.empty((outputs, labels.rows))
     scores[:] = base_score[:, None]
-    if dataset.margin is not None:
-        if dataset.margin.shape[1] != outputs:
+    if margin is not None:
+        if margin.shape[1] != outputs:
             raise DataError(
-                f"base_margin of {name} has {dataset.margin.shape[1]} columns, but there are {outputs} outputs"
+                f"base_margin of {name} has {margin.shape[1]} columns, but there are {outputs} outputs"
             )
-        scores[:] = dataset.margin.T
+        scores[:] = margin.T
     return scores
 
 
-def _eligible_rows(
-    dataset: Dataset, weight: NDArray[np.float64] | None, subsample: float
-) -> NDArray[np.int32] | None:
+def _eligible_rows(labels: Labels, subsample: float) -> NDArray[np.int32] | None:
     """Rows that trees may see, None for all: a row of weight 0 is as good as absent."""
+    weight = labels.weight
     if weight is not None and not weight.all():
         return np.flatnonzero(weight).astype(np.int32)
-    return np.arange(dataset.rows, dtype=np.int32) if subsample < 1 else None
+    return np.arange(labels.rows, dtype=np.int32) if subsample < 1 else None
 
 
 def _seed(seed: int, use: int) -> int:

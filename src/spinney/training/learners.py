@@ -13,16 +13,15 @@ from spinney.binning.blocks import sort_columns
 from spinney.binning.cuts import find_cuts
 from spinney.binning.dataset import Dataset
 from spinney.binning.matrix import bin_table
-from spinney.data import Table
+from spinney.data import Labels, Table
 from spinney.errors import ParameterError
 from spinney.growth.approx import ApproxGrower
 from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
-from spinney.growth.kernels.records import Gradients
 from spinney.growth.refit import AllRows
 from spinney.jit.team import Team
 from spinney.model.predict import Predictor
-from spinney.objectives.base import Round
+from spinney.objectives.kernels.records import Gradients
 from spinney.params import Config
 from spinney.tree import Tree, concatenate
 
@@ -43,27 +42,39 @@ class Learner(Protocol):
         """What adds the latest tree to the scores of other rows, whose data set is called `what` in messages."""
 
 
-def get(config: Config, dataset: Dataset, weight_unit: float, state: Round, team: Team) -> Learner:
+def get(
+    config: Config,
+    dataset: Dataset,
+    weight_unit: float,
+    gradients: Gradients,
+    everyone: AllRows | None,
+    team: Team,
+) -> Learner:
     """The learner that the configuration asks for."""
     if config.tree_method == "hist":
         dataset.release()
-        return _Hist(dataset, config, weight_unit, state, team)
+        return _Hist(dataset, config, weight_unit, gradients, everyone, team)
     if config.tree_method == "approx" and config.proposal == "global":
-        return _Approx(dataset, config, weight_unit, state, team)
-    return _Sorted(dataset, config, weight_unit, state, team)
+        return _Approx(dataset, config, weight_unit, gradients, everyone, team)
+    return _Sorted(dataset, config, weight_unit, gradients, everyone, team)
 
 
 class _Hist:
     """Trees from bins that were chosen once."""
 
     def __init__(
-        self, dataset: Dataset, config: Config, weight_unit: float, state: Round, team: Team
+        self,
+        dataset: Dataset,
+        config: Config,
+        weight_unit: float,
+        gradients: Gradients,
+        everyone: AllRows | None,
+        team: Team,
     ) -> None:
         self._team = team
         self._grower = HistGrower(
-            dataset.matrix, dataset.cuts, config, weight_unit, gradients_of(state), team,
-            all_rows=all_rows(config, state),
-        )  # fmt: skip
+            dataset.matrix, dataset.cuts, config, weight_unit, gradients, team, all_rows=everyone
+        )
         self.bag = self._grower.bag
         self.grow = self._grower.grow
 
@@ -77,7 +88,13 @@ class _Approx:
     """Trees from bins that are chosen for each of them among very many fine ones."""
 
     def __init__(
-        self, dataset: Dataset, config: Config, weight_unit: float, state: Round, team: Team
+        self,
+        dataset: Dataset,
+        config: Config,
+        weight_unit: float,
+        gradients: Gradients,
+        everyone: AllRows | None,
+        team: Team,
     ) -> None:
         self._team, self._missing = team, config.absent == "missing"
         table = dataset.table()
@@ -93,7 +110,7 @@ class _Approx:
         zero = np.where(columns_with_zero(table, self._missing), self._cuts.bins_of_zero(), -1)
         self._grower = ApproxGrower(
             bin_table(table, self._cuts, team, None, self._missing), self._cuts, zero, candidates_of(config), config,
-            weight_unit, gradients_of(state), team, all_rows(config, state),
+            weight_unit, gradients, team, everyone,
         )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
@@ -109,7 +126,13 @@ class _Sorted:
     """Trees from sorted columns. Rows that did not grow a tree walk it by their values, as in a prediction."""
 
     def __init__(
-        self, dataset: Dataset, config: Config, weight_unit: float, state: Round, team: Team
+        self,
+        dataset: Dataset,
+        config: Config,
+        weight_unit: float,
+        gradients: Gradients,
+        everyone: AllRows | None,
+        team: Team,
     ) -> None:
         method = config.tree_method
         if dataset.schema.categories is not None:
@@ -119,14 +142,12 @@ class _Sorted:
                 f"tree_method={method!r}{local} cannot split categorical columns; use tree_method={other}, or give numbers"
             )
         self._absent = math.nan if config.absent == "missing" else 0.0
-        table, everyone = dataset.table(), all_rows(config, state)
+        table = dataset.table()
         blocks = sort_columns(table, team.size, config.absent == "missing")
         candidates = 0 if method == "exact" else candidates_of(config)
-        self._grower = ExactGrower(
-            blocks, config, candidates, weight_unit, gradients_of(state), team, everyone
-        )
+        self._grower = ExactGrower(blocks, config, candidates, weight_unit, gradients, team, everyone)
         self.bag = self._grower.bag
-        self._add = self._adder(table, state.scores, team.size)
+        self._add = self._adder(table, gradients.scores, team.size)
         self._table, self._threads, self._refit = table, team.size, everyone is not None
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
@@ -151,19 +172,12 @@ class _Sorted:
         return add
 
 
-def all_rows(config: Config, state: Round) -> AllRows | None:
-    """What leaf values are computed from, if not from the rows that a tree sees."""
+def all_rows(config: Config, labels: Labels, gradients: Gradients) -> AllRows | None:
+    """What leaf values are computed from, if not from the rows that a tree sees; gradients as before rows were drawn."""
     if config.leaf_values == "sample" or (config.sampling_method == "uniform" and config.subsample == 1):
         return None
-    counted = np.arange(len(state.target)) if state.weight is None else np.flatnonzero(state.weight)
-    return AllRows(counted.astype(np.int32), gradients_of(state, kept=True))
-
-
-def gradients_of(state: Round, kept: bool = False) -> Gradients:
-    """What growers know of a training's scores and gradients; `kept`: as they were before rows were drawn."""
-    pairs, stats = state.kept if kept and state.kept is not None else (state.pairs, state.stats)
-    outputs, rows = state.scores.shape
-    return Gradients(rows, outputs, stats.shape[1], state.scores, pairs, stats)
+    counted = np.arange(labels.rows) if labels.weight is None else np.flatnonzero(labels.weight)
+    return AllRows(counted.astype(np.int32), gradients)
 
 
 def columns_with_zero(table: Table, absent_missing: bool) -> NDArray[np.bool_]:

@@ -15,10 +15,11 @@ from spinney.growth.kernels.nodes import start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
 from spinney.growth.kernels.quantize import join_sizes, power_scale, scale_rules, sum_sizes
 from spinney.growth.kernels.records import (
-    PART, Chosen, Control, Found, Gradients, Range, Rules, Table, Tasks, TreeArrays,
+    PART, Chosen, Control, Found, Range, Rules, Table, Tasks, TreeArrays,
 )  # fmt: skip
 from spinney.growth.kernels.scan import ROW_MASK, Column, SortedLines, search_sorted, sorted_line_of
 from spinney.growth.kernels.turns import go_on
+from spinney.objectives.kernels.records import Gradients
 from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail

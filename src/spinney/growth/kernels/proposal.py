@@ -10,7 +10,8 @@ import numpy as np
 from spinney.binning.features import NO_DEFAULT
 from spinney.binning.kernels.records import Binned
 from spinney.growth.kernels.quantize import join_sizes, power_scale, sum_sizes
-from spinney.growth.kernels.records import Control, Gradients, Parts
+from spinney.growth.kernels.records import Control, Parts
+from spinney.objectives.kernels.records import Gradients
 from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8, u16
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail

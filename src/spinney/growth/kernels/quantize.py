@@ -3,10 +3,11 @@
 import numpy as np
 
 from spinney.growth.kernels.gather import OWNED
-from spinney.growth.kernels.records import PART, STATS
+from spinney.growth.kernels.records import PART
 from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import bits_of, from_bits, tail
+from spinney.objectives.kernels.records import STATS
 from spinney.sampling.kernels.purposes import PURPOSE_ROUNDING
 from spinney.sampling.kernels.random import random_bits, unit
 

@@ -4,7 +4,6 @@ from spinney.binning.kernels.records import Codes
 from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
 
 PLANES = 3  # of a histogram: gradients, hessians, rows
-STATS = 4  # of a block of rows: largest |g|, largest h, sum of |g|, sum of h
 LINES = 4  # of the scratch of a search: left gradients, hessians, rows, and the bins that these belong to
 PART = 8  # items from one thread's sums to the next one's, a cache line
 SPARE_SLOTS = 2  # for histograms that are not kept
@@ -53,18 +52,6 @@ class Bag:
     chosen: i32["rows"]
     row_words: i64["data.codes.rows * data.codes.stride * (1 + data.codes.wide) // 8"]
     gathered: Gathered
-
-
-@record
-class Gradients:
-    """Scores of all rows by output, their gradients and hessians side by side, and statistics of these by block of rows."""
-
-    rows: i64
-    outputs: i64
-    blocks: i64
-    scores: out(f64["rows * outputs"])
-    pairs: f32["2 * rows * outputs"]
-    stats: f64["STATS * blocks * outputs"]
 
 
 # --- what the parameters say

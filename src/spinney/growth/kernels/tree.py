@@ -18,7 +18,7 @@ from spinney.growth.kernels.order import prune, put_in_order
 from spinney.growth.kernels.partition import mark_sides, partition
 from spinney.growth.kernels.quantize import make_entries, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
-    FINISHED, TOGETHER, Axis, Bag, Found, Gradients, Lines, Rows, Rules, Sums, Table, Tasks, TreeArrays,
+    FINISHED, TOGETHER, Axis, Bag, Found, Lines, Rows, Rules, Sums, Table, Tasks, TreeArrays,
 )  # fmt: skip
 from spinney.growth.kernels.schedule import share_out
 from spinney.growth.kernels.turns import go_on, set_apart
@@ -27,6 +27,7 @@ from spinney.jit import Member, inline, kernel, record
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import tail
 from spinney.binning.kernels.records import Codes
+from spinney.objectives.kernels.records import Gradients
 
 
 @record

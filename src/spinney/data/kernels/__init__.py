@@ -1,0 +1,1 @@
+"""The records of what is known about rows."""

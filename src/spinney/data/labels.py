@@ -1,0 +1,58 @@
+"""`Labels`: what is known of rows besides their columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.kernels.records import LabelArrays
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What losses, metrics, sampling and the hold-out know of rows.
+
+    Attributes
+    ----------
+    target : float64[rows]
+        Values, or places of labels among the classes.
+    weight : float64[rows], optional
+        Weights of the rows; None: every row weighs 1.
+    margin : float64[rows, outputs], optional
+        Scores that the rows start from.
+    queries : int64[rows], optional
+        Number of the query that a row belongs to, ascending, for losses that rank rows within a query; None: every row
+        stands alone.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array([0.5, 1.5, 2.5]), weight=np.array([1.0, 2.0, 3.0]))
+    >>> labels.take(np.array([True, False, True])).weight.tolist()
+    [1.0, 3.0]
+    """
+
+    target: NDArray[np.float64]
+    weight: NDArray[np.float64] | None = None
+    margin: NDArray[np.float64] | None = None
+    queries: NDArray[np.int64] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.target)
+
+    def take(self, chosen: NDArray[np.bool_]) -> Labels:
+        """Copy those of some rows."""
+
+        def some(values: Any) -> Any:
+            return None if values is None else values[chosen]
+
+        return Labels(some(self.target), some(self.weight), some(self.margin), some(self.queries))
+
+    def arrays(self) -> LabelArrays:
+        """Target and weights as kernels take them."""
+        weight = np.empty(0) if self.weight is None else self.weight
+        return LabelArrays(self.rows, int(self.weight is not None), self.target, weight)

@@ -1,0 +1,50 @@
+"""Softmax loss, for many classes: -log p_y with p = softmax(F)."""
+
+import numpy as np
+
+from spinney.data.kernels.records import LabelArrays
+from spinney.jit import Member, f64, i64, kernel, out
+from spinney.jit.math import exp
+from spinney.objectives.kernels.records import STAT_BLOCK, STATS, Gradients
+from spinney.objectives.kernels.stats import block_stats
+
+
+@kernel
+def softmax_gradients(
+    team: Member, labels: LabelArrays, gradients: Gradients, threads: i64, scratch: out(f64["2 * STAT_BLOCK * threads"]),
+):
+    """g = p - 1[y = class], h = K/(K-1) p(1-p), both times the weight.
+
+    One of the K scores of a row is free, because adding a constant to all changes nothing; the factor K/(K-1) makes up for
+    it where the classes are alike, as in Friedman's multi-class boosting and in LightGBM.
+    """
+    rows, outputs, blocks = gradients.rows, gradients.outputs, gradients.blocks
+    scores, pairs, target, weight = gradients.scores, gradients.pairs, labels.target, labels.weight
+    weighted = labels.weighted
+    factor = float(outputs) / float(outputs - 1)
+    largest = team.rank * 2 * STAT_BLOCK
+    norm = largest + STAT_BLOCK
+    for b in range(team.rank, blocks, team.size):
+        begin = b * STAT_BLOCK
+        end = min(begin + STAT_BLOCK, rows)
+        for i in range(begin, end):
+            scratch[largest + i - begin] = scores[i]
+            scratch[norm + i - begin] = 0.0
+        for k in range(1, outputs):
+            for i in range(begin, end):
+                s = scores[k * rows + i]
+                top = scratch[largest + i - begin]
+                scratch[largest + i - begin] = s if s > top else top
+        # The exponentials are summed, then computed again: there is no room to keep them all.
+        for k in range(outputs):
+            for i in range(begin, end):
+                scratch[norm + i - begin] += exp(scores[k * rows + i] - scratch[largest + i - begin])
+        for k in range(outputs):
+            at = k * rows
+            for i in range(begin, end):
+                w = weight[i] if weighted != 0 else 1.0
+                p = exp(scores[at + i] - scratch[largest + i - begin]) / scratch[norm + i - begin]
+                y = 1.0 if target[i] == float(k) else 0.0
+                pairs[2 * (at + i)] = np.float32((p - y) * w)
+                pairs[2 * (at + i) + 1] = np.float32(factor * p * (1.0 - p) * w)
+            block_stats(pairs, at + begin, at + end, gradients.stats, STATS * (k * blocks + b))

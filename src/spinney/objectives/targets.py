@@ -1,0 +1,56 @@
+"""What the target of a loss may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import DataError
+from spinney.params import Config
+
+# Gradients are float32; a target beyond this could make one infinite.
+LARGEST_TARGET = 1e30
+
+
+def check_numbers(target: NDArray[np.float64], config: Config) -> None:
+    """Refuse a target whose gradients would not be finite."""
+    worst = int(np.argmax(np.abs(target)))
+    if abs(target[worst]) > LARGEST_TARGET:
+        raise DataError(
+            f"y[{worst}] = {target[worst]:g} is too large to train on; bring the target within ±{LARGEST_TARGET:g}, "
+            "for example by dividing it"
+        )
+    if 0 < abs(target[worst]) < 1 / LARGEST_TARGET:
+        raise DataError(
+            f"the largest value of y is {target[worst]:g}, too small to train on; bring the target to a size of about 1, "
+            "for example by multiplying it"
+        )
+
+
+def check_shares(target: NDArray[np.float64], config: Config) -> None:
+    """Refuse what is no probability; mostly they are the labels 0 and 1."""
+    wrong = np.flatnonzero((target < 0) | (target > 1))
+    if len(wrong):
+        raise DataError(
+            f"objective {config.objective} needs labels 0 and 1 (or probabilities), got y[{wrong[0]}] = "
+            f"{target[wrong[0]]:g}; GBMClassifier takes labels of any kind"
+        )
+
+
+def check_classes(target: NDArray[np.float64], config: Config) -> None:
+    """Refuse all but the numbers 0 .. num_class-1."""
+    wrong = np.flatnonzero((target < 0) | (target >= config.num_class) | (target != np.floor(target)))
+    if len(wrong):
+        raise DataError(
+            f"objective {config.objective} with num_class = {config.num_class} needs labels 0 to {config.num_class - 1}, "
+            f"got y[{wrong[0]}] = {target[wrong[0]]:g}"
+        )
+
+
+DOMAINS: Mapping[str, Callable[[NDArray[np.float64], Config], None]] = {
+    "numbers": check_numbers,
+    "shares": check_shares,
+    "classes": check_classes,
+}
