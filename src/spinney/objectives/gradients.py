@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import Bound
 from spinney.objectives.kernels.records import STAT_BLOCK, STATS, Gradients
-from spinney.objectives.kernels.stats import restate
 
 
 def gradients_room(scores: NDArray[np.float64]) -> Gradients:
@@ -22,15 +20,3 @@ def gradients_room(scores: NDArray[np.float64]) -> Gradients:
     blocks = -(-rows // STAT_BLOCK)
     pairs = np.empty((outputs, rows, 2), np.float32)
     return Gradients(rows, outputs, blocks, scores, pairs, np.empty((outputs, blocks, STATS)))
-
-
-def keep(gradients: Gradients, kept: Gradients) -> None:
-    """Copy gradients as they are before a sample is drawn."""
-    kept.pairs[:] = gradients.pairs
-    kept.stats[:] = gradients.stats
-
-
-def restated(gradients: Gradients) -> Bound:
-    """A job for a team that computes the statistics again, of gradients that have been changed."""
-    job: Bound = restate.bind(gradients)
-    return job

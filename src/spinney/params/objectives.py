@@ -15,59 +15,32 @@ Link = Literal["identity", "logistic", "softmax"]
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectiveRow:
-    """A loss.
-
-    Attributes
-    ----------
-    name : str
-        Canonical name.
-    spellings : tuple of str
-        Other spellings, XGBoost's and LightGBM's among them.
-    metric : str
-        The metric that is used when none is asked for.
-    form : {"pointwise", "softmax"}
-        How gradients are computed: row by row from one score by a formula, or from the scores of all classes.
-    link : {"identity", "logistic", "softmax"}
-        What makes predictions of scores.
-    domain : {"numbers", "shares", "classes"}
-        What a target may be: any number, 0 to 1, or the number of a class.
-    parameters : tuple of str
-        Parameters that only some objectives take, and this one does. Its formula gets their values in this order.
-    leaf_values : {"newton"}
-        How the value of a leaf follows from its rows: a Newton step, minus the sum of gradients over that of hessians.
-    """
+    """A loss."""
 
     name: str
-    spellings: tuple[str, ...] = ()
-    metric: str
+    spellings: tuple[str, ...] = ()  # other ones, XGBoost's and LightGBM's among them
+    metric: str  # used when none is asked for
+    # How gradients are computed: row by row from one score by a formula, or from the scores of all classes.
     form: Literal["pointwise", "softmax"] = "pointwise"
-    link: Link = "identity"
+    link: Link = "identity"  # what makes predictions of scores
+    # What a target may be: any number, 0 to 1, or the number of a class.
     domain: Literal["numbers", "shares", "classes"] = "numbers"
+    # Parameters that only some objectives take, and this one does. Its formula gets their values in this order.
     parameters: tuple[str, ...] = ()
+    # How the value of a leaf follows from its rows: minus the sum of gradients over that of hessians.
     leaf_values: Literal["newton"] = "newton"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetricRow:
-    """A metric.
-
-    Attributes
-    ----------
-    name : str
-        Canonical name.
-    spellings : tuple of str
-        Other spellings. One may stand in two rows; it then means the metric that fits the objective.
-    link : {"identity", "logistic", "softmax"}
-        It judges the scores of objectives with this link.
-    form : {"mean", "root_mean", "area"}
-        How rows make a number: the mean of a formula's losses, its root, or the area under the ROC curve.
-    higher_is_better : bool
-        Which way it improves.
-    """
+    """A metric."""
 
     name: str
-    spellings: tuple[str, ...] = ()
-    link: Link = "identity"
+    spellings: tuple[
+        str, ...
+    ] = ()  # one may stand in two rows; it then means the metric that fits the objective
+    link: Link = "identity"  # it judges the scores of objectives with this link
+    # How rows make a number: the mean of a formula's losses, its root, or the area under the ROC curve.
     form: Literal["mean", "root_mean", "area"] = "mean"
     higher_is_better: bool = False
 
@@ -77,14 +50,7 @@ OBJECTIVES: dict[str, ObjectiveRow] = {
     for row in (
         ObjectiveRow(
             name="squared_error",
-            spellings=(
-                "regression",
-                "reg:squarederror",
-                "l2",
-                "mse",
-                "regression_l2",
-                "mean_squared_error",
-            ),
+            spellings=("regression", "reg:squarederror", "l2", "mse", "regression_l2", "mean_squared_error"),
             metric="rmse",
         ),
         ObjectiveRow(
@@ -140,36 +106,14 @@ class Spellings(Mapping[str, tuple[str, ...]]):
 
 
 def objective_row(name: str) -> ObjectiveRow:
-    """The row of an objective.
-
-    Parameters
-    ----------
-    name : str
-        Canonical name.
-
-    Examples
-    --------
-    >>> objective_row("log_loss").link
-    'logistic'
-    """
+    """The row of an objective's canonical name."""
     if name not in OBJECTIVES:
         raise ParameterError(f"objective = {name!r} is unknown; there are {', '.join(OBJECTIVES)}")
     return OBJECTIVES[name]
 
 
 def metric_row(name: str) -> MetricRow:
-    """The row of a metric.
-
-    Parameters
-    ----------
-    name : str
-        Canonical name.
-
-    Examples
-    --------
-    >>> metric_row("auc").higher_is_better
-    True
-    """
+    """The row of a metric's canonical name."""
     if name not in METRICS:
         raise ParameterError(f"eval_metric = {name!r} is unknown; there are {', '.join(METRICS)}")
     return METRICS[name]
@@ -177,15 +121,6 @@ def metric_row(name: str) -> MetricRow:
 
 def metrics_for(objective: str) -> tuple[str, ...]:
     """Names of the metrics that can judge an objective, its own metric first.
-
-    Parameters
-    ----------
-    objective : str
-        Canonical name of an objective.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------

@@ -18,14 +18,15 @@ from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTy
 from spinney.growth.grower import most_threads
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.model import Model
-from spinney.objectives.gradients import gradients_room, keep, restated
+from spinney.objectives.gradients import gradients_room
+from spinney.objectives.kernels.stats import restate
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, checked_rounds, parse, placed, resolve
 from spinney.sampling import GradientSampler, UniformSampler
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.learners import AddTree
+from spinney.training.learners import AddTree, Setup
 from spinney.tree import Tree, concatenate
 
 # Values (rows × columns) from which a training is shared among threads. The fewer the columns, the more rows there are to
@@ -127,8 +128,8 @@ class _Boosting:
         if config.leaf_values == "all" and config.sampling_method != "uniform":
             self._kept = gradients_room(scores)
         self._fill = self._objective.gradients(labels, self._gradients, team.size)
-        everyone = learners.all_rows(config, labels, self._kept)
-        self._learner = learners.get(by_place, dataset, unit, self._gradients, everyone, team)
+        all_rows = learners.all_rows(config, labels, self._kept)
+        self._learner = learners.get(Setup(dataset, by_place, unit, self._gradients, all_rows, team))
         self._eligible = _eligible_rows(labels, config.subsample)
         self._in_bag: int | None = None
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
@@ -157,7 +158,7 @@ class _Boosting:
     def _one_round(self, done: int) -> list[Tree]:
         self._team.run(self._fill)
         if self._kept is not self._gradients:
-            keep(self._gradients, self._kept)
+            self._kept.pairs[:], self._kept.stats[:] = self._gradients.pairs, self._gradients.stats
         seed = self._config.random_state * 1_000_003 + done
         in_bag = self._draw(done, _seed(seed, 0))
         trees = []
@@ -193,7 +194,7 @@ class _Boosting:
             drawn = sampler.weighted(config.subsample, seed)
         else:
             drawn = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
-        self._team.run(restated(self._gradients))
+        self._team.run(restate.bind(self._gradients))
         return drawn
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -42,39 +43,37 @@ class Learner(Protocol):
         """What adds the latest tree to the scores of other rows, whose data set is called `what` in messages."""
 
 
-def get(
-    config: Config,
-    dataset: Dataset,
-    weight_unit: float,
-    gradients: Gradients,
-    everyone: AllRows | None,
-    team: Team,
-) -> Learner:
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What a learner works with."""
+
+    dataset: Dataset
+    config: Config  # with columns by position
+    weight_unit: float  # the power of two by which weights were divided
+    gradients: Gradients
+    all_rows: AllRows | None  # what leaf values are computed from, if not from the rows that a tree sees
+    team: Team
+
+
+def get(given: Setup) -> Learner:
     """The learner that the configuration asks for."""
-    if config.tree_method == "hist":
-        dataset.release()
-        return _Hist(dataset, config, weight_unit, gradients, everyone, team)
-    if config.tree_method == "approx" and config.proposal == "global":
-        return _Approx(dataset, config, weight_unit, gradients, everyone, team)
-    return _Sorted(dataset, config, weight_unit, gradients, everyone, team)
+    if given.config.tree_method == "hist":
+        given.dataset.release()
+        return _Hist(given)
+    if given.config.tree_method == "approx" and given.config.proposal == "global":
+        return _Approx(given)
+    return _Sorted(given)
 
 
 class _Hist:
     """Trees from bins that were chosen once."""
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        config: Config,
-        weight_unit: float,
-        gradients: Gradients,
-        everyone: AllRows | None,
-        team: Team,
-    ) -> None:
-        self._team = team
+    def __init__(self, given: Setup) -> None:
+        self._team, data = given.team, given.dataset
         self._grower = HistGrower(
-            dataset.matrix, dataset.cuts, config, weight_unit, gradients, team, all_rows=everyone
-        )
+            data.matrix, data.cuts, given.config, given.weight_unit, given.gradients, given.team,
+            all_rows=given.all_rows,
+        )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
 
@@ -87,15 +86,8 @@ class _Hist:
 class _Approx:
     """Trees from bins that are chosen for each of them among very many fine ones."""
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        config: Config,
-        weight_unit: float,
-        gradients: Gradients,
-        everyone: AllRows | None,
-        team: Team,
-    ) -> None:
+    def __init__(self, given: Setup) -> None:
+        dataset, config, team = given.dataset, given.config, given.team
         self._team, self._missing = team, config.absent == "missing"
         table = dataset.table()
         self._cuts = find_cuts(
@@ -110,7 +102,7 @@ class _Approx:
         zero = np.where(columns_with_zero(table, self._missing), self._cuts.bins_of_zero(), -1)
         self._grower = ApproxGrower(
             bin_table(table, self._cuts, team, None, self._missing), self._cuts, zero, candidates_of(config), config,
-            weight_unit, gradients, team, everyone,
+            given.weight_unit, given.gradients, team, given.all_rows,
         )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
@@ -125,15 +117,8 @@ class _Approx:
 class _Sorted:
     """Trees from sorted columns. Rows that did not grow a tree walk it by their values, as in a prediction."""
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        config: Config,
-        weight_unit: float,
-        gradients: Gradients,
-        everyone: AllRows | None,
-        team: Team,
-    ) -> None:
+    def __init__(self, given: Setup) -> None:
+        dataset, config, team = given.dataset, given.config, given.team
         method = config.tree_method
         if dataset.schema.categories is not None:
             local = "" if method == "exact" else " with proposal='local'"
@@ -145,10 +130,12 @@ class _Sorted:
         table = dataset.table()
         blocks = sort_columns(table, team.size, config.absent == "missing")
         candidates = 0 if method == "exact" else candidates_of(config)
-        self._grower = ExactGrower(blocks, config, candidates, weight_unit, gradients, team, everyone)
+        self._grower = ExactGrower(
+            blocks, config, candidates, given.weight_unit, given.gradients, team, given.all_rows
+        )
         self.bag = self._grower.bag
-        self._add = self._adder(table, gradients.scores, team.size)
-        self._table, self._threads, self._refit = table, team.size, everyone is not None
+        self._add = self._adder(table, given.gradients.scores, team.size)
+        self._table, self._threads, self._refit = table, team.size, given.all_rows is not None
 
     def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
         tree = self._grower.grow(output, seed, in_bag)
