@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from spinney.data import read_labels, read_margin, read_vector, read_weight
+from spinney.data import Labels, read_labels, read_margin, read_vector, read_weight
 from spinney.errors import DataError, DataTypeError
 
 SOURCES = [
@@ -191,3 +191,22 @@ def test_complex_labels_are_refused_as_labels():
         DataError, match="y holds complex numbers; labels must be strings, integers or booleans"
     ):
         read_labels(np.array([1j, 2]), 2)
+
+
+def test_labels_take_rows_with_all_that_belongs_to_them():
+    rows = np.arange(4)
+    labels = Labels(rows * 1.0, rows * 2.0, np.stack([rows * 3.0, rows * 4.0], axis=1), rows // 2)
+    some = labels.take(np.array([False, True, True, False]))
+    assert (labels.rows, some.rows) == (4, 2)
+    assert some.target.tolist() == [1.0, 2.0]
+    assert some.weight.tolist() == [2.0, 4.0]
+    assert some.margin.tolist() == [[3.0, 4.0], [6.0, 8.0]]
+    assert some.queries.tolist() == [0, 1]
+    bare = Labels(rows * 1.0).take(rows > 1)
+    assert (bare.weight, bare.margin, bare.queries) == (None, None, None)
+
+
+def test_a_kernel_gets_no_weights_where_every_row_weighs_one():
+    plain, weighted = Labels(np.ones(3)).arrays(), Labels(np.ones(3), np.full(3, 2.0)).arrays()
+    assert (plain.rows, plain.weighted, plain.weight.size) == (3, 0, 0)
+    assert (weighted.rows, weighted.weighted, weighted.weight.tolist()) == (3, 1, [2.0, 2.0, 2.0])
