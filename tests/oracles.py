@@ -72,7 +72,7 @@ def bins_of(values, cuts):
 
 def bins_of_matrix(matrix):
     """Bins of all rows and columns, read back from groups, bundles and stored entries one by one."""
-    features, stored = matrix.features, matrix.stored
+    features, sparse = matrix.features, matrix.sparse
     bins = np.empty((matrix.rows, matrix.columns), int)
     for column in range(matrix.columns):
         group, low, codes = (int(part[column]) for part in (features.group, features.low, features.codes))
@@ -80,9 +80,9 @@ def bins_of_matrix(matrix):
         if group >= 0:
             code = matrix.by_column[group].astype(int) - low
         else:
-            entries = slice(stored.starts[column], stored.starts[column + 1])
+            entries = slice(sparse.starts[column], sparse.starts[column + 1])
             code = np.full(matrix.rows, -1)
-            code[stored.rows[entries]] = stored.codes[entries].astype(int) - 1
+            code[sparse.column_rows[entries]] = sparse.column_codes[entries].astype(int) - 1
         own = (code >= 0) & (code < codes)
         bins[:, column] = np.where(own, code + (code >= default), default)
     return bins

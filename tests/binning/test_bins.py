@@ -4,7 +4,7 @@ import pytest
 import oracles
 import problems
 from spinney.binning.cuts import Cuts, find_cuts
-from spinney.binning.matrix import bin_table
+from spinney.binning.encode import plan_and_encode
 from spinney.data import read_table
 from spinney.errors import DataError
 from spinney.jit.team import Team
@@ -14,7 +14,7 @@ def binned(X, max_bin=255, threads=1, names=None):
     with Team(threads) as team:
         table = read_table(X, names=names)
         cuts = find_cuts(table, None, max_bin, team)
-        return bin_table(table, cuts, team), cuts
+        return plan_and_encode(table, cuts, team)[1], cuts
 
 
 @pytest.mark.kernels
@@ -49,7 +49,7 @@ def test_a_value_equal_to_a_cut_is_below_it_and_its_neighbour_above():
     cuts = Cuts(np.array([-1.0, 0.0, 2.5]), np.array([0, 3]), 255, np.zeros(1, np.uint8))
     values = [-1.0, np.nextafter(-1.0, 0), -0.0, 0.0, 5e-324, 2.5, np.nextafter(2.5, 3), 1e308, -1e308]
     with Team(1) as team:
-        matrix = bin_table(read_table(np.array(values).reshape(-1, 1)), cuts, team)
+        _, matrix = plan_and_encode(read_table(np.array(values).reshape(-1, 1)), cuts, team)
     assert matrix.by_column[0].tolist() == [0, 1, 1, 1, 2, 2, 3, 3, 0]
 
 

@@ -112,7 +112,7 @@ def test_every_bin_can_be_read_back(make, bundle):
 
 def test_by_row_and_by_column_hold_the_same():
     matrix = sp.Dataset(sparse.csr_array(table()), bundle=False).matrix
-    stored, features = matrix.stored, matrix.features
+    stored, features = matrix.sparse, matrix.features
     assert np.array_equal(matrix.by_row[:, : matrix.groups], matrix.by_column.T)
     by_row = {
         (row, int(place))
@@ -120,7 +120,7 @@ def test_by_row_and_by_column_hold_the_same():
         for place in stored.row_codes[stored.row_starts[row] : stored.row_starts[row + 1]]
     }
     by_column = {
-        (int(stored.rows[k]), int(features.low[column] + stored.codes[k] - 1))
+        (int(stored.column_rows[k]), int(features.low[column] + stored.column_codes[k] - 1))
         for column in range(matrix.columns)
         for k in range(stored.starts[column], stored.starts[column + 1])
     }

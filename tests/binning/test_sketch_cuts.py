@@ -7,7 +7,7 @@ import oracles
 import spinney as sp
 from sketch_oracle import MediumBlocks, SmallBlocks
 from spinney.binning.cuts import cuts_from_sketches, find_cuts
-from spinney.binning.matrix import bin_table
+from spinney.binning.encode import plan_and_encode
 from spinney.data import read_table
 from spinney.jit.team import Team
 
@@ -85,7 +85,7 @@ def test_categories_are_cut_between_their_numbers_and_cuts_bin_a_table():
     found = cuts_from_sketches(sketches_of(X), 255, categories)
     assert found.same(whole_cuts(X, categories=categories))
     with Team(1) as team:
-        matrix = bin_table(read_table(X), found, team)
+        _, matrix = plan_and_encode(read_table(X), found, team)
     assert matrix.rows == 90
 
 

@@ -7,7 +7,7 @@ import scipy.sparse
 import problems
 import spinney as sp
 from spinney.binning.cuts import find_cuts
-from spinney.binning.matrix import bin_table
+from spinney.binning.encode import plan_and_encode
 from spinney.data import read_table
 from spinney.growth.approx import ApproxGrower
 from spinney.jit.team import Team
@@ -35,9 +35,10 @@ def proposed(table, hessian, most, threads, missing=False):
     """(fine codes, fine bins, zero's bins, grower) after one tree on a table."""
     with Team(threads) as team:
         given = read_table(table)
-        cuts = find_cuts(given, None, 65_536, team, missing)
-        matrix = bin_table(given, cuts, team, None, missing)
-        zero = np.full(given.columns, -1) if missing else cuts.bins_of_zero()
+        absent = np.nan if missing else 0.0
+        cuts = find_cuts(given, None, 65_536, team, absent)
+        _, matrix = plan_and_encode(given, cuts, team, absent=absent)
+        zero = np.full(given.columns, -1) if missing else cuts.bins_of(0.0)
         pairs = np.stack([np.linspace(-1, 1, given.rows), hessian], axis=1).astype(np.float32)
         scores = np.zeros((1, given.rows))
         grower = ApproxGrower(

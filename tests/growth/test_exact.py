@@ -6,7 +6,7 @@ import scipy.sparse
 
 import problems
 import spinney as sp
-from spinney.binning.blocks import sort_columns
+from spinney.binning.sorted import sort_columns
 from spinney.data import read_table
 from spinney.growth.kernels.scan import CUTS
 
@@ -273,9 +273,14 @@ def test_weights_of_every_kind(kind):
     np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-9, atol=1e-12)
 
 
-def test_blocks_list_what_is_stored():
+def test_sorted_columns_list_what_is_stored():
     X = scipy.sparse.csr_array(np.array([[0.0, 3.0], [-1.0, 0.0], [0.0, np.nan], [2.0, 0.0]]))
-    blocks = sort_columns(read_table(X), 2)
-    assert blocks.values.tolist() == [-1.0, 0.0, 2.0, 0.0, 3.0]
-    assert [(e >> 32, e & 0xFFFFFFFF) for e in blocks.entries.tolist()] == [(0, 1), (2, 3), (1, 0), (2, 2)]
-    assert blocks.rest.tolist() == [1, 0]
+    found = sort_columns(read_table(X), 2)
+    assert found.values.tolist() == [-1.0, 0.0, 2.0, 0.0, 3.0]
+    assert [(e >> 32, e & 0xFFFFFFFF) for e in found.record.entries.tolist()] == [
+        (0, 1),
+        (2, 3),
+        (1, 0),
+        (2, 2),
+    ]
+    assert found.record.rest.tolist() == [1, 0]

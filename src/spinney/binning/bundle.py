@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.bundle_kernels import bundle_columns, count_neighbours
 from spinney.binning.entries import Entries, starts_of
+from spinney.binning.kernels.bundle import OpenBundles, bundle_columns, count_neighbours
+from spinney.jit import room
 
 MARK_BYTES = 64 * 2**20  # for the marks of all open bundles
 MOST_OPEN = 256  # bundles that a column is tried in
@@ -66,15 +67,13 @@ def find_bundles(
     """
     columns, words = len(entries.columns), (rows + 63) // 64
     most_open = max(1, min(columns, MOST_OPEN, MARK_BYTES // (8 * words)))
-    filled, bundle_codes, conflicts = (np.zeros(most_open, np.int64) for _ in range(3))
+    open_bundles = room(OpenBundles, most=most_open, words=words)
     bundle = np.full(columns, -1, np.int64)
     bundle_columns(
-        columns, len(entries.rows), rows, words, most_open, int(rules.max_conflict_rate * rows),
-        NARROW if lone > MANY_LONE else WIDE, entries.starts, entries.rows, codes,
-        _order(entries, rows, rules.order), np.zeros(most_open * words, np.int64), filled, bundle_codes, conflicts,
-        bundle,
+        entries.record(), rows, int(rules.max_conflict_rate * rows), NARROW if lone > MANY_LONE else WIDE, codes,
+        _order(entries, rows, rules.order), open_bundles, bundle,
     )  # fmt: skip
-    return Bundles(bundle, conflicts)
+    return Bundles(bundle, open_bundles.conflicts)
 
 
 def _order(entries: Entries, rows: int, order: str) -> NDArray[np.int64]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.cut_kernels import cut_columns, gather_keys
-from spinney.binning.entry_kernels import cut_stored
+from spinney.binning.given import block_of, stored_of
+from spinney.binning.kernels.cut import SortRoom, cut_columns, gather_keys
+from spinney.binning.kernels.entry import cut_stored
+from spinney.binning.kernels.records import CutLists
+from spinney.binning.kernels.sketch import cut_points
 from spinney.binning.sketch import QuantileSketch
-from spinney.binning.sketch_kernels import cut_points
 from spinney.binning.thin import Thinner
 from spinney.data import Panel, Table
-from spinney.data.spans import EMPTY32, EMPTY64, kernel_blocks, spans
+from spinney.data.spans import EMPTY64, kernel_blocks
 from spinney.data.sparse import SparseValues
+from spinney.jit import room
 from spinney.jit.team import Team
 
 SAMPLE = 200_000  # rows that cuts are found from; LightGBM takes as many
@@ -45,10 +48,17 @@ class Cuts:
         """Bins of each column, without the one for missing values."""
         return np.diff(self.starts) + 1
 
-    def bins_of_zero(self) -> NDArray[np.int64]:
-        """The bin of each column that 0 is in."""
-        below = starts_of_runs(self.values < 0.0)
-        return below[self.starts[1:]] - below[self.starts[:-1]]
+    def bins_of(self, value: float) -> NDArray[np.int64]:
+        """The bin of each column that a value is in; NaN is missing."""
+        if np.isnan(value):
+            return self.bins
+        below = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.values < value, dtype=np.int64)])
+        found: NDArray[np.int64] = below[self.starts[1:]] - below[self.starts[:-1]]
+        return found
+
+    def record(self) -> CutLists:
+        """What kernels know of the cuts."""
+        return CutLists(len(self.starts) - 1, len(self.values), self.values, self.starts)
 
     def same(self, other: Cuts) -> bool:
         """Whether both cut every column alike."""
@@ -67,39 +77,34 @@ class Cuts:
         return np.where(last, np.finfo(np.float64).max, known)
 
 
-def starts_of_runs(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many are chosen before each position, and in all."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen, dtype=np.int64)])
-
-
 def find_cuts(
     table: Table,
     weight: NDArray[np.float64] | None,
     max_bin: int,
     team: Team,
-    absent_missing: bool = False,
+    absent: float = 0.0,
     categories: NDArray[np.int64] | None = None,
-    always_all: bool = False,
+    thin: bool = True,
 ) -> Cuts:
     """Quantile cuts of every column, the same for any number of threads, for float32 and float64, dense and sparse input.
 
-    Where there would be very many, columns of few entries get fewer, unless `always_all`; see `Thinner`.
+    `absent` is what an entry that a sparse table does not store means: 0, or NaN. Where cuts would be very many, columns of few
+    entries get fewer if they may be thinned; see `Thinner`.
     """
-    thinner = Thinner(table, always_all)
+    thinner = Thinner(table, thin)
     picks = sample_rows(table.rows)
     most = min(max_bin, LARGEST_BINS, len(picks) + 1)
     sampled_weight = EMPTY64 if weight is None else whole_masses(weight[picks])
     if table.sparse is not None:
         mass = np.zeros(table.rows)
         mass[picks] = 1.0 if weight is None else sampled_weight
-        weighted = weight is not None
-        _cut_stored(table.sparse, mass, weighted, most, absent_missing, team, thinner)
+        _cut_stored(table.sparse, mass, weight is not None, most, absent, team, thinner)
         return _joined(thinner.all(), max_bin)
-    scratch = _Scratch(len(picks), team.size, weight is not None)
+    sorting = room(SortRoom, threads=team.size, longest=len(picks), weighted=int(weight is not None))
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
-            thinner.add(_cut_some(some, picks, sampled_weight, most, scratch, team))
+            thinner.add(_cut_some(some, picks, sampled_weight, most, sorting, team))
     return _joined(thinner.all(), max_bin, categories)
 
 
@@ -162,45 +167,22 @@ def sample_rows(rows: int) -> NDArray[np.int64]:
     return begin + offset
 
 
-class _Scratch:
-    """Memory for sorting, made once."""
-
-    def __init__(self, total: int, threads: int, weighted: bool) -> None:
-        self.spare = np.empty(threads * total, np.int64)
-        self.order = np.empty(2 * threads * total * weighted, np.int32)
-        self.mass = np.empty(threads * total, np.float64)
-        self.heads = np.empty(threads * 6 * 2048, np.int32)
-
-
 def _cut_some(
     panel: Panel,
     picks: NDArray[np.int64],
     weight: NDArray[np.float64],
     most: int,
-    scratch: _Scratch,
+    sorting: SortRoom,
     team: Team,
 ) -> list[NDArray[np.float64]]:
     columns, total = panel.columns, len(picks)
     keys = np.empty(columns * total, np.int64)
     for first, block in kernel_blocks(panel):
         low, high = np.searchsorted(picks, [first, first + len(block)])
-        values32, values64, row_step, column_step = spans(block)
         here = picks[low:high] - first
-        team.run(
-            gather_keys.bind(
-                columns, row_step, column_step, values32.size, values64.size, len(here), total, int(low),
-                values32, values64, here, keys,
-            )
-        )  # fmt: skip
-    cuts = np.empty(columns * most, np.float64)
-    made = np.empty(columns, np.int64)
-    weighted = int(weight.size > 0)
-    team.run(
-        cut_columns.bind(
-            columns, total, team.size, weighted, most, keys, weight,
-            scratch.spare, scratch.order, scratch.mass, scratch.heads, cuts, made,
-        )
-    )  # fmt: skip
+        team.run(gather_keys.bind(block_of(block), len(here), total, int(low), here, keys))
+    cuts, made = np.empty(columns * most), np.empty(columns, np.int64)
+    team.run(cut_columns.bind(columns, most, sorting, weight, keys, cuts, made))
     return _pieces(cuts, made, most)
 
 
@@ -209,30 +191,25 @@ def _cut_stored(
     mass: NDArray[np.float64],
     weighted: bool,
     most: int,
-    absent_missing: bool,
+    absent: float,
     team: Team,
     thinner: Thinner,
 ) -> None:
     """Find the cuts of the columns of a sparse table."""
-    starts, rows, data = values.by_column
-    longest = int(np.diff(starts).max()) + 1
+    stored = stored_of(values)
+    longest = int(np.diff(stored.starts).max()) + 1
     most = min(most, longest + 1)
-    single = data.dtype == np.float32
-    values32, values64 = (data, EMPTY64) if single else (EMPTY32, data)
-    scratch = _Scratch(longest, team.size, weighted)
+    sorting = room(SortRoom, threads=team.size, longest=longest, weighted=int(weighted))
     keys = np.empty(team.size * longest, np.int64)
     step = max(1, CUTS_AT_ONCE // most)
-    for first in range(0, len(starts) - 1, step):
-        some = starts[first : first + step + 1]
-        columns = len(some) - 1
+    for first in range(0, stored.columns, step):
+        starts = stored.starts[first : first + step + 1]
+        columns = len(starts) - 1
+        some = replace(stored, columns=columns, starts=starts)
         cuts, made = np.empty(columns * most), np.empty(columns, np.int64)
         team.run(
-            cut_stored.bind(
-                columns, len(rows), len(mass), longest, team.size, most, int(weighted), int(single),
-                int(absent_missing), float(mass.sum()), some, rows, values32, values64, mass, keys, scratch.spare, scratch.order,
-                scratch.mass, scratch.heads, cuts, made,
-            )
-        )  # fmt: skip
+            cut_stored.bind(some, len(mass), most, absent, float(mass.sum()), mass, sorting, keys, cuts, made)
+        )
         thinner.add(_pieces(cuts, made, most))
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts, find_cuts
-from spinney.binning.matrix import BinnedMatrix, bin_table
+from spinney.binning.encode import plan_and_encode
+from spinney.binning.matrix import BinnedMatrix
+from spinney.binning.plan import Plan
+from spinney.binning.sorted import SortedColumns, sort_columns
 from spinney.binning.source import Source
+from spinney.binning.views import Fine, fine_view
 from spinney.data import (
     Labels,
     Schema,
@@ -32,6 +37,7 @@ from spinney.params import Config, parse
 # 10 000 × 10 1.60, 1 000 × 50 .89, 2 000 × 50 1.42.
 SHARE_VALUES = 50_000
 DATA_PARAMS = ("max_bin", "bundle", "bundle_order", "max_conflict_rate", "absent", "unseen")
+View = TypeVar("View")
 MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 
 
@@ -39,7 +45,8 @@ class Dataset:
     """A table, binned, with what training needs beside it.
 
     The table itself is let go of when a training on bins begins. `tree_method` exact and approx come back to it: X must not
-    have been changed by then, and after a training on bins somebody must have kept it.
+    have been changed by then, and after a training on bins somebody must have kept it. What they make of it, sorted columns or
+    fine bins, is kept for the next training, and let go of with the table.
 
     Parameters
     ----------
@@ -78,7 +85,7 @@ class Dataset:
     names : sequence of str, optional
         Column names, for tables that have none.
     keep_table : bool, default=False
-        Whether to keep X after a training on bins too, for `tree_method` exact and approx, where nobody else does.
+        Whether to keep X, and what exact and approx made of it, after a training on bins too.
     n_jobs : int, optional
         Threads to bin with, fewer where there is less to do; the bins do not depend on it.
 
@@ -122,6 +129,7 @@ class Dataset:
             raise ParameterTypeError(f"keep_table={keep_table!r} must be True or False")
         table = X if isinstance(X, Table) else read_table(X, names=names)
         self._source = Source(X, names, keep=bool(keep_table))
+        self._views: dict[str, Any] = {}
         if reference is not None:
             table = match_columns(
                 table, reference.schema.names, reference.schema.columns, model="the reference"
@@ -138,13 +146,52 @@ class Dataset:
         self._bin(self._encoded(table, reference, categorical), reference, n_jobs)
 
     def table(self, what: str = "dataset") -> Table:
-        """The table that was given, with its columns in order and categories as numbers.
+        """The table that was given, with its columns in order and categories as numbers; read once.
 
         Parameters
         ----------
         what : str, default="dataset"
             Names this data set in the error for a table that is gone.
         """
+        return self._view("table", lambda: self._read(what))
+
+    def sorted_columns(self, threads: int) -> SortedColumns:
+        """Every column's values, sorted once; they do not depend on the threads."""
+        return self._view("sorted", lambda: sort_columns(self.table(), threads, self.params.absent_value))
+
+    def fine(self, team: Team) -> Fine:
+        """The table in very many fine bins, cut once."""
+        absent, categories = self.params.absent_value, self.schema.category_counts
+        return self._view(
+            "fine", lambda: fine_view(self._read("dataset"), self.weight, categories, absent, team)
+        )
+
+    def fine_like(self, other: Fine, team: Team, what: str) -> Fine:
+        """The table in the fine bins of another one, whose training this data set watches as `what`; binned once."""
+        kept: Fine | None = self._views.get("like")
+        if kept is None or kept.cuts is not other.cuts:
+            absent = self.params.absent_value
+            _, matrix = plan_and_encode(self._read(what), other.cuts, team, absent=absent)
+            kept = self._views["like"] = Fine(other.cuts, other.zero, matrix)
+        return kept
+
+    def release(self) -> None:
+        """Let go of the table and of what was made of it beside the bins, unless it is to be kept."""
+        if not self._source.keep:
+            self._source.release()
+            self._views.clear()
+
+    def _view(self, name: str, make: Callable[[], View]) -> View:
+        """What was made of the table before, or is now, and kept."""
+        if name not in self._views:
+            self._views[name] = make()
+        found: View = self._views[name]
+        return found
+
+    def _read(self, what: str) -> Table:
+        """Read the table again, unless it is kept as it was read."""
+        if "table" in self._views:
+            return self.table()
         table = self._source.table(what)
         if self._matched:
             table = match_columns(table, self.schema.names, self.schema.columns, model="the reference")
@@ -166,9 +213,9 @@ class Dataset:
             raise DataError(f"{what} has no target: give y to Dataset")
         return Labels(self.target, self.weight, self.margin)
 
-    def release(self) -> None:
-        """Let go of the table, unless it is to be kept."""
-        self._source.release()
+    def __getstate__(self) -> dict[str, object]:
+        """Copies and pickles go without the table and what was made of it beside the bins."""
+        return {**self.__dict__, "_views": {}}
 
     def _encoded(
         self,
@@ -193,20 +240,21 @@ class Dataset:
         return encode(table, categories, "missing")
 
     def _bin(self, table: Table, reference: Dataset | None, n_jobs: int | None) -> None:
-        params = self.params
-        missing = params.absent == "missing"
+        params, absent = self.params, self.params.absent_value
         bundling = Bundling(params.bundle_order, params.max_conflict_rate) if params.bundle else None
         values = table.rows * table.columns if table.sparse is None else table.sparse.stored
         with Team(threads_for(n_jobs, most_for(values, SHARE_VALUES))) as team:
             if reference is None:
                 self.cuts: Cuts = find_cuts(
-                    table, self.weight, params.max_bin, team, missing, self.schema.category_counts
+                    table, self.weight, params.max_bin, team, absent, self.schema.category_counts
                 )
             else:
                 self.cuts = reference.cuts
                 # Rows that were not looked at may conflict.
                 bundling = None
-            self.matrix: BinnedMatrix = bin_table(table, self.cuts, team, bundling, missing)
+            self.plan: Plan
+            self.matrix: BinnedMatrix
+            self.plan, self.matrix = plan_and_encode(table, self.cuts, team, bundling, absent)
 
     @property
     def columns(self) -> int:
@@ -253,8 +301,8 @@ class Dataset:
             "bundles": int((sizes > 1).sum()),
             "bundled_columns": int(sizes[sizes > 1].sum()),
             "sparse_columns": int((features.group < 0).sum()),
-            "stored_entries": len(matrix.stored.rows),
-            "conflicts": matrix.conflicts,
+            "stored_entries": matrix.sparse.entries,
+            "conflicts": self.plan.conflicts,
             "bytes": self.nbytes,
         }
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spinney.binning.kernels.records import SearchUnit
 
 NO_DEFAULT = 1 << 30  # the column has a code for every bin
 SPARSE = -1  # the column has no group: its entries are kept one by one
 SHORTEST_ROW = 16  # bytes of codes; longer rows are multiples of it
 RUN = 128  # most columns searched in one go; a run that no leaf can use any more is left alone
-
-# One unit of search: columns whose codes stand side by side on the histogram's axis.
-UNIT_GROUP = 0  # SPARSE for none
-UNIT_BEGIN = 1  # first code of the unit, counted from the group's first; for sparse columns from the sparse axis' first
-UNIT_END = 2
-UNIT_MEMBER = 3  # position of its first column in `members`
-UNIT_COLUMNS = 4  # 0: a single column of any kind; else a run of so many columns that have one code each
-UNIT_WIDTH = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,21 +80,25 @@ class Features:
         return order[self.codes[order] > 0]
 
     @cached_property
-    def units(self) -> NDArray[np.int64]:
-        """Units of search, (units, UNIT_WIDTH), in the order of their codes."""
+    def units(self) -> Any:
+        """Units of search, a `SearchUnit` each, in the order of their codes."""
         members = self.members
-        single = ((self.codes == 1) & (self.default == 0) & (self.bins == 2))[members].tolist()
-        group, low = self.group[members].tolist(), self.low[members].tolist()
-        end = (self.low + self.codes)[members].tolist()
-        found: list[list[int]] = []
+        single = (self.codes == 1) & (self.default == 0) & (self.bins == 2)
+        kinds, group = single[members].tolist(), self.group[members].tolist()
+        starts: list[int] = []  # place of each unit's first column in `members`
         for place in range(len(members)):
-            unit = found[-1] if found else None
-            follows = unit is not None and unit[UNIT_GROUP] == group[place]
-            if follows and unit is not None and single[place] and 0 < unit[UNIT_COLUMNS] < RUN:
-                unit[UNIT_END] = end[place]
-                unit[UNIT_COLUMNS] += 1
-                continue
-            # Code 0 of a bundle belongs to no column; the bundle's first unit clears it.
-            begin = low[place] if follows else 0
-            found.append([group[place], begin, end[place], place, int(single[place])])
-        return np.array(found, np.int64).reshape(-1, UNIT_WIDTH)
+            first = starts[-1] if starts else place
+            runs = kinds[first] and kinds[place] and 0 < place - first < RUN
+            if not (runs and group[first] == group[place]):
+                starts.append(place)
+        found = SearchUnit.zeros(len(starts))
+        found.member = starts
+        after = np.append(found.member[1:], len(members))
+        first_columns, last_columns = members[found.member], members[after - 1]
+        found.group = self.group[first_columns]
+        # Code 0 of a bundle belongs to no column; the bundle's first unit clears it.
+        follows = np.diff(found.group, prepend=SPARSE - 1) == 0
+        found.begin = np.where(follows, self.low[first_columns], 0)
+        found.end = (self.low + self.codes)[last_columns]
+        found.columns = np.where(single[first_columns], after - found.member, 0)
+        return found

@@ -61,8 +61,7 @@ def read(data: bytes, block: int) -> Store:
     data = bytes(data)
     _check(data[: len(MAGIC)] == MAGIC, "these are not the bytes of a sketch")
     _check(len(data) >= HEAD.size + CHECKSUM, f"the sketch is cut off: its size is {len(data)} bytes")
-    found = HEAD.unpack_from(data)
-    version, its_block, eps, count, missing, low, high, held, weighted, levels = found[1:]
+    _, version, its_block, eps, count, missing, low, high, held, weighted, levels = HEAD.unpack_from(data)
     _check(version == VERSION, f"the sketch is of version {version}; this spinney reads version {VERSION}")
     _check(
         zlib.crc32(data[:-CHECKSUM]) == int.from_bytes(data[-CHECKSUM:], "little"),

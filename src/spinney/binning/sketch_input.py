@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.binning.sketch_kernels import survey_values, take_values
+from spinney.binning.kernels.sketch import PartFacts, Stream, survey_values, take_values
 from spinney.data.array import not_a_vector, plain_array
 from spinney.data.frame import frame_vector, is_frame
 from spinney.data.numeric import numeric
 from spinney.data.spans import EMPTY32, EMPTY64
 from spinney.errors import DataError
+from spinney.jit import room
 from spinney.jit.team import Team
 
 PART = 8192  # values that are looked at, and copied, in one go by one thread
@@ -47,27 +48,24 @@ class Batch:
     def __init__(self, values: NDArray[Any], weights: NDArray[np.float64] | None, team: Team) -> None:
         self.weighted = weights is not None
         single = values.dtype == np.float32
-        parts = -(-len(values) // PART)
-        self._head = (len(values), int(single), int(self.weighted), PART)
-        self._arrays = (
-            values if single else EMPTY32,
-            EMPTY64 if single else values,
-            EMPTY64 if weights is None else weights,
+        self._given = Stream(
+            total=len(values),
+            single=int(single),
+            weighted=int(self.weighted),
+            part=PART,
+            values32=values if single else EMPTY32,
+            values64=EMPTY64 if single else values,
+            weights=EMPTY64 if weights is None else weights,
         )
-        self.kept = np.empty(parts, np.int64)
-        missing, wrong = np.empty(parts, np.int64), np.empty(parts, np.int64)
-        sums, lows, highs = np.empty(parts), np.empty(parts), np.empty(parts)
-        team.run(
-            survey_values.bind(
-                *self._head, parts, *self._arrays, self.kept, missing, wrong, sums, lows, highs
-            )
-        )
-        if wrong.any():
+        facts = room(PartFacts, parts=-(-len(values) // PART))
+        team.run(survey_values.bind(self._given, facts))
+        if facts.wrong.any():
             raise _refusal(values, weights)
-        self.count, self.missing = int(self.kept.sum()), int(missing.sum())
+        self.kept = facts.kept
+        self.count, self.missing = int(facts.kept.sum()), int(facts.missing.sum())
         with np.errstate(over="ignore"):
-            self.total = float(np.cumsum(sums)[-1])
-        self.low, self.high = float(lows.min()), float(highs.max())
+            self.total = float(np.cumsum(facts.sums)[-1])
+        self.low, self.high = float(facts.lows.min()), float(facts.highs.max())
 
     def copy(
         self,
@@ -83,7 +81,7 @@ class Batch:
         starts = at + np.cumsum(kept) - kept
         team.run(
             take_values.bind(
-                *self._head, first, parts, len(values), int(weights is not None), *self._arrays, starts, values,
+                self._given, first, parts, len(values), int(weights is not None), starts, values,
                 EMPTY64 if weights is None else weights,
             )
         )  # fmt: skip

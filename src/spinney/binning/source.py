@@ -33,12 +33,12 @@ class Source:
     """
 
     def __init__(self, X: object, names: list[str] | tuple[str, ...] | None, *, keep: bool) -> None:
-        self._names, self._keep = names, keep
+        self._names, self.keep = names, keep
         self._find: Callable[[], object] = lambda: X
 
     def release(self) -> None:
         """Stop keeping the table alive; it is found again as long as somebody else does. Lists cannot be let go of so."""
-        if not self._keep:
+        if not self.keep:
             with suppress(TypeError):
                 self._find = weakref.ref(self._find())
 
@@ -58,7 +58,7 @@ class Source:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self._names = state["_names"]  # type: ignore[assignment]
-        self._find, self._keep = _nothing, False
+        self._find, self.keep = _nothing, False
 
 
 def _nothing() -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.sketch_kernels import condense_blocks, fold_summaries
+from spinney.binning.kernels.cut import SortRoom
+from spinney.binning.kernels.sketch import Folded, Points, Summaries, condense_blocks, fold_summaries
+from spinney.jit import room
 from spinney.jit.team import Team
 
 # Values that are sorted in one go. Ten million float64 on one thread, in millions a second: blocks of 16 384 values 30,
@@ -71,16 +73,20 @@ def most_bytes(eps: float, count: int, block: int = BLOCK) -> int:
 def fold(a: Summary, b: Summary, eps: float) -> Summary:
     """One summary of two of the same level; one level higher where it had to be made smaller."""
     level, known = a.level, a.error + b.error
-    first, second = len(a.points), len(b.points)
-    keys, mass = np.empty(first + second, np.int64), np.empty(first + second)
-    points, masses = np.empty(first + second), np.empty(first + second)
-    facts, error = np.empty(2, np.int64), np.empty(1)
+    size = len(a.points) + len(b.points)
+    points, masses, folded = np.empty(size), np.empty(size), Folded.zeros(1)
     fold_summaries(
-        first, second, most_points(level, eps), eps * float(BUDGET[level + 1]), known,
-        a.points, a.masses, b.points, b.masses, keys, mass, points, masses, facts, error,
+        most_points(level, eps), eps * float(BUDGET[level + 1]), known,
+        *(Points(len(one.points), one.points, one.masses) for one in (a, b)),
+        np.empty(size, np.int64), np.empty(size), points, masses, folded,
     )  # fmt: skip
-    made, raised = facts.tolist()
-    return Summary(points[:made].copy(), masses[:made].copy(), level + raised, known + float(error[0]))
+    made = int(folded[0].points)
+    return Summary(
+        points[:made].copy(),
+        masses[:made].copy(),
+        level + int(folded[0].raised),
+        known + float(folded[0].error),
+    )
 
 
 def condense(
@@ -92,22 +98,19 @@ def condense(
 ) -> list[Summary]:
     """Summaries of whole blocks of values, in order; each is made by one thread. What is left over is not looked at."""
     blocks = len(values) // block
-    weighted = int(weights is not None)
-    points, masses = np.empty(blocks * block), np.empty(blocks * block)
-    made, raised, errors = np.empty(blocks, np.int64), np.empty(blocks, np.int64), np.empty(blocks)
+    sorting = room(SortRoom, threads=team.size, longest=block, weighted=int(weights is not None))
+    made = room(Summaries, blocks=blocks, block=block)
     team.run(
         condense_blocks.bind(
-            team.size, blocks, block, len(values), weighted, most_points(0, eps), eps * float(BUDGET[1]),
-            values, np.empty(0) if weights is None else weights,
-            np.empty(team.size * block, np.int64), np.empty(team.size * block, np.int64),
-            np.empty(2 * team.size * block * weighted, np.int32), np.empty(team.size * block),
-            np.empty(team.size * 12288, np.int32), points, masses, made, raised, errors,
+            len(values), most_points(0, eps), eps * float(BUDGET[1]), values,
+            np.empty(0) if weights is None else weights, sorting, np.empty(team.size * block, np.int64), made,
         )
     )  # fmt: skip
     found = []
     for b in range(blocks):
-        part = slice(b * block, b * block + int(made[b]))
-        found.append(Summary(points[part].copy(), masses[part].copy(), int(raised[b]), float(errors[b])))
+        part = slice(b * block, b * block + int(made.made[b]))
+        points, masses = made.points[part].copy(), made.masses[part].copy()
+        found.append(Summary(points, masses, int(made.raised[b]), float(made.errors[b])))
     return found
 
 

@@ -20,11 +20,11 @@ class Thinner:
     """Collects the cuts of a table's columns, and takes some away when they become very many.
 
     A column that is 0 or missing in most rows then keeps about one cut for every `ENTRIES_OF_BIN` entries that are neither, and
-    always those next to 0. The same for dense and sparse tables.
+    always those next to 0. The same for dense and sparse tables. Nothing is taken away where `thin` is False.
     """
 
-    def __init__(self, table: Table, always_all: bool) -> None:
-        self._table, self._all = table, always_all
+    def __init__(self, table: Table, thin: bool) -> None:
+        self._table, self._thin = table, thin
         self._parts: list[NDArray[np.float64]] = []
         self._total, self._thinned = 0, 0
 
@@ -32,7 +32,7 @@ class Thinner:
         """Take the cuts of the next columns."""
         self._parts += parts
         self._total += sum(len(part) for part in parts)
-        if self._total > MANY_CUTS and not self._all:
+        if self._total > MANY_CUTS and self._thin:
             for column in range(self._thinned, len(self._parts)):
                 self._parts[column] = thinned(self._parts[column], int(self._most[column]))
             self._thinned = len(self._parts)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.bin_kernels import by_rows
 from spinney.binning.cuts import Cuts
-from spinney.binning.entries import split8
+from spinney.binning.entries import lines_record, split8
 from spinney.binning.features import SPARSE, Features
-from spinney.binning.matrix import BinnedMatrix, StoredCodes, row_stride
+from spinney.binning.kernels.bin import by_rows
+from spinney.binning.matrix import BinnedMatrix, row_stride
 from spinney.growth.grower import HistGrower
 from spinney.growth.kernels.proposal import NewCodes, Proposal, move_codes, propose
 from spinney.growth.kernels.records import Parts
@@ -112,26 +113,21 @@ class ApproxGrower:
             default=coarse.features.default,
             data=data,
         )
-        codes = split8(coarse.by_column)
+        new_codes = NewCodes(*split8(coarse.by_column), coarse.sparse.column_codes)
         jobs = [
-            propose.bind(data, gradients, proposal, NewCodes(*codes, coarse.stored.codes)),
-            by_rows.bind(
-                coarse.rows, coarse.groups, coarse.stride, int(coarse.wide), *codes, *split8(coarse.by_row)
-            ),
+            propose.bind(data, gradients, proposal, new_codes),
+            by_rows.bind(lines_record(coarse.by_column), coarse.stride, *split8(coarse.by_row)),
         ]
-        if len(fine.stored.rows):
-            places = proposal.places
-            jobs.append(
-                move_codes.bind(
-                    len(fine.stored.rows), len(places), fine.stored.row_codes, places, coarse.stored.row_codes
-                )
-            )
+        entries, places = fine.sparse.entries, proposal.places
+        if entries:
+            row_codes = fine.sparse.row_codes, places, coarse.sparse.row_codes
+            jobs.append(move_codes.bind(entries, len(places), *row_codes))
         return jobs
 
 
 def _room(matrix: BinnedMatrix, bins: NDArray[np.int64]) -> BinnedMatrix:
     """A matrix of the same layout for fewer bins of a column; its codes are still to be written."""
-    fine, stored = matrix.features, matrix.stored
+    fine, sparse_codes = matrix.features, matrix.sparse
     codes = fine.codes - (fine.bins - bins)
     low, sparse = fine.low.copy(), np.flatnonzero(fine.group == SPARSE)
     order = sparse[np.argsort(fine.low[sparse], kind="stable")]
@@ -142,12 +138,11 @@ def _room(matrix: BinnedMatrix, bins: NDArray[np.int64]) -> BinnedMatrix:
         np.zeros((matrix.rows, row_stride(matrix.groups, kind)), kind),
         np.zeros((matrix.groups, matrix.rows), kind),
         features,
-        StoredCodes(
-            stored.row_starts,
-            np.zeros_like(stored.row_codes),
-            stored.starts,
-            stored.rows,
-            np.zeros_like(stored.codes),
+        replace(
+            sparse_codes,
+            axis=features.sparse_codes,
+            row_codes=np.zeros_like(sparse_codes.row_codes),
+            column_codes=np.zeros_like(sparse_codes.column_codes),
         ),
         from_sparse=matrix.from_sparse,
     )

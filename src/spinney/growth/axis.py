@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.features import (
-    SPARSE,
-    UNIT_BEGIN,
-    UNIT_COLUMNS,
-    UNIT_END,
-    UNIT_GROUP,
-    UNIT_MEMBER,
-    Features,
-)
+from spinney.binning.features import SPARSE, Features
 from spinney.growth.kernels.histogram import SPAN
 from spinney.growth.kernels.records import Axis
 from spinney.jit import room
@@ -39,7 +33,7 @@ class TreeAxis:
         groups, columns = len(features.group_codes), features.columns
         codes = int(features.group_codes.sum())
         self.packed_size = (codes if wide else groups * SPAN) + features.sparse_codes
-        self.width = max(int(features.bins.max()), int(features.units[:, UNIT_COLUMNS].max(initial=1)))
+        self.width = max(int(features.bins.max()), int(features.units.columns.max(initial=1)))
         self.record = room(
             Axis,
             groups=groups,
@@ -72,21 +66,21 @@ class TreeAxis:
         axis.low[:] += features.low
         self._lay_units(features.units, place, count)
 
-    def _lay_units(self, units: NDArray[np.int64], place: NDArray[np.int64], count: int) -> None:
+    def _lay_units(self, units: Any, place: NDArray[np.int64], count: int) -> None:
         axis = self.record
-        sparse = units[:, UNIT_GROUP] == SPARSE
-        kept = sparse | (place[units[:, UNIT_GROUP]] >= 0)
+        sparse = units.group == SPARSE
+        kept = sparse | (place[units.group] >= 0)
         units, sparse = units[kept], sparse[kept]
-        at = np.where(sparse, count, place[units[:, UNIT_GROUP]])
+        at = np.where(sparse, count, place[units.group])
         start = axis.starts[at]
         packed = np.where(sparse, self._packed_before(count), start if self._wide else at * SPAN)
         laid = axis.units[: len(units)]
-        laid["begin"] = start + units[:, UNIT_BEGIN]
-        laid["end"] = start + units[:, UNIT_END]
-        laid["packed"] = packed + units[:, UNIT_BEGIN]
-        laid["member"] = units[:, UNIT_MEMBER]
-        laid["columns"] = units[:, UNIT_COLUMNS]
-        laid["cost"] = COST_OF_CODE * (units[:, UNIT_END] - units[:, UNIT_BEGIN] + COST_OF_UNIT)
+        laid["begin"] = start + units.begin
+        laid["end"] = start + units.end
+        laid["packed"] = packed + units.begin
+        laid["member"] = units.member
+        laid["columns"] = units.columns
+        laid["cost"] = COST_OF_CODE * (units.end - units.begin + COST_OF_UNIT)
         axis.group_units[: count + 1] = np.searchsorted(at, np.arange(count + 1))
         axis.extent["units"] = len(units)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import ColumnBlocks
+from spinney.binning.sorted import SortedColumns
 from spinney.growth.kernels.exact import ExactBag, ExactRows, grow_exact
 from spinney.growth.kernels.records import Chosen
 from spinney.growth.kernels.scan import SortedLines
@@ -34,7 +34,7 @@ class ExactGrower:
 
     Parameters
     ----------
-    blocks : ColumnBlocks
+    data : SortedColumns
         The training rows.
     config : Config
         Parameters of a tree.
@@ -46,7 +46,7 @@ class ExactGrower:
 
     def __init__(
         self,
-        blocks: ColumnBlocks,
+        data: SortedColumns,
         config: Config,
         candidates: int,
         weight_unit: float,
@@ -54,12 +54,12 @@ class ExactGrower:
         team: Team,
         all_rows: AllRows | None = None,
     ) -> None:
-        self._blocks, self._team, self._unit = blocks, team, weight_unit
-        columns = blocks.columns
+        self._data, self._team, self._unit = data, team, weight_unit
+        columns = data.columns
         self._choice = ColumnChoice(config, columns)
         self._column_count = self._choice.drawn(config.colsample_bytree, columns)
-        self._rules = rules_of(config, blocks.rows, self._choice, self._column_count, weight_unit, True)
-        self.bag = np.empty(blocks.rows, np.int32)
+        self._rules = rules_of(config, data.rows, self._choice, self._column_count, weight_unit, True)
+        self.bag = np.empty(data.rows, np.int32)
         self.control = control_room()
         self._chosen = room(Chosen, columns=columns)
         self._own = np.zeros(team.size + 1, np.int64)
@@ -67,7 +67,7 @@ class ExactGrower:
         max_nodes = 2 * self._rules.limits.max_leaves
         self._table, self._tree = table_room(max_nodes, 1), tree_room(max_nodes)
         self._job = self._bind(candidates, gradients)
-        self.leaves = np.empty(0 if all_rows is None else blocks.rows, np.int32)
+        self.leaves = np.empty(0 if all_rows is None else data.rows, np.int32)
         self._refit = (
             None
             if all_rows is None
@@ -79,10 +79,10 @@ class ExactGrower:
 
         `in_bag` is the number of rows at the front of `bag` that the tree may see, None for all rows.
         """
-        blocks = self._blocks
-        set_control(self.control, output, seed, blocks.rows, in_bag)
-        if self._column_count < blocks.columns:
-            self._use(draw_columns(blocks.columns, self._column_count, seed, self._choice.weights))
+        data = self._data
+        set_control(self.control, output, seed, data.rows, in_bag)
+        if self._column_count < data.columns:
+            self._use(draw_columns(data.columns, self._column_count, seed, self._choice.weights))
         self._team.run(self._job)
         return self._copy_tree(nodes_of(self.control))
 
@@ -98,7 +98,7 @@ class ExactGrower:
         inner = feature >= 0
         above = self._table.nodes.above[self._table.order[:nodes]]
         threshold = np.zeros(nodes)
-        threshold[inner] = self._blocks.threshold(feature[inner], below[inner], above[inner])
+        threshold[inner] = self._data.threshold(feature[inner], below[inner], above[inner])
         return Tree(threshold=threshold, **parts, sets=Sets.none())
 
     def _use(self, columns: NDArray[np.int64]) -> None:
@@ -108,14 +108,14 @@ class ExactGrower:
         chosen.allowed[:] = 0
         chosen.allowed[columns] = 1
         chosen.extent["columns"] = count
-        cost = np.cumsum(np.diff(self._blocks.starts)[columns] + 1)
+        cost = np.cumsum(np.diff(self._data.record.starts)[columns] + 1)
         self._own[:] = np.searchsorted(cost, cost[-1] * np.arange(threads + 1) // threads)
         self._own[-1] = count
 
     def _bind(self, candidates: int, gradients: Gradients) -> Bound:
-        blocks, threads = self._blocks, self._team.size
-        rows, columns, table = blocks.rows, blocks.columns, self._table
-        sorted_columns = blocks.record()
+        data, threads = self._data, self._team.size
+        rows, columns, table = data.rows, data.columns, self._table
+        sorted_columns = data.record
         found = found_room(threads, columns, self._rules)
         job: Bound = grow_exact.bind(
             candidates,

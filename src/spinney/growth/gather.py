@@ -30,7 +30,7 @@ def drawn_share(config: Config) -> float:
 def gathered_room(matrix: BinnedMatrix, config: Config) -> Gathered:
     """Memory for a bag's codes and gradients. A bag that has more rows than there is room for is not gathered."""
     share = drawn_share(config)
-    pays = share <= LARGEST_SHARE and share * matrix.groups <= MOST_GATHERED and not len(matrix.stored.rows)
+    pays = share <= LARGEST_SHARE and share * matrix.groups <= MOST_GATHERED and not matrix.sparse.entries
     # Training on a sparse table should not take much more memory than the table.
     each = matrix.stride * matrix.by_row.itemsize + matrix.groups * matrix.by_column.itemsize + PAIR
     pays = pays and (not matrix.from_sparse or share * matrix.rows * each <= matrix.nbytes / 2)

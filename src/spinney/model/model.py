@@ -120,7 +120,7 @@ class Model:
     @property
     def absent(self) -> float:
         """What an entry that a sparse matrix does not store means: 0, or NaN for a missing value."""
-        return float("nan") if self.params.absent == "missing" else 0.0
+        return self.params.absent_value
 
     def predict(
         self,

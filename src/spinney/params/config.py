@@ -1,5 +1,6 @@
 """The table: every hyper-parameter is one field of `Config`."""
 
+import math
 from dataclasses import dataclass, fields
 from functools import cache
 
@@ -381,6 +382,11 @@ class Config:
         values = {row.name: checked(row, getattr(self, row.name)) for row in table()}
         for name, value in reconciled(values).items():
             object.__setattr__(self, name, value)
+
+    @property
+    def absent_value(self) -> float:
+        """The value that `absent` stands for: 0, or NaN, which is missing."""
+        return math.nan if self.absent == "missing" else 0.0
 
     def to_dict(self, *, model_only: bool = False) -> dict[str, object]:
         """Return every value by canonical name, in types that JSON knows.

@@ -268,7 +268,7 @@ def _by_place(config: Config, dataset: Dataset) -> Config:
 
 def _threads(config: Config, dataset: Dataset) -> int:
     """Threads that this training is worth."""
-    values, sparse = dataset.matrix.values, len(dataset.matrix.stored.rows) > 0
+    values, sparse = dataset.matrix.values, dataset.matrix.sparse.entries > 0
     work = values * min(max(values // dataset.rows, 1), SHARE_COLUMNS)
     if config.max_leaves >= SHARE_LEAVES and config.tree_method != "exact":
         work *= 3

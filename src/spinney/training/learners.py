@@ -10,10 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import sort_columns
-from spinney.binning.cuts import find_cuts
 from spinney.binning.dataset import Dataset
-from spinney.binning.matrix import bin_table
+from spinney.binning.views import FINE_BINS
 from spinney.data import Labels, Table
 from spinney.errors import ParameterError
 from spinney.growth.approx import ApproxGrower
@@ -25,8 +23,6 @@ from spinney.model.predict import Predictor
 from spinney.objectives.kernels.records import Gradients
 from spinney.params import Config
 from spinney.tree import Tree, concatenate
-
-FINE_BINS = 65_536  # from which tree_method approx chooses
 
 AddTree = Callable[[Tree, int], None]
 
@@ -87,30 +83,16 @@ class _Approx:
     """Trees from bins that are chosen for each of them among very many fine ones."""
 
     def __init__(self, given: Setup) -> None:
-        dataset, config, team = given.dataset, given.config, given.team
-        self._team, self._missing = team, config.absent == "missing"
-        table = dataset.table()
-        self._cuts = find_cuts(
-            table,
-            dataset.weight,
-            FINE_BINS,
-            team,
-            self._missing,
-            dataset.schema.category_counts,
-            always_all=True,
-        )
-        zero = np.where(columns_with_zero(table, self._missing), self._cuts.bins_of_zero(), -1)
+        self._team, self._fine = given.team, given.dataset.fine(given.team)
         self._grower = ApproxGrower(
-            bin_table(table, self._cuts, team, None, self._missing), self._cuts, zero, candidates_of(config), config,
-            given.weight_unit, given.gradients, team, given.all_rows,
+            self._fine.matrix, self._fine.cuts, self._fine.zero, candidates_of(given.config), given.config,
+            given.weight_unit, given.gradients, given.team, given.all_rows,
         )  # fmt: skip
         self.bag = self._grower.bag
         self.grow = self._grower.grow
 
     def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
-        walk = self._grower.walk(
-            bin_table(data.table(what), self._cuts, self._team, None, self._missing), scores
-        )
+        walk = self._grower.walk(data.fine_like(self._fine, self._team, what).matrix, scores)
         return lambda tree, output: self._team.run(walk)
 
 
@@ -126,13 +108,12 @@ class _Sorted:
             raise ParameterError(
                 f"tree_method={method!r}{local} cannot split categorical columns; use tree_method={other}, or give numbers"
             )
-        self._absent = math.nan if config.absent == "missing" else 0.0
+        self._absent = config.absent_value
         table = dataset.table()
-        blocks = sort_columns(table, team.size, config.absent == "missing")
         candidates = 0 if method == "exact" else candidates_of(config)
         self._grower = ExactGrower(
-            blocks, config, candidates, given.weight_unit, given.gradients, team, given.all_rows
-        )
+            dataset.sorted_columns(team.size), config, candidates, given.weight_unit, given.gradients, team, given.all_rows
+        )  # fmt: skip
         self.bag = self._grower.bag
         self._add = self._adder(table, given.gradients.scores, team.size)
         self._table, self._threads, self._refit = table, team.size, given.all_rows is not None
@@ -165,25 +146,6 @@ def all_rows(config: Config, labels: Labels, gradients: Gradients) -> AllRows | 
         return None
     counted = np.arange(labels.rows) if labels.weight is None else np.flatnonzero(labels.weight)
     return AllRows(counted.astype(np.int32), gradients)
-
-
-def columns_with_zero(table: Table, absent_missing: bool) -> NDArray[np.bool_]:
-    """Which columns of a table have the value 0, stored or not.
-
-    Examples
-    --------
-    >>> from spinney.data import read_table
-    >>> columns_with_zero(read_table(np.array([[0.0, 1.0], [2.0, 3.0]])), False).tolist()
-    [True, False]
-    """
-    if table.sparse is None:
-        found = [(panel.values[:, j] == 0).any() for panel in table.panels for j in range(panel.columns)]
-        return np.array(found, bool)
-    starts, _, values = table.sparse.by_column
-    table.sparse.forget()
-    zeros = np.concatenate([np.zeros(1, np.int64), np.cumsum(values == 0)])
-    has: NDArray[np.bool_] = zeros[starts[1:]] > zeros[starts[:-1]]
-    return has if absent_missing else has | (np.diff(starts) < table.rows)
 
 
 def candidates_of(config: Config) -> int:

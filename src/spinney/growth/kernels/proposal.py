@@ -47,7 +47,7 @@ class NewCodes:
 
     by_column8: out(u8["data.codes.rows * data.codes.groups * (1 - proposal.wide)"])
     by_column16: out(u16["data.codes.rows * data.codes.groups * proposal.wide"])
-    stored: out(u16["data.sparse.stored"])
+    sparse: out(u16["data.sparse.entries"])
 
 
 @inline
@@ -134,7 +134,7 @@ def write_sparse(column, data, new_bin, proposal, new_codes):
         b = np.int64(new_bin[k + (1 if k >= default else 0)])
         proposal.places[first + k] = low + b - (1 if b > new else 0)
     for i in range(data.sparse.starts[column], data.sparse.starts[column + 1]):
-        new_codes.stored[i] = proposal.places[first + data.sparse.column_codes[i] - 1] - low + 1
+        new_codes.sparse[i] = proposal.places[first + data.sparse.column_codes[i] - 1] - low + 1
 
 
 @kernel

@@ -6,9 +6,22 @@ are marked.
 
 import numpy as np
 
-from spinney.jit import i32, i64, inline, kernel, out, u8
+from spinney.binning.kernels.records import EntryLists
+from spinney.jit import i32, i64, inline, kernel, out, record, u8
 
 GLANCE = 32  # rows of a column that are looked at before all of them: most misfits show at once
+
+
+@record
+class OpenBundles:
+    """Room for bundles."""
+
+    most: i64
+    words: i64  # of the marks of one bundle
+    marks: out(i64["most * words"])
+    filled: out(i64["most"])  # marked rows
+    codes: out(i64["most"])
+    conflicts: out(i64["most"])
 
 
 @inline
@@ -30,24 +43,25 @@ def conflicts_with(begin, end, step, rows, marks, at, most):
 
 @kernel
 def bundle_columns(
-    columns: i64, stored: i64, all_rows: i64, words: i64, most_open: i64, most_conflicts: i64, most_codes: i64,
-    starts: i64["columns + 1"], rows: i32["stored"], codes: i64["columns"], order: i64["columns"],
-    marks: out(i64["most_open * words"]), filled: out(i64["most_open"]), bundle_codes: out(i64["most_open"]),
-    conflicts: out(i64["most_open"]), bundle: out(i64["columns"]),
+    lists: EntryLists, all_rows: i64, most_conflicts: i64, most_codes: i64,
+    codes: i64["lists.columns"], order: i64["lists.columns"], bundles: OpenBundles, bundle: out(i64["lists.columns"]),
 ):
     """Put each column, in the given order, into the first bundle that it fits; -1 where none has room for it."""
+    rows = lists.rows
+    marks = bundles.marks
+    words = bundles.words
     opened = 0
-    for o in range(columns):
+    for o in range(lists.columns):
         column = order[o]
-        begin = starts[column]
-        end = starts[column + 1]
+        begin = lists.starts[column]
+        end = lists.starts[column + 1]
         count = end - begin
         chosen = np.int64(-1)
         hits = 0
         for b in range(opened):
-            budget = most_conflicts - conflicts[b]
+            budget = most_conflicts - bundles.conflicts[b]
             # What is marked already and what the column would mark must find room.
-            if bundle_codes[b] + codes[column] > most_codes or filled[b] + count - all_rows > budget:
+            if bundles.codes[b] + codes[column] > most_codes or bundles.filled[b] + count - all_rows > budget:
                 continue
             step = max(1, count // GLANCE)
             if conflicts_with(begin, end, step, rows, marks, b * words, budget) > budget:
@@ -58,15 +72,15 @@ def bundle_columns(
                 break
         if chosen < 0:
             hits = 0
-            if opened < most_open:
+            if opened < bundles.most:
                 chosen = np.int64(opened)
-                bundle_codes[chosen] = 1
+                bundles.codes[chosen] = 1
                 opened += 1
         bundle[column] = chosen
         if chosen >= 0:
-            conflicts[chosen] += hits
-            filled[chosen] += count - hits
-            bundle_codes[chosen] += codes[column]
+            bundles.conflicts[chosen] += hits
+            bundles.filled[chosen] += count - hits
+            bundles.codes[chosen] += codes[column]
             for k in range(begin, end):
                 row = np.int64(rows[k])
                 marks[chosen * words + (row >> 6)] |= np.int64(1) << (row & 63)
@@ -74,7 +88,7 @@ def bundle_columns(
 
 @kernel
 def count_neighbours(
-    columns: i64, sampled: i64, stored: i64, first: i64, block: i64, starts: i64["sampled + 1"], members: i32["stored"],
+    columns: i64, sampled: i64, entries: i64, first: i64, block: i64, starts: i64["sampled + 1"], members: i32["entries"],
     seen: out(u8["block * columns"]), degree: out(i64["columns"]),
 ):
     """Degrees, in the graph of conflicts on some sampled rows, of the columns first..first+block-1."""

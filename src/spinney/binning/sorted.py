@@ -1,4 +1,4 @@
-"""Column blocks: every column's values sorted once, for learners that look at every value."""
+"""Sorted columns: every column's values sorted once, for learners that look at every value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.kernels.records import SortedColumns
+from spinney.binning.entries import starts_of
+from spinney.binning.kernels import records
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
 from spinney.errors import DataError
@@ -21,57 +22,30 @@ Listed = tuple[NDArray[np.int64], NDArray[np.float64], int]
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnBlocks:
+class SortedColumns:
     """Entries of all columns, column after column, each column's sorted by value.
-
-    A value is known by its *rank* among the distinct values of its column; a missing one ranks after all of them.
 
     Attributes
     ----------
     rows : int
         Rows of the table.
-    entries : int64[listed]
-        rank << 32 | row.
-    starts : int64[columns + 1]
-        Where each column's entries begin.
+    record : records.SortedColumns
+        What kernels know of them: the entries, by rank and row.
     values : float64
         The distinct values of all columns, ascending within a column.
     value_starts : int64[columns + 1]
         Where each column's distinct values begin.
-    rest : int64[columns]
-        Rank of the rows that are not listed: that of 0 in a sparse table, else that of missing values.
-    zero : int64[columns]
-        Rank of 0, which candidates keep apart; -1 where it is no value of the column.
     """
 
     rows: int
-    entries: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    record: records.SortedColumns
     values: NDArray[np.float64]
     value_starts: NDArray[np.int64]
-    rest: NDArray[np.int64]
-    zero: NDArray[np.int64]
 
     @property
     def columns(self) -> int:
         """Number of columns."""
-        return len(self.rest)
-
-    @property
-    def ranks(self) -> NDArray[np.int64]:
-        """Number of distinct values of each column, which is the rank of a missing one."""
-        return np.diff(self.value_starts)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the entries and values."""
-        return self.entries.nbytes + self.values.nbytes
-
-    def record(self) -> SortedColumns:
-        """What kernels know of these columns."""
-        return SortedColumns(
-            self.columns, len(self.entries), self.entries, self.starts, self.rest, self.ranks, self.zero
-        )
+        return len(self.value_starts) - 1
 
     def threshold(
         self, columns: NDArray[Any], below: NDArray[Any], above: NDArray[Any]
@@ -86,7 +60,7 @@ class ColumnBlocks:
         return np.where(above < 0, np.finfo(np.float64).max, middle)
 
 
-def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> ColumnBlocks:
+def sort_columns(table: Table, threads: int, absent: float = 0.0) -> SortedColumns:
     """Sort the columns of a table of finite numbers.
 
     Parameters
@@ -95,15 +69,16 @@ def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> Co
         Numbers; NaN is missing. Of a sparse table only stored entries are listed.
     threads : int
         Columns are shared out among so many.
-    absent_missing : bool, default=False
-        Whether an absent entry of a sparse table is missing instead of 0.
+    absent : float, default=0.0
+        What an entry that a sparse table does not store means: 0, or NaN.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spinney.data import read_table
-    >>> blocks = sort_columns(read_table(np.array([[5.0], [np.nan], [2.0], [5.0]])), 1)
-    >>> blocks.values.tolist(), (blocks.entries >> 32).tolist(), sorted((blocks.entries & 0xFFFF).tolist())
+    >>> found = sort_columns(read_table(np.array([[5.0], [np.nan], [2.0], [5.0]])), 1)
+    >>> entries = found.record.entries
+    >>> found.values.tolist(), (entries >> 32).tolist(), sorted((entries & 0xFFFF).tolist())
     ([2.0, 5.0], [0, 1, 1], [0, 2, 3])
     """
     if table.sparse is None:
@@ -112,7 +87,7 @@ def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> Co
     else:
         sparse = table.sparse
         _ = sparse.by_column  # made once, before threads ask for it
-        work = ((sparse, j, table.rows, absent_missing) for j in range(table.columns))
+        work = ((sparse, j, table.rows, absent) for j in range(table.columns))
         sort = _sort_stored
     found = spread(lambda one: sort(*one), work, threads)
     if table.sparse is not None:
@@ -120,19 +95,20 @@ def sort_columns(table: Table, threads: int, absent_missing: bool = False) -> Co
     return _join(table.rows, found)
 
 
-def _join(rows: int, found: list[Listed]) -> ColumnBlocks:
-    def starts(sizes: list[int]) -> NDArray[np.int64]:
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-
-    return ColumnBlocks(
-        rows,
-        np.concatenate([entries for entries, _, _ in found]),
-        starts([len(entries) for entries, _, _ in found]),
-        np.concatenate([values for _, values, _ in found]),
-        starts([len(values) for _, values, _ in found]),
-        np.array([rest for _, _, rest in found], np.int64),
-        np.array([_rank_of_zero(values) for _, values, _ in found], np.int64),
+def _join(rows: int, found: list[Listed]) -> SortedColumns:
+    entries, values, rest = zip(*found, strict=True)
+    value_starts = starts_of(np.array([len(one) for one in values], np.int64))
+    listed = np.concatenate(entries)
+    record = records.SortedColumns(
+        columns=len(found),
+        listed=len(listed),
+        entries=listed,
+        starts=starts_of(np.array([len(one) for one in entries], np.int64)),
+        rest=np.array(rest, np.int64),
+        ranks=np.diff(value_starts),
+        zero=np.array([_rank_of_zero(one) for one in values], np.int64),
     )
+    return SortedColumns(rows, record, np.concatenate(values), value_starts)
 
 
 def _rank_of_zero(values: NDArray[np.float64]) -> int:
@@ -150,12 +126,12 @@ def _sort_dense(panel: Any, column: int) -> Listed:
     return entries, distinct, len(distinct)
 
 
-def _sort_stored(sparse: SparseValues, column: int, rows: int, absent_missing: bool) -> Listed:
+def _sort_stored(sparse: SparseValues, column: int, rows: int, absent: float) -> Listed:
     starts, row_of, data = sparse.by_column
     mine = slice(int(starts[column]), int(starts[column + 1]))
     row, values = row_of[mine].astype(np.int64), data[mine]
     missing = np.isnan(values)
-    if absent_missing or len(values) == rows:
+    if np.isnan(absent) or len(values) == rows:
         entries, distinct = _ranked(values[~missing], row[~missing])
         return entries, distinct, len(distinct)
     kept = ~missing & (values != 0)

@@ -1,0 +1,156 @@
+"""Values → codes, as a plan says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.bundle import Bundling
+from spinney.binning.cuts import Cuts
+from spinney.binning.entries import Entries, lines_record, split8, starts_of
+from spinney.binning.features import SPARSE, Features
+from spinney.binning.kernels.bin import by_rows
+from spinney.binning.kernels.entry import entries_by_row, fill_groups, lines_of_entries
+from spinney.binning.kernels.records import SparseCodes
+from spinney.binning.matrix import BinnedMatrix, aligned, row_stride
+from spinney.binning.plan import Plan, make_plan
+from spinney.binning.survey import Survey, bin_entries, bin_lines, count_bins, survey, take_lines
+from spinney.data import Table, describe_column
+from spinney.errors import DataError
+from spinney.jit.team import Team
+
+
+def plan_and_encode(
+    table: Table, cuts: Cuts, team: Team, bundling: Bundling | None = None, absent: float = 0.0
+) -> tuple[Plan, BinnedMatrix]:
+    """Plan a whole table and give its codes. The values are put into bins once."""
+    found = survey(table, cuts, absent, team, bundling is not None)
+    plan = make_plan(found, cuts, absent, bundling)
+    return plan, _arranged(found, plan, team)
+
+
+def encode(table: Table, plan: Plan, team: Team) -> BinnedMatrix:
+    """Codes of some of the rows that a plan was made from, or of any rows where it has no bundles.
+
+    Parameters
+    ----------
+    table : Table
+        The rows, dense or sparse.
+    plan : Plan
+        Columns and codes.
+    team : Team
+        Threads to work with.
+
+    Returns
+    -------
+    BinnedMatrix
+        The same as these rows of the whole table's, for any number of threads.
+    """
+    found = _as_planned(table, plan, team)
+    entries, features = found.entries, plan.features
+    last = entries.last_bins()
+    unknown = last - (last > entries.default) >= features.codes[entries.columns]
+    if unknown.any():
+        column = describe_column(table, int(entries.columns[unknown][0]))
+        raise DataError(
+            f"{column} holds a missing value, but the plan was made from rows that have none in it"
+        )
+    return _arranged(found, plan, team)
+
+
+def _as_planned(table: Table, plan: Plan, team: Team) -> Survey:
+    """Bins of a table, with entries of those columns that the plan lists."""
+    default = plan.features.default
+    if table.sparse is None:
+        lines, entries = bin_lines(table, plan.cuts, team), Entries.none()
+    else:
+        listed = default == plan.cuts.bins_of(plan.absent)
+        lines, entries = bin_entries(table, plan.cuts, plan.absent, team, listed)
+    picks = np.flatnonzero(plan.listed[lines.columns])
+    wanted = default[lines.columns]
+    in_default, _ = count_bins(lines, wanted, wanted, team)
+    lines, more = take_lines(lines, picks, wanted[picks], table.rows - in_default[picks], team)
+    return Survey(table.rows, lines, entries.join(more), table.sparse is not None)
+
+
+def _arranged(found: Survey, plan: Plan, team: Team) -> BinnedMatrix:
+    """Codes of bins. The entries of the survey are used up."""
+    features, lines, entries = plan.features, found.lines, found.entries
+    if not len(entries.columns):
+        return _matrix(lines.bins, features, _sparse(entries, features, found.rows), found.from_sparse, team)
+    groups = np.empty((len(features.group_codes), found.rows), plan.dtype)
+    groups[features.group[lines.columns]] = lines.bins
+    listed, in_group = plan.listed[entries.columns], features.group[entries.columns] != SPARSE
+    _fill_alone(entries.take(np.flatnonzero(~listed)), features, groups, team)
+    _fill_bundles(entries.take(np.flatnonzero(listed & in_group)), features, groups, team)
+    sparse = _sparse(entries.take(np.flatnonzero(~in_group)), features, found.rows)
+    return _matrix(groups, features, sparse, found.from_sparse, team)
+
+
+def _fill_alone(entries: Entries, features: Features, groups: NDArray[Any], team: Team) -> None:
+    """Codes of the columns that stand alone but came as entries; their groups are neighbours, in the same order."""
+    if len(entries.columns):
+        group = features.group[entries.columns]
+        lines = lines_record(groups[group[0] : group[-1] + 1])
+        team.run(lines_of_entries.bind(entries.record(), np.arange(len(group)), lines))
+
+
+def _fill_bundles(entries: Entries, features: Features, groups: NDArray[Any], team: Team) -> None:
+    """Codes of the bundles, which are the last groups."""
+    if len(entries.columns):
+        group = features.group[entries.columns]
+        first = group.min()
+        sizes = np.bincount(group - first)
+        team.run(
+            fill_groups.bind(
+                entries.record(), features.low[entries.columns], starts_of(sizes), np.argsort(group, kind="stable"),
+                lines_record(groups[first:]),
+            )
+        )  # fmt: skip
+
+
+def _sparse(entries: Entries, features: Features, rows: int) -> SparseCodes:
+    """Codes of the sparse columns."""
+    counts = np.zeros(features.columns, np.int64)
+    counts[entries.columns] = entries.counts
+    starts = starts_of(counts)
+    above = entries.bins > np.repeat(entries.default.astype(np.uint16), entries.counts)
+    codes = entries.bins  # changed in place: nobody asks for the bins any more
+    codes += np.uint16(1)
+    codes -= above
+    present = int(len(entries.columns) > 0)
+    row_starts, row_codes = np.empty((rows + 1) * present, np.int64), np.empty(len(codes), np.int32)
+    if present:
+        entries_by_row(
+            rows,
+            features.columns,
+            len(codes),
+            starts,
+            entries.rows,
+            codes,
+            features.low,
+            row_starts,
+            row_codes,
+        )
+    return SparseCodes(
+        present=present,
+        entries=len(codes),
+        axis=features.sparse_codes,
+        row_starts=row_starts,
+        row_codes=row_codes,
+        starts=starts,
+        column_rows=entries.rows,
+        column_codes=codes,
+    )
+
+
+def _matrix(
+    groups: NDArray[Any], features: Features, sparse: SparseCodes, from_sparse: bool, team: Team
+) -> BinnedMatrix:
+    """Add the copy by rows."""
+    count, rows = groups.shape
+    by_row = aligned(rows, row_stride(count, groups.dtype), groups.dtype)
+    team.run(by_rows.bind(lines_record(groups), by_row.shape[1], *split8(by_row)))
+    return BinnedMatrix(by_row, groups, features, sparse, from_sparse)

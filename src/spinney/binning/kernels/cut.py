@@ -1,0 +1,227 @@
+"""Quantile cuts.
+
+A value is sorted by an integer *key* that has the same order (-0.0 and 0.0 share one). The low bits of a float32's key are zero,
+so the radix sort skips those digits.
+"""
+
+import numpy as np
+
+from spinney.binning.kernels.records import Block
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
+from spinney.jit.intrinsics import bits_of, from_bits, tail
+
+MISSING = 9223372036854775807
+MAGNITUDE = 9223372036854775807
+SIGN = -9223372036854775808
+DIGITS = 6
+DIGIT = 11
+BUCKETS = 2048
+HEADS = 12288  # DIGITS * BUCKETS
+
+
+@record
+class SortRoom:
+    """What each thread needs to sort up to `longest` keys."""
+
+    threads: i64
+    longest: i64
+    weighted: i64
+    spare: out(i64["threads * longest"])
+    order: out(i32["2 * threads * longest * weighted"])
+    mass: out(f64["threads * longest"])
+    heads: out(i32["threads * HEADS"])
+
+
+@inline
+def key_of(x):
+    """Integer with the order of x; MISSING for NaN."""
+    bits = bits_of(x)
+    key = bits if bits >= 0 else -(bits & MAGNITUDE)
+    return MISSING if x != x else key
+
+
+@inline
+def value_of(key):
+    """The number behind a key."""
+    return from_bits(key) if key >= 0 else from_bits(np.int64(-key) | SIGN)
+
+
+@inline
+def digit_of(key, d):
+    """Digit d of a key; the last one has its sign bit turned over, so that negative keys come first."""
+    part = (key >> (DIGIT * d)) & (BUCKETS - 1)
+    return part if d < DIGITS - 1 else ((key >> 55) & 511) ^ 256
+
+
+@kernel
+def gather_keys(
+    team: Member, block: Block, picked: i64, total: i64, at: i64,
+    picks: i64["picked"], keys: out(i64["block.columns * total"]),
+):
+    """Keys of the picked rows of a block, as positions at..at+picked-1 of each column's line of `total` keys."""
+    for i in range(picked * team.rank // team.size, picked * (team.rank + 1) // team.size):
+        row = picks[i] * block.row_step
+        if block.span32 > 0:
+            for c in range(block.columns):
+                keys[c * total + at + i] = key_of(float(block.values32[row + c * block.column_step]))
+        else:
+            for c in range(block.columns):
+                keys[c * total + at + i] = key_of(block.values64[row + c * block.column_step])
+
+
+@inline
+def sort_keys(keys, count, room, rank, lowest):
+    """Sort the first `count` keys by their digits from `lowest` on; the thread's `order` then tells where each key was."""
+    spare = tail(room.spare, rank * room.longest)
+    order = tail(room.order, 2 * rank * room.longest)
+    heads = tail(room.heads, rank * HEADS)
+    weighted = room.weighted
+    if weighted != 0:
+        for i in range(count):
+            order[i] = i
+    falls = 0
+    for i in range(1, count):
+        falls += 1 if keys[i] < keys[i - 1] else 0
+    if falls == 0:
+        return
+    for b in range(lowest * BUCKETS, HEADS):
+        heads[b] = 0
+    for i in range(count):
+        key = keys[i]
+        for d in range(lowest, DIGITS):
+            heads[d * BUCKETS + digit_of(key, d)] += 1
+    swapped = 0
+    for d in range(lowest, DIGITS):
+        head = d * BUCKETS
+        first = keys[0] if swapped == 0 else spare[0]
+        if heads[head + digit_of(first, d)] == count:
+            continue
+        total = 0
+        for b in range(BUCKETS):
+            held = heads[head + b]
+            heads[head + b] = total
+            total += held
+        from_order = swapped * count
+        to_order = (1 - swapped) * count
+        for i in range(count):
+            key = keys[i] if swapped == 0 else spare[i]
+            bucket = head + digit_of(key, d)
+            to = heads[bucket]
+            heads[bucket] = to + 1
+            if swapped == 0:
+                spare[to] = key
+            else:
+                keys[to] = key
+            if weighted != 0:
+                order[to_order + to] = order[from_order + i]
+        swapped = 1 - swapped
+    if swapped != 0:
+        for i in range(count):
+            keys[i] = spare[i]
+        if weighted != 0:
+            for i in range(count):
+                order[i] = order[count + i]
+
+
+@inline
+def between(low, high):
+    """A number half-way between two: at least `low` and less than `high`."""
+    middle = low * 0.5 + high * 0.5
+    return middle if low <= middle < high else low
+
+
+@inline
+def place_cuts(keys, mass, distinct, most, cuts):
+    """Cut a column of distinct values with given masses into at most `most` bins; returns the number of cuts.
+
+    Values that weigh as much as an average bin get one of their own; the rest share what is left evenly.
+    """
+    if distinct <= most:
+        for i in range(distinct - 1):
+            cuts[i] = between(value_of(keys[i]), value_of(keys[i + 1]))
+        return max(distinct - 1, 0)
+    rest = 0.0
+    for i in range(distinct):
+        rest += mass[i]
+    heavy = rest / float(most)
+    rest_bins = most
+    for i in range(distinct):
+        if mass[i] >= heavy:
+            rest -= mass[i]
+            rest_bins -= 1
+    share = rest / float(max(rest_bins, 1))
+    made = 0
+    held = 0.0
+    for i in range(distinct - 1):
+        m = mass[i]
+        is_heavy = m >= heavy
+        next_heavy = mass[i + 1] >= heavy
+        held += m
+        if not is_heavy:
+            rest -= m
+        if is_heavy or held >= share or (next_heavy and held >= 0.5 * share):
+            cuts[made] = between(value_of(keys[i]), value_of(keys[i + 1]))
+            made += 1
+            if made == most - 1:
+                break
+            held = 0.0
+            if not is_heavy:
+                rest_bins -= 1
+                share = rest / float(max(rest_bins, 1))
+    return made
+
+
+@inline
+def sort_masses(masses, count, room, rank):
+    """Put the masses of keys that were sorted into their order, as bits in the line that sorting no longer needs."""
+    spare = tail(room.spare, rank * room.longest)
+    order = tail(room.order, 2 * rank * room.longest)
+    for i in range(count):
+        spare[i] = bits_of(masses[order[i]])
+
+
+@inline
+def merge_equal(keys, count, room, rank):
+    """Keep each of `count` sorted keys once, with the mass of all that equal it; returns how many there are.
+
+    Masses are 1, or those of `sort_masses`.
+    """
+    bits = tail(room.spare, rank * room.longest)
+    mass = tail(room.mass, rank * room.longest)
+    distinct = 0
+    for i in range(count):
+        m = from_bits(bits[i]) if room.weighted != 0 else 1.0
+        if i > 0 and keys[i] == keys[distinct - 1]:
+            mass[distinct - 1] += m
+        else:
+            keys[distinct] = keys[i]
+            mass[distinct] = m
+            distinct += 1
+    return distinct
+
+
+@kernel
+def cut_columns(
+    team: Member, columns: i64, most: i64, room: SortRoom, weight: f64["room.longest * room.weighted"],
+    keys: out(i64["columns * room.longest"]), cuts: out(f64["columns * most"]), made: out(i64["columns"]),
+):
+    """Cuts of each column from the keys of its sampled rows. Rows that are missing or weigh nothing do not count."""
+    total = room.longest
+    weighted = room.weighted
+    mass = tail(room.mass, team.rank * total)
+    for c in range(team.rank, columns, team.size):
+        own = tail(keys, c * total)
+        count = 0
+        for i in range(total):
+            if own[i] != MISSING and (weighted == 0 or weight[i] > 0.0):
+                if weighted != 0:
+                    mass[count] = weight[i]
+                own[count] = own[i]
+                count += 1
+        made[c] = 0
+        if count > 0:
+            sort_keys(own, count, room, team.rank, 0)
+            if weighted != 0:
+                sort_masses(mass, count, room, team.rank)
+            distinct = merge_equal(own, count, room, team.rank)
+            made[c] = place_cuts(own, mass, distinct, most, tail(cuts, c * most))

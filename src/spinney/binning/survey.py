@@ -1,0 +1,159 @@
+"""A survey of a table: the bins of its columns, and which of them mostly are in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.cuts import Cuts
+from spinney.binning.entries import Entries, Lines, starts_of
+from spinney.binning.given import block_of, stored_of
+from spinney.binning.kernels.bin import CHUNK, bin_values
+from spinney.binning.kernels.entry import (
+    away_in_lines,
+    bin_stored,
+    count_in_lines,
+    keep_away,
+    lines_of_entries,
+)
+from spinney.data import Table, describe_column
+from spinney.data.spans import kernel_blocks
+from spinney.errors import DataError
+from spinney.jit.team import Team
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Bins of a table, each column a line or a list of entries."""
+
+    rows: int
+    lines: Lines
+    entries: Entries
+    from_sparse: bool  # whether the table was sparse
+
+
+def survey(table: Table, cuts: Cuts, absent: float, team: Team, list_lines: bool) -> Survey:
+    """Put every value of a table into its bin. An infinite value is an error that names the column.
+
+    Parameters
+    ----------
+    table : Table
+        The values.
+    cuts : Cuts
+        Where its columns are cut.
+    absent : float
+        What an entry that a sparse table does not store means: 0, or NaN.
+    team : Team
+        Threads to work with.
+    list_lines : bool
+        Whether entries are listed of every column that mostly is in the bin of zero or of missing values. Else only of those that
+        mostly are absent from a sparse table.
+
+    Returns
+    -------
+    Survey
+        The same for any number of threads.
+    """
+    if table.sparse is None:
+        lines, entries = bin_lines(table, cuts, team), Entries.none()
+    else:
+        lines, entries = bin_entries(table, cuts, absent, team)
+    if list_lines and table.columns > 1:
+        zero, missing = cuts.bins_of(0.0)[lines.columns], cuts.bins[lines.columns]
+        zeros, missings = count_bins(lines, zero, missing, team)
+        most = np.maximum(zeros, missings)
+        picks = np.flatnonzero(
+            (2 * (table.rows - most) < table.rows) & (cuts.categorical[lines.columns] == 0)
+        )
+        default = np.where(zeros >= missings, zero, missing)[picks]
+        lines, more = take_lines(lines, picks, default, table.rows - most[picks], team)
+        entries = entries.join(more)
+    return Survey(table.rows, lines, entries, table.sparse is not None)
+
+
+def bin_lines(table: Table, cuts: Cuts, team: Team) -> Lines:
+    """Bins of a dense table."""
+    wide = bool(cuts.bins.max(initial=0) > 255)
+    lines = Lines(
+        np.arange(table.columns), np.empty((table.columns, table.rows), np.uint16 if wide else np.uint8)
+    )
+    infinite = np.zeros(table.columns, np.uint8)
+    line = np.empty(team.size * CHUNK, np.float64)
+    for panel in table.panels:
+        for first, block in kernel_blocks(panel):
+            team.run(
+                bin_values.bind(
+                    block_of(block), first, panel.first, team.size, cuts.record(), lines.record(), infinite, line
+                )
+            )  # fmt: skip
+    _refuse_infinite(table, infinite)
+    return lines
+
+
+def bin_entries(
+    table: Table, cuts: Cuts, absent: float, team: Team, listed: NDArray[np.bool_] | None = None
+) -> tuple[Lines, Entries]:
+    """Bins of a sparse table: entries of the columns that mostly are in the bin of absent ones, lines of the others.
+
+    `listed` says instead of which columns entries are wanted.
+    """
+    assert table.sparse is not None
+    default = cuts.bins_of(absent)
+    values = stored_of(table.sparse)
+    bins = np.empty(values.stored, np.uint16)
+    away, infinite = np.zeros(values.columns, np.int64), np.zeros(values.columns, np.uint8)
+    team.run(bin_stored.bind(values, cuts.record(), default, bins, away, infinite))
+    stored = Entries(np.arange(values.columns), values.starts, values.rows, bins, default)
+    # The values are not needed any more, and may be as large as all that follows.
+    table.sparse.forget()
+    del values
+    _refuse_infinite(table, infinite)
+    if listed is None:
+        listed = 2 * away < table.rows
+    few, many = np.flatnonzero(listed), np.flatnonzero(~listed)
+    starts = starts_of(away[few])
+    kept = int(starts[-1])
+    wide = bool(cuts.bins.max(initial=0) > 255)
+    lines = Lines(many, np.empty((len(many), table.rows), np.uint16 if wide else np.uint8))
+    if kept == len(bins) and not len(many):
+        return lines, stored
+    rows, kept_bins = np.empty(kept, np.int32), np.empty(kept, np.uint16)
+    team.run(keep_away.bind(stored.record(), len(few), kept, few, starts, rows, kept_bins))
+    team.run(lines_of_entries.bind(stored.record(), many, lines.record()))
+    return lines, Entries(few, starts, rows, kept_bins, default[few])
+
+
+def count_bins(
+    lines: Lines, one: NDArray[np.int64], other: NDArray[np.int64], team: Team
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many rows of each line are in either of two bins."""
+    found, more = np.zeros(len(lines.columns), np.int64), np.zeros(len(lines.columns), np.int64)
+    team.run(count_in_lines.bind(lines.record(), one, other, found, more))
+    return found, more
+
+
+def take_lines(
+    lines: Lines, picks: NDArray[np.int64], default: NDArray[np.int64], counts: NDArray[np.int64], team: Team
+) -> tuple[Lines, Entries]:
+    """Turn some lines into entries: the `counts` rows of each that are not in its default bin."""
+    if not len(picks):
+        return lines, Entries.none()
+    starts = starts_of(counts)
+    kept = int(starts[-1])
+    rows, bins = np.empty(kept, np.int32), np.empty(kept, np.uint16)
+    team.run(away_in_lines.bind(lines.record(), len(picks), kept, picks, default, starts, rows, bins))
+    rest = np.setdiff1d(np.arange(len(lines.columns)), picks)
+    return Lines(lines.columns[rest], lines.bins[rest]), Entries(
+        lines.columns[picks], starts, rows, bins, default
+    )
+
+
+def _refuse_infinite(table: Table, infinite: NDArray[np.uint8]) -> None:
+    if infinite.any():
+        column = int(np.flatnonzero(infinite)[0])
+        raise DataError(
+            f"{describe_column(table, column)} holds an infinite value; only finite numbers and NaN (missing) can be used: "
+            "Input X contains infinity or a value too large"
+        )
