@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 import oracles
 import problems
@@ -51,6 +52,22 @@ def test_a_value_equal_to_a_cut_is_below_it_and_its_neighbour_above():
     with Team(1) as team:
         _, matrix = plan_and_encode(read_table(np.array(values).reshape(-1, 1)), cuts, team)
     assert matrix.by_column[0].tolist() == [0, 1, 1, 1, 2, 2, 3, 3, 0]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_values_as_far_apart_or_as_close_as_can_be_are_told_apart(form):
+    largest, tiny = np.finfo(np.float64).max, 5e-324
+    values = np.array(
+        [-largest, -1.0, -2 * tiny, -tiny, 0.0, tiny, 2 * tiny, 1.0, np.nextafter(1.0, 2), largest]
+    )
+    X = np.concatenate([values, [np.nan, -0.0]]).reshape(-1, 1)
+    matrix, _ = binned(form(X))
+    assert oracles.bins_of_matrix(matrix)[:, 0].tolist() == [*range(10), 10, 4]
+    cuts = Cuts(values, np.array([0, len(values)]), 255, np.zeros(1, np.uint8))
+    with Team(1) as team:
+        _, matrix = plan_and_encode(read_table(form(X)), cuts, team)
+    assert oracles.bins_of_matrix(matrix)[:, 0].tolist() == [*range(10), 11, 4]
 
 
 @pytest.mark.kernels

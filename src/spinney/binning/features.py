@@ -91,14 +91,14 @@ class Features:
             runs = kinds[first] and kinds[place] and 0 < place - first < RUN
             if not (runs and group[first] == group[place]):
                 starts.append(place)
+        bounds = np.array([*starts, len(members)], np.int64)
+        first_columns, last_columns = members[bounds[:-1]], members[bounds[1:] - 1]
         found = SearchUnit.zeros(len(starts))
-        found.member = starts
-        after = np.append(found.member[1:], len(members))
-        first_columns, last_columns = members[found.member], members[after - 1]
+        found.member = bounds[:-1]
         found.group = self.group[first_columns]
         # Code 0 of a bundle belongs to no column; the bundle's first unit clears it.
         follows = np.diff(found.group, prepend=SPARSE - 1) == 0
         found.begin = np.where(follows, self.low[first_columns], 0)
         found.end = (self.low + self.codes)[last_columns]
-        found.columns = np.where(single[first_columns], after - found.member, 0)
+        found.columns = np.where(single[first_columns], np.diff(bounds), 0)
         return found

@@ -71,14 +71,14 @@ def bin_stored(
 ):
     """Bins of the stored values, and how many of each column's are not in the bin of absent ones."""
     for c in range(team.rank, values.columns, team.size):
-        at = cuts.starts[c]
-        count = cuts.starts[c + 1] - at
+        own = tail(cuts.values, cuts.starts[c])
+        count = cuts.starts[c + 1] - cuts.starts[c]
         other = 0
         for k in range(values.starts[c], values.starts[c + 1]):
             x = float(values.values32[k]) if values.single != 0 else values.values64[k]
             if x == x and x - x != 0.0:
                 infinite[c] = 1
-            b = bin_of(x, cuts.values, at, count) if x == x else count + 1
+            b = bin_of(x, own, count) if x == x else count + 1
             bins[k] = b
             other += 1 if b != absent[c] else 0
         away[c] = other
