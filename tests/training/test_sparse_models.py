@@ -10,7 +10,7 @@ import oracles
 import problems
 import spinney as sp
 from spinney.binning import dataset as dataset_module
-from spinney.binning import matrix as matrix_module
+from spinney.binning import plan as plan_module
 from spinney.training import boosting
 
 
@@ -74,7 +74,7 @@ def test_dense_and_sparse_bundled_and_not_give_the_same_bytes(params, form):
 def test_what_is_kept_for_all_rows_does_not_change_the_model(monkeypatch, dense_share):
     X, y = mixed()
     expected = bytes_of(X, y, bundle=False)
-    monkeypatch.setattr(matrix_module, "DENSE_SHARE", dense_share)
+    monkeypatch.setattr(plan_module, "DENSE_SHARE", dense_share)
     for given in (X, sparse.csr_array(X)):
         assert bytes_of(given, y) == expected
         assert bytes_of(given, y, {"n_jobs": 3, "subsample": 0.5}) == bytes_of(

@@ -14,6 +14,7 @@ from spinney.binning.kernels.records import SearchUnit
 NO_DEFAULT = 1 << 30  # the column has a code for every bin
 SPARSE = -1  # the column has no group: its entries are kept one by one
 SHORTEST_ROW = 16  # bytes of codes; longer rows are multiples of it
+BYTE_CODES = 256  # that a byte can tell apart
 RUN = 128  # most columns searched in one go; a run that no leaf can use any more is left alone
 
 
@@ -102,3 +103,8 @@ class Features:
         found.end = (self.low + self.codes)[last_columns]
         found.columns = np.where(single[first_columns], np.diff(bounds), 0)
         return found
+
+
+def code_type(codes: int) -> np.dtype[Any]:
+    """The type of items that can tell so many codes, or bins, apart."""
+    return np.dtype(np.uint8 if codes <= BYTE_CODES else np.uint16)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.binning.bundle import Bundling, find_bundles
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries
-from spinney.binning.features import NO_DEFAULT, SPARSE, Features
+from spinney.binning.features import NO_DEFAULT, SPARSE, Features, code_type
 from spinney.binning.survey import Survey
 
 # Share of the rows from which a group is kept for all rows, instead of the rows with an entry only.
@@ -41,8 +41,8 @@ class Plan:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the codes of groups: uint8 where every group has at most 256, else uint16."""
-        return np.dtype(np.uint16 if self.features.group_codes.max(initial=0) > 256 else np.uint8)
+        """Type of the codes of groups."""
+        return code_type(int(self.features.group_codes.max(initial=0)))
 
     @property
     def listed(self) -> NDArray[np.bool_]:
@@ -66,7 +66,7 @@ def make_plan(found: Survey, cuts: Cuts, absent: float, bundling: Bundling | Non
     Returns
     -------
     Plan
-        The same for dense and sparse tables of the same values, but for columns that a dense one keeps alone.
+        The same for any number of threads.
     """
     entries, bins = found.entries, cuts.bins
     if not len(entries.columns):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries, Lines, starts_of
+from spinney.binning.features import code_type
 from spinney.binning.given import block_of, stored_of
 from spinney.binning.kernels.bin import CHUNK, bin_values
 from spinney.binning.kernels.entry import (
@@ -75,10 +76,7 @@ def survey(table: Table, cuts: Cuts, absent: float, team: Team, list_lines: bool
 
 def bin_lines(table: Table, cuts: Cuts, team: Team) -> Lines:
     """Bins of a dense table."""
-    wide = bool(cuts.bins.max(initial=0) > 255)
-    lines = Lines(
-        np.arange(table.columns), np.empty((table.columns, table.rows), np.uint16 if wide else np.uint8)
-    )
+    lines = _room_for_lines(np.arange(table.columns), table, cuts)
     infinite = np.zeros(table.columns, np.uint8)
     line = np.empty(team.size * CHUNK, np.float64)
     for panel in table.panels:
@@ -115,8 +113,7 @@ def bin_entries(
     few, many = np.flatnonzero(listed), np.flatnonzero(~listed)
     starts = starts_of(away[few])
     kept = int(starts[-1])
-    wide = bool(cuts.bins.max(initial=0) > 255)
-    lines = Lines(many, np.empty((len(many), table.rows), np.uint16 if wide else np.uint8))
+    lines = _room_for_lines(many, table, cuts)
     if kept == len(bins) and not len(many):
         return lines, stored
     rows, kept_bins = np.empty(kept, np.int32), np.empty(kept, np.uint16)
@@ -148,6 +145,12 @@ def take_lines(
     return Lines(lines.columns[rest], lines.bins[rest]), Entries(
         lines.columns[picks], starts, rows, bins, default
     )
+
+
+def _room_for_lines(columns: NDArray[np.int64], table: Table, cuts: Cuts) -> Lines:
+    """Lines of bins that are still to be written; missing values have a number too."""
+    kind = code_type(int(cuts.bins.max(initial=0)) + 1)
+    return Lines(columns, np.empty((len(columns), table.rows), kind))
 
 
 def _refuse_infinite(table: Table, infinite: NDArray[np.uint8]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import lines_record, split8
-from spinney.binning.features import SPARSE, Features
+from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.kernels.bin import by_rows
 from spinney.binning.matrix import BinnedMatrix, row_stride
 from spinney.growth.grower import HistGrower
@@ -133,7 +133,7 @@ def _room(matrix: BinnedMatrix, bins: NDArray[np.int64]) -> BinnedMatrix:
     order = sparse[np.argsort(fine.low[sparse], kind="stable")]
     low[order] = np.cumsum(codes[order]) - codes[order]
     features = Features(fine.group, low, codes, bins, fine.default.copy())
-    kind: Any = np.dtype(np.uint16 if features.group_codes.max(initial=0) > 256 else np.uint8)
+    kind = code_type(int(features.group_codes.max(initial=0)))
     return BinnedMatrix(
         np.zeros((matrix.rows, row_stride(matrix.groups, kind)), kind),
         np.zeros((matrix.groups, matrix.rows), kind),
