@@ -10,7 +10,7 @@ import tree_oracle
 from spinney.growth.grower import HistGrower
 from spinney.jit import barrier
 from spinney.jit.team import Team
-from spinney.objectives.kernels.records import STAT_BLOCK, Gradients
+from spinney.objectives.kernels.records import BLOCK, Gradients
 from spinney.params import parse
 from spinney.tree import concatenate
 
@@ -127,17 +127,16 @@ def unit_of(weight):
     return 1.0 if weight is None else float(np.ldexp(1.0, int(np.frexp(weight.max())[1])))
 
 
-def stats_of(pairs):
-    """Largest and summed |g| and h of every block of rows."""
+def largest_of(pairs):
+    """Largest |g| and h of every block of rows."""
     size = np.abs(pairs.astype(np.float64))
-    blocks = [size[first : first + STAT_BLOCK] for first in range(0, len(size), STAT_BLOCK)]
-    return np.array([[[*block.max(axis=0), *block.sum(axis=0)] for block in blocks]])
+    return np.array([[size[first : first + BLOCK].max(axis=0) for first in range(0, len(size), BLOCK)]])
 
 
 def gradients_record(scores, pairs):
     """Scores of one output and a copy of gradients, as growers take them."""
-    stats = stats_of(pairs)
-    return Gradients(len(pairs), 1, stats.shape[1], scores, pairs[None].copy(), stats)
+    largest = largest_of(pairs)
+    return Gradients(len(pairs), 1, largest.shape[1], scores, pairs[None].copy(), largest)
 
 
 def cuts_by_column(cuts):

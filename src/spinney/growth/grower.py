@@ -67,7 +67,7 @@ class HistGrower:
     weight_unit : float
         Power of two by which the weights were divided; penalties are divided by it too, gains multiplied.
     gradients : Gradients
-        Gradients and their statistics, rewritten by the objective before each tree, and scores, moved by its leaf values.
+        Gradients, rewritten by the objective before each tree, and scores, moved by its leaf values.
     team : Team
         The threads to grow with.
     prune : bool

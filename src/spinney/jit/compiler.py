@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dis import get_instructions
 from types import FunctionType
 from typing import Any
 
@@ -49,7 +50,9 @@ def _with_dispatchers(function: Callable[..., Any]) -> FunctionType:
     """Copy a function so that the kernel functions it calls by name are their compiled forms."""
     assert isinstance(function, FunctionType)
     names = dict(function.__globals__)
-    for name in function.__code__.co_names:
+    # Only what is read as a global: an attribute may have the name of a function.
+    read = {step.argval for step in get_instructions(function) if step.opname == "LOAD_GLOBAL"}
+    for name in sorted(read):
         value = names.get(name)
         if isinstance(value, Inline):
             names[name] = dispatcher(value)

@@ -36,7 +36,7 @@ class Objective(ABC):
 
     @abstractmethod
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
-        """A job for a team that fills pairs and statistics of `gradients` from its scores."""
+        """A job for a team that fills the pairs of `gradients` from its scores."""
 
     def link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predictions from raw scores: (rows,) or (rows, outputs)."""

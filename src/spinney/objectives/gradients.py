@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.objectives.kernels.records import STAT_BLOCK, STATS, Gradients
+from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
 def gradients_room(scores: NDArray[np.float64]) -> Gradients:
@@ -13,10 +13,10 @@ def gradients_room(scores: NDArray[np.float64]) -> Gradients:
 
     Examples
     --------
-    >>> gradients_room(np.zeros((3, 20_000))).stats.shape
-    (3, 3, 4)
+    >>> gradients_room(np.zeros((3, 20_000))).largest.shape
+    (3, 3, 2)
     """
     outputs, rows = scores.shape
-    blocks = -(-rows // STAT_BLOCK)
+    blocks = -(-rows // BLOCK)
     pairs = np.empty((outputs, rows, 2), np.float32)
-    return Gradients(rows, outputs, blocks, scores, pairs, np.empty((outputs, blocks, STATS)))
+    return Gradients(rows, outputs, blocks, scores, pairs, np.empty((outputs, blocks, PAIR)))

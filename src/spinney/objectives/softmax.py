@@ -10,7 +10,7 @@ from spinney.errors import DataError
 from spinney.jit import Bound
 from spinney.objectives.base import Objective
 from spinney.objectives.kernels.links import log_all
-from spinney.objectives.kernels.records import STAT_BLOCK, Gradients
+from spinney.objectives.kernels.records import BLOCK, Gradients
 from spinney.objectives.kernels.softmax import softmax_gradients
 from spinney.objectives.sums import exact_sums
 
@@ -37,6 +37,6 @@ class Softmax(Objective):
 
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """Probabilities minus labels, and their scaled variances."""
-        scratch = np.empty(2 * STAT_BLOCK * threads)
+        scratch = np.empty(2 * BLOCK * threads)
         job: Bound = softmax_gradients.bind(labels.arrays(), gradients, threads, scratch)
         return job

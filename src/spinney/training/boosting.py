@@ -19,7 +19,7 @@ from spinney.growth.grower import most_threads
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.model import Model
 from spinney.objectives.gradients import gradients_room
-from spinney.objectives.kernels.stats import restate
+from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, checked_rounds, parse, placed, resolve
 from spinney.sampling import GradientSampler, UniformSampler
@@ -158,7 +158,7 @@ class _Boosting:
     def _one_round(self, done: int) -> list[Tree]:
         self._team.run(self._fill)
         if self._kept is not self._gradients:
-            self._kept.pairs[:], self._kept.stats[:] = self._gradients.pairs, self._gradients.stats
+            self._kept.pairs[:], self._kept.largest[:] = self._gradients.pairs, self._gradients.largest
         seed = self._config.random_state * 1_000_003 + done
         in_bag = self._draw(done, _seed(seed, 0))
         trees = []
@@ -194,7 +194,7 @@ class _Boosting:
             drawn = sampler.weighted(config.subsample, seed)
         else:
             drawn = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
-        self._team.run(restate.bind(self._gradients))
+        self._team.run(find_largest.bind(self._gradients))
         return drawn
 
     @cached_property

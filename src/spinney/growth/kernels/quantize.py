@@ -7,7 +7,7 @@ from spinney.growth.kernels.records import PART
 from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import bits_of, from_bits, tail
-from spinney.objectives.kernels.records import STATS
+from spinney.objectives.kernels.records import PAIR
 from spinney.sampling.kernels.purposes import PURPOSE_ROUNDING
 from spinney.sampling.kernels.random import random_bits, unit
 
@@ -28,14 +28,14 @@ def power_scale(largest, total, count, largest_limit, total_limit):
 
 
 @inline
-def largest(gradients, output):
+def largest_of_all(gradients, output):
     """Largest |g| and h of all rows."""
     max_g = 0.0
     max_h = 0.0
-    first = STATS * gradients.blocks * output
-    for at in range(first, first + STATS * gradients.blocks, STATS):
-        max_g = max(max_g, gradients.stats[at])
-        max_h = max(max_h, gradients.stats[at + 1])
+    first = PAIR * gradients.blocks * output
+    for at in range(first, first + PAIR * gradients.blocks, PAIR):
+        max_g = max(max_g, gradients.largest[at])
+        max_h = max(max_h, gradients.largest[at + 1])
     return max_g, max_h
 
 
@@ -49,7 +49,7 @@ def fine_scale(value):
 @inline
 def sum_sizes(team, gradients, output, parts):
     """Sum |g| and h of this thread's share of all rows, as whole numbers of a fine step."""
-    max_g, max_h = largest(gradients, output)
+    max_g, max_h = largest_of_all(gradients, output)
     scale_g = fine_scale(max_g)
     scale_h = fine_scale(max_h)
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
@@ -69,7 +69,7 @@ def join_sizes(size, gradients, output, parts):
 
     Maxima and sums of whole numbers: they do not depend on how rows are shared out, nor on their order.
     """
-    max_g, max_h = largest(gradients, output)
+    max_g, max_h = largest_of_all(gradients, output)
     sum_g = np.int64(0)
     sum_h = np.int64(0)
     for t in range(size):

@@ -1,11 +1,11 @@
-"""The frame around losses of one score: blocks of rows, weights, statistics."""
+"""The frame around losses of one score: blocks of rows, weights, the largest gradients."""
 
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
 from spinney.jit import Member, f64, framed, i64
-from spinney.objectives.kernels.records import STAT_BLOCK, STATS, Gradients
-from spinney.objectives.kernels.stats import block_stats
+from spinney.objectives.kernels.largest import block_largest
+from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
 def frame(team: Member, labels: LabelArrays, count: i64, parameters: f64["count"], gradients: Gradients):
@@ -13,14 +13,14 @@ def frame(team: Member, labels: LabelArrays, count: i64, parameters: f64["count"
     scores, pairs, target, weight = gradients.scores, gradients.pairs, labels.target, labels.weight
     weighted = labels.weighted
     for b in range(team.rank, gradients.blocks, team.size):
-        begin = b * STAT_BLOCK
-        end = min(begin + STAT_BLOCK, gradients.rows)
+        begin = b * BLOCK
+        end = min(begin + BLOCK, gradients.rows)
         for i in range(begin, end):
             w = weight[i] if weighted != 0 else 1.0
             g, h = gradient(scores[i], target[i], parameters)
             pairs[2 * i] = np.float32(g * w)
             pairs[2 * i + 1] = np.float32(h * w)
-        block_stats(pairs, begin, end, gradients.stats, STATS * b)
+        block_largest(pairs, begin, end, gradients.largest, PAIR * b)
 
 
 def pointwise(name, gradient):

@@ -2,17 +2,17 @@
 
 from spinney.jit import f32, f64, i64, out, record
 
-STAT_BLOCK = 8192  # rows
-STATS = 4  # of a block of rows: largest |g|, largest h, sum of |g|, sum of h
+BLOCK = 8192  # rows of which the largest gradients are found together
+PAIR = 2  # gradient and hessian of a row, side by side
 
 
 @record
 class Gradients:
-    """Scores of all rows by output, their gradients and hessians side by side, and statistics of these by block of rows."""
+    """Scores of all rows by output, their gradients and hessians side by side, and the largest of these by block."""
 
     rows: i64
     outputs: i64
     blocks: i64
     scores: out(f64["rows * outputs"])
-    pairs: out(f32["2 * rows * outputs"])
-    stats: out(f64["STATS * blocks * outputs"])
+    pairs: out(f32["PAIR * rows * outputs"])
+    largest: out(f64["PAIR * blocks * outputs"])

@@ -5,13 +5,13 @@ import numpy as np
 from spinney.data.kernels.records import LabelArrays
 from spinney.jit import Member, f64, i64, kernel, out
 from spinney.jit.math import exp
-from spinney.objectives.kernels.records import STAT_BLOCK, STATS, Gradients
-from spinney.objectives.kernels.stats import block_stats
+from spinney.objectives.kernels.largest import block_largest
+from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
 @kernel
 def softmax_gradients(
-    team: Member, labels: LabelArrays, gradients: Gradients, threads: i64, scratch: out(f64["2 * STAT_BLOCK * threads"]),
+    team: Member, labels: LabelArrays, gradients: Gradients, threads: i64, scratch: out(f64["2 * BLOCK * threads"]),
 ):
     """g = p - 1[y = class], h = K/(K-1) p(1-p), both times the weight.
 
@@ -22,11 +22,11 @@ def softmax_gradients(
     scores, pairs, target, weight = gradients.scores, gradients.pairs, labels.target, labels.weight
     weighted = labels.weighted
     factor = float(outputs) / float(outputs - 1)
-    largest = team.rank * 2 * STAT_BLOCK
-    norm = largest + STAT_BLOCK
+    largest = team.rank * 2 * BLOCK
+    norm = largest + BLOCK
     for b in range(team.rank, blocks, team.size):
-        begin = b * STAT_BLOCK
-        end = min(begin + STAT_BLOCK, rows)
+        begin = b * BLOCK
+        end = min(begin + BLOCK, rows)
         for i in range(begin, end):
             scratch[largest + i - begin] = scores[i]
             scratch[norm + i - begin] = 0.0
@@ -47,4 +47,4 @@ def softmax_gradients(
                 y = 1.0 if target[i] == float(k) else 0.0
                 pairs[2 * (at + i)] = np.float32((p - y) * w)
                 pairs[2 * (at + i) + 1] = np.float32(factor * p * (1.0 - p) * w)
-            block_stats(pairs, at + begin, at + end, gradients.stats, STATS * (k * blocks + b))
+            block_largest(pairs, at + begin, at + end, gradients.largest, PAIR * (k * blocks + b))
