@@ -45,7 +45,9 @@ def test_the_version_is_told():
 
 
 def test_the_package_can_be_run_as_a_module():
-    told = subprocess.run([sys.executable, "-m", "spinney", "--version"], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-m", "spinney", "--version"], capture_output=True, text=True, check=True
+    )
     assert (told.stdout, told.stderr) == (f"spinney {spinney.__version__}\n", "")
 
 

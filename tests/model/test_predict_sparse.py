@@ -11,8 +11,8 @@ import spinney as sp
 from forests import random_model
 from spinney.errors import DataError
 from spinney.model import predict
+from spinney.model.kernels.sparse import find_paths
 from spinney.model.packed import pack
-from spinney.model.sparse_kernels import find_paths
 
 NAMES = {"zero": 0.0, "missing": np.nan}
 
@@ -53,7 +53,7 @@ def test_paths_are_those_of_a_row_of_absent_values(absent):
     rest, ends = np.empty(forest.trees, np.int32), np.empty(forest.trees + 1, np.int64)
     parts = [np.empty(forest.nodes, np.int32) for _ in range(4)]
     value = NAMES[absent]
-    find_paths(forest.trees, forest.nodes, value, forest.start, packed.nodes, rest, ends, *parts, np.empty(1))
+    find_paths(packed, value, rest, ends, *parts, np.empty(1))
     assert (rest // 2).tolist() == oracles.leaves(model, np.full((1, 5), value))[0].tolist()
     for t in range(forest.trees):
         tree, node, expected = forest.tree(t), 0, []

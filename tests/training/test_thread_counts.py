@@ -9,7 +9,8 @@ from scipy import sparse
 
 import spinney as sp
 from spinney.binning import dataset, sketch
-from spinney.model import kernels, predict
+from spinney.model import predict
+from spinney.model.kernels.walk import BLOCK
 from spinney.training import boosting
 
 MANY = 20_000
@@ -69,7 +70,7 @@ def test_rows_are_predicted_by_no_more_threads_than_have_something_to_do(size, m
     call = getattr(model, method)
     assert [size(call, X[:rows], n_jobs=MANY) for rows in (99, 100, 256, 257, 1_000)] == [1, 1, 1, 2, 4]
     assert [size(call, X, rounds=rounds, n_jobs=MANY) for rounds in (0, 1, 2)] == [1, 12, 24]
-    assert size(call, X, n_jobs=MANY) == -(-len(X) // kernels.BLOCK)
+    assert size(call, X, n_jobs=MANY) == -(-len(X) // BLOCK)
     assert [size(call, X, n_jobs=n_jobs) for n_jobs in (1, 3, 100)] == [1, 3, 100]
 
 

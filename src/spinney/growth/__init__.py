@@ -1,5 +1,5 @@
 """One tree from bins and gradients.
 
 Enters: a binned matrix, gradients and hessians, parameters. Leaves: a tree, and the scores of its rows moved by it.
-Must not know: losses, rounds, models. The parts are histogram, search, partition, queue; `tree_kernels` drives them.
+Must not know: losses, rounds, models. The parts are histogram, search, partition, queue; `kernels/tree.py` drives them.
 """

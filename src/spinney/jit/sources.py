@@ -1,6 +1,6 @@
 """Which modules hold kernels, and the digest that tells whether a built library still fits them.
 
-A module holds kernels when it is called `kernels.py` or ends in `_kernels.py`. The digest covers these, the compiler, and
+A module holds kernels when it stands in a folder called `kernels`, or is called so itself. The digest covers these, the compiler, and
 the modules that kernels take their constants from.
 """
 
@@ -89,5 +89,5 @@ def _imported(path: Path) -> Iterator[Path]:
 
 
 def _kernel_files() -> list[Path]:
-    patterns = ("*/kernels.py", "*/*_kernels.py", "*/kernels/*.py")
+    patterns = ("*/kernels.py", "*/kernels/*.py")
     return sorted(path for pattern in patterns for path in PACKAGE.glob(pattern))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 from spinney.data.sparse import Entries, SparseValues
 from spinney.jit import Bound
 from spinney.jit.team import Team, run_alone
-from spinney.model import sparse_kernels as kernels
-from spinney.model.kernels import LANES
-from spinney.model.packed import Packed, pack
+from spinney.model.kernels.records import LANES, Batches, PackedForest, Paths, StoredRows, Wanted
+from spinney.model.kernels.sparse import find_paths, predict_entries
+from spinney.model.packed import pack
 from spinney.model.stretches import stretch
 from spinney.tree import Forest
 
@@ -51,7 +50,7 @@ class EntryWalker:
         feature[feature >= 0] = self._place[splits]
         self._asked = max(len(asked), 1)  # kernels want some
         self._packed = pack(replace(forest, feature=feature))
-        self._paths = _Paths.of(self._packed, self._asked, absent)
+        self._paths = _paths_of(self._packed, self._asked, absent)
 
     def walk(
         self,
@@ -67,14 +66,14 @@ class EntryWalker:
         """
         rows = min(MOST_ROWS, LINE_VALUES // self._asked, PLACES // max(trees, 1))
         batch = max(rows // LANES, 1) * LANES
-        scratch = self._scratch(trees, batch, team.size)
+        batches = self._batches(trees, batch, team.size)
         found = np.zeros(team.size, np.int64)
         work = int(self._packed.depths[:trees].sum()) + table.stored // table.rows
         step = stretch(work, team.size)
         for first, entries in table.by_row(step):
             last = first + entries.rows
             part = scores[first:last], leaves[first:last]
-            team.run(self._bound(entries, trees, batch, team.size, scratch, part, found))
+            team.run(self._bound(entries, batches, part, found))
             if found.any():
                 return True
         return False
@@ -93,63 +92,44 @@ class EntryWalker:
     def _make_one_row(self, trees: int, outputs: int, room: int) -> _OneRow:
         entries = Entries(np.zeros(2, np.int64), np.zeros(room, np.int32), np.zeros(room))
         scores, found = np.empty((1, outputs)), np.zeros(1, np.int64)
-        scratch = self._scratch(trees, 1, 1)
-        job = self._bound(entries, trees, 1, 1, scratch, (scores, NO_LEAVES), found)
+        job = self._bound(entries, self._batches(trees, 1, 1), (scores, NO_LEAVES), found)
         return _OneRow((trees, outputs), entries, scores, found, job)
 
-    def _scratch(self, trees: int, batch: int, threads: int) -> tuple[NDArray[Any], ...]:
+    def _batches(self, trees: int, batch: int, threads: int) -> Batches:
         """Lines of absent values, rows at rest, and room for movers, for each thread."""
         lines = np.full(threads * batch * self._asked, self._absent)
         where = np.tile(np.repeat(self._paths.rest[:trees], batch), threads)
-        return lines, where, np.empty(threads * (batch * trees + 8), np.int64)
+        movers = np.empty(threads * (batch * trees + LANES), np.int64)
+        return Batches(threads, batch, trees, lines, where, movers)
 
     def _bound(
         self,
         entries: Entries,
-        trees: int,
-        batch: int,
-        threads: int,
-        scratch: tuple[NDArray[Any], ...],
+        batches: Batches,
         part: tuple[NDArray[np.float64], NDArray[np.int32]],
         found: NDArray[np.int64],
     ) -> Bound:
-        forest, paths = self._packed.forest, self._paths
         values32, values64 = entries.typed
+        table = StoredRows(
+            entries.rows, self.columns, self._asked, len(entries.indices), len(values32), len(values64), self._absent,
+            entries.starts, entries.indices, values32, values64, self._place,
+        )  # fmt: skip
         scores, leaves = part
-        return kernels.predict_entries.bind(
-            entries.rows, scores.shape[1], trees, forest.trees, forest.nodes, threads, batch, self.columns, self._asked,
-            len(paths.tree), len(entries.indices), len(values32), len(values64), self._absent, entries.starts,
-            entries.indices, values32, values64, self._place, forest.start, self._packed.depths, self._packed.nodes,
-            forest.value, paths.rest, paths.ends, paths.starts, paths.tree, paths.node, paths.onward, *scratch,
-            len(scores), scores, len(leaves), leaves, found,
-        )  # fmt: skip
+        wanted = Wanted(scores.shape[1], len(scores), len(leaves), scores, leaves)
+        job: Bound = predict_entries.bind(self._packed, table, self._paths, batches, wanted, found)
+        return job
 
 
-@dataclass(frozen=True, eq=False)
-class _Paths:
-    """The paths of a row of absent values, their nodes by the column that they ask for."""
-
-    rest: NDArray[np.int32]
-    ends: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    tree: NDArray[np.int32]
-    node: NDArray[np.int32]
-    onward: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, packed: Packed, asked: int, absent: float) -> _Paths:
-        forest = packed.forest
-        rest, ends = np.empty(forest.trees, np.int32), np.empty(forest.trees + 1, np.int64)
-        column, tree, node, onward = (np.empty(forest.nodes, np.int32) for _ in range(4))
-        kernels.find_paths(
-            forest.trees, forest.nodes, absent, forest.start, packed.nodes, rest, ends, column, tree, node, onward,
-            np.empty(1),
-        )  # fmt: skip
-        column = column[: int(ends[-1])]
-        order = np.argsort(column, kind="stable")
-        starts = np.zeros(asked + 1, np.int64)
-        np.cumsum(np.bincount(column, minlength=asked), out=starts[1:])
-        return cls(rest, ends, starts, tree[order], node[order], onward[order])
+def _paths_of(forest: PackedForest, asked: int, absent: float) -> Paths:
+    """Follow a row of absent values down all trees."""
+    rest, ends = np.empty(forest.trees, np.int32), np.empty(forest.trees + 1, np.int64)
+    column, tree, node, onward = (np.empty(forest.nodes, np.int32) for _ in range(4))
+    find_paths(forest, absent, rest, ends, column, tree, node, onward, np.empty(1))
+    column = column[: int(ends[-1])]
+    order = np.argsort(column, kind="stable")
+    starts = np.zeros(asked + 1, np.int64)
+    np.cumsum(np.bincount(column, minlength=asked), out=starts[1:])
+    return Paths(len(order), rest, ends, starts, tree[order], node[order], onward[order])
 
 
 @dataclass(frozen=True, eq=False)

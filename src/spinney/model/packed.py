@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
-from spinney.model import kernels
+from spinney.model.kernels.records import PackedForest
+from spinney.model.kernels.walk import Trees, pack_nodes
 from spinney.tree import Forest
 
 
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """Packed nodes beside the forest that they are of.
-
-    Attributes
-    ----------
-    forest : Forest
-        The trees.
-    nodes : int64[2 * nodes]
-        Two words a node, see `model.kernels`.
-    depths : int64[trees]
-        Splits on the longest walk down each tree.
-    """
-
-    forest: Forest
-    nodes: NDArray[np.int64]
-    depths: NDArray[np.int64]
-
-
-def pack(forest: Forest) -> Packed:
+def pack(forest: Forest) -> PackedForest:
     """Pack all trees of a forest.
 
     Examples
@@ -39,10 +18,13 @@ def pack(forest: Forest) -> Packed:
     >>> pack(concatenate([])).depths.tolist()
     []
     """
-    nodes = np.empty(2 * forest.nodes, np.int64)
-    depths = np.empty(forest.trees, np.int64)
-    kernels.pack_nodes(
+    packed = np.empty(2 * forest.nodes, np.int64)
+    depths, bits = np.empty(forest.trees, np.int64), forest.sets.bits
+    trees = Trees(
         forest.trees, forest.nodes, len(forest.sets.node), forest.start, forest.feature, forest.threshold, forest.left,
-        forest.default_left, forest.sets.node, forest.sets.start, nodes, depths, np.empty(forest.nodes, np.int32),
+        forest.default_left, forest.sets.node, forest.sets.start,
     )  # fmt: skip
-    return Packed(forest, nodes, depths)
+    pack_nodes(trees, packed, depths, np.empty(forest.nodes, np.int32))
+    return PackedForest(
+        forest.trees, forest.nodes, len(bits), forest.start, depths, packed, bits, forest.value
+    )

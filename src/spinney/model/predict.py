@@ -15,8 +15,9 @@ from spinney.data.spans import CONVERTED_ROWS, spans, whole_rows
 from spinney.errors import DataError
 from spinney.jit import Bound
 from spinney.jit.team import Team, most_for, run_alone, threads_for
-from spinney.model import kernels
 from spinney.model.entries import EntryWalker
+from spinney.model.kernels.records import Values
+from spinney.model.kernels.walk import BLOCK, leaf_rows, predict_rows
 from spinney.model.packed import pack
 from spinney.model.stretches import stretch
 from spinney.tree import Forest
@@ -77,20 +78,10 @@ class Predictor:
                 return leaves
             for first, block in self._blocks(table, trees, team.size):
                 met = np.zeros(team.size, np.int64)
-                team.run(
-                    kernels.leaf_rows.bind(
-                        len(block), trees, self._forest.trees, self._forest.nodes, team.size, *_given(block),
-                        self._forest.start, *self._nodes, leaves[first : first + len(block)], met,
-                    )
-                )  # fmt: skip
+                part = leaves[first : first + len(block)]
+                team.run(leaf_rows.bind(trees, self._packed, _given(block), part, team.size, met))
                 _refuse_infinite(table, bool(met.any()))
         return leaves
-
-    @property
-    def _nodes(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-        """Packed nodes and their sets, as kernels take them."""
-        bits = self._forest.sets.bits
-        return len(bits), self._packed.nodes, bits
 
     def _bound(
         self,
@@ -100,10 +91,8 @@ class Predictor:
         scores: NDArray[np.float64],
         met: NDArray[np.int64],
     ) -> Bound:
-        return kernels.predict_rows.bind(
-            len(block), outputs, trees, self._forest.trees, self._forest.nodes, len(met), *_given(block),
-            self._forest.start, self._packed.depths, *self._nodes, self._forest.value, scores, met,
-        )  # fmt: skip
+        job: Bound = predict_rows.bind(trees, outputs, self._packed, _given(block), scores, len(met), met)
+        return job
 
     def _blocks(self, table: Table, trees: int, threads: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """Stretches of rows; an interrupt is served between two of them."""
@@ -121,7 +110,7 @@ class Predictor:
 
     def _threads(self, rows: int, trees: int, n_jobs: int | None) -> int:
         # A thread takes a block of rows at a time.
-        most = min(most_for(rows * trees, SHARE_WALKS), -(-rows // kernels.BLOCK))
+        most = min(most_for(rows * trees, SHARE_WALKS), -(-rows // BLOCK))
         return 1 if n_jobs is None and most == 1 else threads_for(n_jobs, most)
 
     def _one_row(self, start: NDArray[np.float64], table: Table, trees: int) -> NDArray[np.float64] | None:
@@ -165,10 +154,10 @@ class _OneRow:
         return None if self.met[0] else self.scores.copy()
 
 
-def _given(block: NDArray[Any]) -> tuple[Any, ...]:
+def _given(block: NDArray[Any]) -> Values:
     """A block of rows as the kernels take it."""
     values32, values64, row_step, column_step = spans(block)
-    return block.shape[1], row_step, column_step, values32.size, values64.size, values32, values64
+    return Values(*block.shape, row_step, column_step, values32.size, values64.size, values32, values64)
 
 
 def _refuse_infinite(table: Table, infinite: bool) -> None:

@@ -12,43 +12,57 @@ leaf itself. While walking, a node is known by where it is packed: twice its num
 
 import numpy as np
 
-from spinney.jit import f32, f64, i32, i64, inline, kernel, out, u8
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record, u8
 from spinney.jit.intrinsics import bits_of, from_bits
+from spinney.model.kernels.records import LANES, PackedForest, Values
 
-LANES = 8
 BLOCK = 256
 INFINITE = 9218868437227405312  # the bits of infinity
 CATEGORICAL = 1073741824
 COLUMN = 1073741823
 
 
+@record
+class Trees:
+    """The trees of a forest, as they are kept."""
+
+    trees: i64
+    nodes: i64
+    sets: i64
+    starts: i64["trees + 1"]
+    feature: i32["nodes"]
+    threshold: f64["nodes"]
+    left: i32["nodes"]
+    default_left: u8["nodes"]
+    set_node: i64["sets"]
+    set_start: i64["sets + 1"]
+
+
 @kernel
 def pack_nodes(
-    trees: i64, nodes: i64, sets: i64, starts: i64["trees + 1"], feature: i32["nodes"], threshold: f64["nodes"],
-    left: i32["nodes"], default_left: u8["nodes"], set_node: i64["sets"], set_start: i64["sets + 1"],
-    packed: out(i64["2 * nodes"]), depths: out(i64["trees"]), depth: out(i32["nodes"]),
+    forest: Trees, packed: out(i64["2 * forest.nodes"]), depths: out(i64["forest.trees"]), depth: out(i32["forest.nodes"])
 ):
     """Pack the nodes of all trees and find each tree's depth."""
-    for t in range(trees):
-        first = starts[t]
+    for t in range(forest.trees):
+        first = forest.starts[t]
         deepest = 0
         depth[first] = 0
-        for i in range(first, starts[t + 1]):
+        for i in range(first, forest.starts[t + 1]):
             deepest = max(deepest, np.int64(depth[i]))
-            if feature[i] >= 0:
-                child = np.int64(left[i])
+            if forest.feature[i] >= 0:
+                child = np.int64(forest.left[i])
                 depth[first + child] = depth[i] + 1
                 depth[first + child + 1] = depth[i] + 1
-                packed[2 * i] = (2 * child << 32) | ((1 - np.int64(default_left[i])) << 31) | np.int64(feature[i])
-                packed[2 * i + 1] = bits_of(threshold[i])
+                packed[2 * i] = (2 * child << 32) | ((1 - np.int64(forest.default_left[i])) << 31) | np.int64(forest.feature[i])
+                packed[2 * i + 1] = bits_of(forest.threshold[i])
             else:
                 packed[2 * i] = np.int64(2 * (i - first)) << 32
                 packed[2 * i + 1] = INFINITE
         depths[t] = deepest
-    for s in range(sets):
-        at = 2 * set_node[s]
+    for s in range(forest.sets):
+        at = 2 * forest.set_node[s]
         packed[at] |= CATEGORICAL
-        packed[at + 1] = set_start[s]
+        packed[at + 1] = forest.set_start[s]
 
 
 @inline
@@ -138,13 +152,15 @@ def walk_one(first, packed, values, row, column_step, sets):
 
 
 @inline
-def look_at(values, begin, end, columns, steps):
+def look_at(begin, end, table, values):
     """1 if a value of the rows is missing, plus 2 if one is infinite."""
+    row_step = table.row_step
+    column_step = table.column_step
     missing = 0
     infinite = 0
     for i in range(begin, end):
-        for c in range(columns):
-            x = values[i * steps[0] + c * steps[1]]
+        for c in range(table.columns):
+            x = values[i * row_step + c * column_step]
             missing |= 1 if x != x else 0
             infinite |= 1 if abs(x) == np.inf else 0
     return missing + 2 * infinite
@@ -156,127 +172,125 @@ def predict_eights(begin, end, outputs, trees, forest, values, row_step, column_
 
     `column_step`, `missing` and `sets` may be None, see `step`.
     """
-    starts, depths, packed, leaf_value = forest
+    packed = forest.packed
+    value = forest.value
     stop = begin + (end - begin) // LANES * LANES
     output = 0
     for t in range(trees):
-        first = 2 * starts[t]
+        first = 2 * forest.starts[t]
         for i in range(begin, stop, LANES):
             n0, n1, n2, n3, n4, n5, n6, n7 = walk_rows(
-                first, depths[t], packed, values, i, row_step, column_step, missing, sets
+                first, forest.depths[t], packed, values, i, row_step, column_step, missing, sets
             )
             at = i * outputs + output
-            scores[at] += leaf_value[(first + n0) >> 1]
-            scores[at + outputs] += leaf_value[(first + n1) >> 1]
-            scores[at + 2 * outputs] += leaf_value[(first + n2) >> 1]
-            scores[at + 3 * outputs] += leaf_value[(first + n3) >> 1]
-            scores[at + 4 * outputs] += leaf_value[(first + n4) >> 1]
-            scores[at + 5 * outputs] += leaf_value[(first + n5) >> 1]
-            scores[at + 6 * outputs] += leaf_value[(first + n6) >> 1]
-            scores[at + 7 * outputs] += leaf_value[(first + n7) >> 1]
+            scores[at] += value[(first + n0) >> 1]
+            scores[at + outputs] += value[(first + n1) >> 1]
+            scores[at + 2 * outputs] += value[(first + n2) >> 1]
+            scores[at + 3 * outputs] += value[(first + n3) >> 1]
+            scores[at + 4 * outputs] += value[(first + n4) >> 1]
+            scores[at + 5 * outputs] += value[(first + n5) >> 1]
+            scores[at + 6 * outputs] += value[(first + n6) >> 1]
+            scores[at + 7 * outputs] += value[(first + n7) >> 1]
         output = output + 1 if output + 1 < outputs else 0
     return stop
 
 
 @inline
-def predict_one(row, outputs, trees, forest, values, steps, sets, scores):
+def predict_one(row, outputs, trees, forest, values, row_step, column_step, sets, scores):
     """Add the trees to the scores of one row, in the same order."""
-    starts, _, packed, leaf_value = forest
-    row_step, column_step = steps
+    starts = forest.starts
+    packed = forest.packed
+    value = forest.value
     at = row * outputs
     t = 0
     while t + LANES <= trees:
         n0, n1, n2, n3, n4, n5, n6, n7 = walk_trees(
             starts, t, packed, values, row * row_step, column_step, 1, sets
         )
-        scores[at + t % outputs] += leaf_value[n0 >> 1]
-        scores[at + (t + 1) % outputs] += leaf_value[n1 >> 1]
-        scores[at + (t + 2) % outputs] += leaf_value[n2 >> 1]
-        scores[at + (t + 3) % outputs] += leaf_value[n3 >> 1]
-        scores[at + (t + 4) % outputs] += leaf_value[n4 >> 1]
-        scores[at + (t + 5) % outputs] += leaf_value[n5 >> 1]
-        scores[at + (t + 6) % outputs] += leaf_value[n6 >> 1]
-        scores[at + (t + 7) % outputs] += leaf_value[n7 >> 1]
+        scores[at + t % outputs] += value[n0 >> 1]
+        scores[at + (t + 1) % outputs] += value[n1 >> 1]
+        scores[at + (t + 2) % outputs] += value[n2 >> 1]
+        scores[at + (t + 3) % outputs] += value[n3 >> 1]
+        scores[at + (t + 4) % outputs] += value[n4 >> 1]
+        scores[at + (t + 5) % outputs] += value[n5 >> 1]
+        scores[at + (t + 6) % outputs] += value[n6 >> 1]
+        scores[at + (t + 7) % outputs] += value[n7 >> 1]
         t += LANES
     while t < trees:
         node = walk_one(starts[t], packed, values, row * row_step, column_step, sets)
-        scores[at + t % outputs] += leaf_value[starts[t] + node]
+        scores[at + t % outputs] += value[starts[t] + node]
         t += 1
 
 
 @inline
-def predict_block(begin, end, columns, outputs, trees, forest, values, steps, sets, scores):
+def predict_block(begin, end, outputs, trees, forest, table, values, sets, scores):
     """Add the trees to the scores of a block of rows. Returns 1 where a value is infinite, which stops it, else 0."""
-    seen = look_at(values, begin, end, columns, steps)
+    seen = look_at(begin, end, table, values)
     if seen >= 2:
         return 1
+    row_step = table.row_step
+    column_step = table.column_step
     row = begin
     if sets is not None:
-        row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, sets, scores)
+        row = predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, 1, sets, scores)
     if sets is None:
-        if steps[1] != 1:
-            row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], steps[1], 1, None, scores)
+        if column_step != 1:
+            row = predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, 1, None, scores)
         elif seen == 1:
-            row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, 1, None, scores)
+            row = predict_eights(begin, end, outputs, trees, forest, values, row_step, None, 1, None, scores)
         else:
-            row = predict_eights(begin, end, outputs, trees, forest, values, steps[0], None, None, None, scores)
+            row = predict_eights(begin, end, outputs, trees, forest, values, row_step, None, None, None, scores)
     while row < end:
-        predict_one(row, outputs, trees, forest, values, steps, sets, scores)
+        predict_one(row, outputs, trees, forest, values, row_step, column_step, sets, scores)
         row += 1
     return 0
 
 
 @kernel
 def predict_rows(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, outputs: i64, trees: i64, all_trees: i64, nodes: i64,
-    threads: i64, columns: i64, row_step: i64, column_step: i64, span32: i64, span64: i64,
-    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], depths: i64["all_trees"],
-    words: i64, packed: i64["2 * nodes"], sets: i64["words"], leaf_value: f64["nodes"],
-    scores: out(f64["rows * outputs"]), found: out(i64["threads"]),
+    team: Member, trees: i64, outputs: i64, forest: PackedForest, table: Values, scores: out(f64["table.rows * outputs"]),
+    threads: i64, met: out(i64["threads"]),
 ):
     """Add the first `trees` trees to row-major scores, tree after tree for every row. Categories come as float64.
 
-    Where the thread met an infinite value, found[rank] becomes 1.
+    Where the thread meets an infinite value, met[rank] becomes 1.
     """
-    steps = (row_step, column_step)
-    forest = (starts, depths, packed, leaf_value)
-    for begin in range(rank * BLOCK, rows, size * BLOCK):
-        end = min(begin + BLOCK, rows)
-        if span32 > 0:
-            infinite = predict_block(begin, end, columns, outputs, trees, forest, values32, steps, None, scores)
-        elif words == 0:
-            infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, None, scores)
+    for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
+        end = min(begin + BLOCK, table.rows)
+        if table.span32 > 0:
+            infinite = predict_block(begin, end, outputs, trees, forest, table, table.values32, None, scores)
+        elif forest.words == 0:
+            infinite = predict_block(begin, end, outputs, trees, forest, table, table.values64, None, scores)
         else:
-            infinite = predict_block(begin, end, columns, outputs, trees, forest, values64, steps, sets, scores)
-        found[rank] |= infinite
+            infinite = predict_block(begin, end, outputs, trees, forest, table, table.values64, forest.sets, scores)
+        met[team.rank] |= infinite
 
 
 @inline
-def leaves_of(begin, end, columns, trees, starts, packed, values, steps, sets, leaves):
+def leaves_of(begin, end, trees, forest, table, values, sets, leaves):
     """Leaves of a block of rows in each tree. Returns 1 where a value is infinite, which stops it, else 0."""
-    if look_at(values, begin, end, columns, steps) >= 2:
+    if look_at(begin, end, table, values) >= 2:
         return 1
     for i in range(begin, end):
         for t in range(trees):
-            leaves[i * trees + t] = walk_one(starts[t], packed, values, i * steps[0], steps[1], sets)
+            leaves[i * trees + t] = walk_one(
+                forest.starts[t], forest.packed, values, i * table.row_step, table.column_step, sets
+            )
     return 0
 
 
 @kernel
 def leaf_rows(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, trees: i64, all_trees: i64, nodes: i64, threads: i64,
-    columns: i64, row_step: i64, column_step: i64, span32: i64, span64: i64,
-    values32: f32["span32"], values64: f64["span64"], starts: i64["all_trees + 1"], words: i64,
-    packed: i64["2 * nodes"], sets: i64["words"], leaves: out(i32["rows * trees"]), found: out(i64["threads"]),
+    team: Member, trees: i64, forest: PackedForest, table: Values, leaves: out(i32["table.rows * trees"]), threads: i64,
+    met: out(i64["threads"]),
 ):
     """Leaf of every row in each of the first `trees` trees; infinite values as in `predict_rows`."""
-    steps = (row_step, column_step)
-    for begin in range(rank * BLOCK, rows, size * BLOCK):
-        end = min(begin + BLOCK, rows)
-        if span32 > 0:
-            infinite = leaves_of(begin, end, columns, trees, starts, packed, values32, steps, None, leaves)
-        elif words == 0:
-            infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, None, leaves)
+    for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
+        end = min(begin + BLOCK, table.rows)
+        if table.span32 > 0:
+            infinite = leaves_of(begin, end, trees, forest, table, table.values32, None, leaves)
+        elif forest.words == 0:
+            infinite = leaves_of(begin, end, trees, forest, table, table.values64, None, leaves)
         else:
-            infinite = leaves_of(begin, end, columns, trees, starts, packed, values64, steps, sets, leaves)
-        found[rank] |= infinite
+            infinite = leaves_of(begin, end, trees, forest, table, table.values64, forest.sets, leaves)
+        met[team.rank] |= infinite

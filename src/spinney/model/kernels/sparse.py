@@ -13,9 +13,10 @@ at rest. `movers` lists those that are not, tree << 32 | row of the batch.
 
 import numpy as np
 
-from spinney.jit import f32, f64, i32, i64, inline, kernel, out
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out
 from spinney.jit.intrinsics import tail
-from spinney.model.kernels import COLUMN, INFINITE, LANES, predict_eights, predict_one, step, walk_one
+from spinney.model.kernels.records import LANES, Batch, Batches, PackedForest, Paths, StoredRows, Wanted
+from spinney.model.kernels.walk import COLUMN, INFINITE, predict_eights, predict_one, step, walk_one
 
 # All trees are walked where entries meet more than one in so many nodes of the paths. Seconds for 200 000 × 28 and 100 trees of
 # 255 leaves, walking all, or those whose paths are left: with a fifth of the values stored 2.3 and 3.0, with a tenth 3.7 and 2.3.
@@ -25,19 +26,20 @@ ROW = 4294967295
 
 @kernel
 def find_paths(
-    trees: i64, nodes: i64, absent: f64, starts: i64["trees + 1"], packed: i64["2 * nodes"], rest: out(i32["trees"]),
-    ends: out(i64["trees + 1"]), column: out(i32["nodes"]), tree: out(i32["nodes"]), node: out(i32["nodes"]),
-    onward: out(i32["nodes"]), line: out(f64["1"]),
+    forest: PackedForest, absent: f64, rest: out(i32["forest.trees"]), ends: out(i64["forest.trees + 1"]),
+    column: out(i32["forest.nodes"]), tree: out(i32["forest.nodes"]), node: out(i32["forest.nodes"]),
+    onward: out(i32["forest.nodes"]), line: out(f64["1"]),
 ):
     """Follow a row of absent values down each tree: the nodes of its path, and where it comes to rest.
 
     Those of tree t are items ends[t] to ends[t + 1] - 1 of `column`, `tree`, `node` and `onward`, the next node.
     """
+    packed = forest.packed
     line[0] = absent
     found = 0
     ends[0] = 0
-    for t in range(trees):
-        first = 2 * starts[t]
+    for t in range(forest.trees):
+        first = 2 * forest.starts[t]
         at = np.int64(0)
         while packed[first + at + 1] != INFINITE:
             asked = packed[first + at] & COLUMN
@@ -53,7 +55,7 @@ def find_paths(
 
 
 @inline
-def write_entries(begin, end, row_starts, indices, values, place, asked, ask_starts, lines):
+def write_entries(begin, end, table, values, paths, lines):
     """Write the entries of a batch of rows into its lines.
 
     Returns how many nodes of paths ask for one of them, whether one is missing, and whether one is infinite.
@@ -62,53 +64,52 @@ def write_entries(begin, end, row_starts, indices, values, place, asked, ask_sta
     missing = np.int64(0)
     infinite = np.int64(0)
     for i in range(begin, end):
-        line = (i - begin) * asked
-        for k in range(row_starts[i], row_starts[i + 1]):
+        line = (i - begin) * table.asked
+        for k in range(table.row_starts[i], table.row_starts[i + 1]):
             x = float(values[k])
             missing |= 1 if x != x else 0
             infinite |= 1 if abs(x) == np.inf else 0
-            p = np.int64(place[indices[k]])
+            p = np.int64(table.place[table.indices[k]])
             if p >= 0:
                 lines[line + p] = x
-                met += ask_starts[p + 1] - ask_starts[p]
+                met += paths.starts[p + 1] - paths.starts[p]
     return met, missing, infinite
 
 
 @inline
-def clear_entries(begin, end, row_starts, indices, place, asked, absent, lines):
+def clear_entries(begin, end, table, lines):
     """Make the lines those of absent values again."""
     for i in range(begin, end):
-        line = (i - begin) * asked
-        for k in range(row_starts[i], row_starts[i + 1]):
-            p = np.int64(place[indices[k]])
+        line = (i - begin) * table.asked
+        for k in range(table.row_starts[i], table.row_starts[i + 1]):
+            p = np.int64(table.place[table.indices[k]])
             if p >= 0:
-                lines[line + p] = absent
+                lines[line + p] = table.absent
 
 
 @inline
-def leave_paths(begin, end, batch, trees, table, paths, forest, lines, where, movers):
+def leave_paths(begin, end, trees, table, paths, forest, own):
     """Find the paths that rows of a batch leave, and let them take their first step aside. Returns how many do."""
-    row_starts, indices, place, asked = table
-    rest, ask_starts, ask_tree, ask_node, ask_onward = paths
-    starts, _, packed, _ = forest
+    where = own.where
+    movers = own.movers
     count = np.int64(0)
     for i in range(begin, end):
         row = i - begin
-        for k in range(row_starts[i], row_starts[i + 1]):
-            p = np.int64(place[indices[k]])
+        for k in range(table.row_starts[i], table.row_starts[i + 1]):
+            p = np.int64(table.place[table.indices[k]])
             if p < 0:
                 continue
-            for a in range(ask_starts[p], ask_starts[p + 1]):
-                t = np.int64(ask_tree[a])
+            for a in range(paths.starts[p], paths.starts[p + 1]):
+                t = np.int64(paths.tree[a])
                 if t >= trees:
                     break
                 child = step(
-                    np.int64(ask_node[a]), 2 * starts[t], packed, lines, row * asked, None, 1, None
+                    np.int64(paths.node[a]), 2 * forest.starts[t], forest.packed, own.lines, row * table.asked, None, 1, None
                 )
-                if child == ask_onward[a]:
+                if child == paths.onward[a]:
                     continue
-                cell = t * batch + row
-                if where[cell] == rest[t]:
+                cell = t * own.batch + row
+                if where[cell] == paths.rest[t]:
                     movers[count] = (t << 32) | row
                     count += 1
                     where[cell] = child
@@ -119,8 +120,14 @@ def leave_paths(begin, end, batch, trees, table, paths, forest, lines, where, mo
 
 
 @inline
-def walk_movers(k, batch, asked, starts, packed, lines, where, movers):
+def walk_movers(k, asked, forest, own):
     """Walk eight movers to their leaves."""
+    batch = own.batch
+    lines = own.lines
+    where = own.where
+    movers = own.movers
+    starts = forest.starts
+    packed = forest.packed
     m0 = movers[k]
     m1 = movers[k + 1]
     m2 = movers[k + 2]
@@ -176,114 +183,98 @@ def walk_movers(k, batch, asked, starts, packed, lines, where, movers):
 
 
 @inline
-def settle(begin, end, batch, trees, table, paths, forest, lines, where, movers):
+def settle(begin, end, trees, table, paths, forest, own):
     """Bring every row of a batch to its leaf in each tree. Returns how many movers there were."""
-    starts, _, packed, _ = forest
-    count = leave_paths(begin, end, batch, trees, table, paths, forest, lines, where, movers)
+    count = leave_paths(begin, end, trees, table, paths, forest, own)
     filled = (count + LANES - 1) // LANES * LANES
     for k in range(count, filled):
-        movers[k] = movers[count - 1]
+        own.movers[k] = own.movers[count - 1]
     for k in range(0, filled, LANES):
-        walk_movers(k, batch, table[3], starts, packed, lines, where, movers)
+        walk_movers(k, table.asked, forest, own)
     return count
 
 
 @inline
-def rest_again(count, batch, rest, where, movers):
+def rest_again(count, rest, own):
     """Let all movers of a batch rest."""
     for k in range(count):
-        t = movers[k] >> 32
-        where[t * batch + (movers[k] & ROW)] = rest[t]
+        t = own.movers[k] >> 32
+        own.where[t * own.batch + (own.movers[k] & ROW)] = rest[t]
 
 
 @inline
-def score_batch(
-    begin, end, batch, outputs, trees, many, missing, table, paths, forest, lines, where, movers, scores
-):
+def score_batch(begin, end, outputs, trees, many, missing, table, paths, forest, own, scores):
     """Add the trees to the scores of a batch whose entries are written.
 
     `many` says that most paths are left, `missing` that a value of the lines may be missing.
     """
-    starts, _, _, leaf_value = forest
-    asked = table[3]
+    asked = table.asked
+    lines = own.lines
     rows = end - begin
-    own = tail(scores, begin * outputs)
+    mine = tail(scores, begin * outputs)
     if many:
         if missing:
-            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, 1, None, own)
+            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, 1, None, mine)
         else:
-            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, None, None, own)
+            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, None, None, mine)
         while row < rows:
-            predict_one(row, outputs, trees, forest, lines, (asked, 1), None, own)
+            predict_one(row, outputs, trees, forest, lines, asked, 1, None, mine)
             row += 1
         return
-    count = settle(begin, end, batch, trees, table, paths, forest, lines, where, movers)
+    count = settle(begin, end, trees, table, paths, forest, own)
     output = 0
     for t in range(trees):
         for row in range(rows):
-            own[row * outputs + output] += leaf_value[starts[t] + (where[t * batch + row] >> 1)]
+            leaf = forest.starts[t] + (own.where[t * own.batch + row] >> 1)
+            mine[row * outputs + output] += forest.value[leaf]
         output = output + 1 if output + 1 < outputs else 0
-    rest_again(count, batch, paths[0], where, movers)
+    rest_again(count, paths.rest, own)
 
 
 @inline
-def number_batch(begin, end, batch, trees, many, table, paths, forest, lines, where, movers, leaves):
+def number_batch(begin, end, trees, many, table, paths, forest, own, leaves):
     """Leaves of a batch whose entries are written, in each tree; `many` as in `score_batch`."""
-    starts, _, packed, _ = forest
     if many:
         for i in range(begin, end):
             for t in range(trees):
-                leaves[i * trees + t] = walk_one(starts[t], packed, lines, (i - begin) * table[3], 1, None)
+                leaves[i * trees + t] = walk_one(
+                    forest.starts[t], forest.packed, own.lines, (i - begin) * table.asked, 1, None
+                )
         return
-    count = settle(begin, end, batch, trees, table, paths, forest, lines, where, movers)
+    count = settle(begin, end, trees, table, paths, forest, own)
     for i in range(begin, end):
         for t in range(trees):
-            leaves[i * trees + t] = where[t * batch + i - begin] >> 1
-    rest_again(count, batch, paths[0], where, movers)
+            leaves[i * trees + t] = own.where[t * own.batch + i - begin] >> 1
+    rest_again(count, paths.rest, own)
 
 
 @kernel
 def predict_entries(
-    rank: i64, size: i64, sync: out(i64["32"]), rows: i64, outputs: i64, trees: i64, all_trees: i64, nodes: i64,
-    threads: i64, batch: i64, columns: i64, asked: i64, asks: i64, entries: i64, span32: i64, span64: i64, absent: f64,
-    row_starts: i64["rows + 1"], indices: i32["entries"], values32: f32["span32"], values64: f64["span64"],
-    place: i32["columns"], starts: i64["all_trees + 1"], depths: i64["all_trees"], packed: i64["2 * nodes"],
-    leaf_value: f64["nodes"], rest: i32["all_trees"], ends: i64["all_trees + 1"], ask_starts: i64["asked + 1"],
-    ask_tree: i32["asks"], ask_node: i32["asks"], ask_onward: i32["asks"], lines: out(f64["threads * batch * asked"]),
-    where: out(i32["threads * batch * trees"]), movers: out(i64["threads * (batch * trees + 8)"]),
-    scored: i64, scores: out(f64["scored * outputs"]), numbered: i64, leaves: out(i32["numbered * trees"]),
-    found: out(i64["threads"]),
+    team: Member, forest: PackedForest, table: StoredRows, paths: Paths, batches: Batches, wanted: Wanted,
+    met: out(i64["batches.threads"]),
 ):
-    """Add the first `trees` trees to row-major scores, or number the leaves of the rows, or both.
+    """Add the first trees to row-major scores, or number the leaves of the rows, or both.
 
-    `scored` and `numbered` are `rows`, or 0 where scores, or leaves, are not wanted. Where a value is infinite, found[rank]
-    becomes 1.
+    Where a value is infinite, met[rank] becomes 1.
     """
-    table = (row_starts, indices, place, asked)
-    paths = (rest, ask_starts, ask_tree, ask_node, ask_onward)
-    forest = (starts, depths, packed, leaf_value)
-    my_lines = tail(lines, rank * batch * asked)
-    my_where = tail(where, rank * batch * trees)
-    my_movers = tail(movers, rank * (batch * trees + 8))
-    for begin in range(rank * batch, rows, size * batch):
-        end = min(begin + batch, rows)
-        if span32 > 0:
-            met, missing, infinite = write_entries(
-                begin, end, row_starts, indices, values32, place, asked, ask_starts, my_lines
-            )
+    rank = team.rank
+    batch = batches.batch
+    trees = batches.trees
+    own = Batch(
+        batch, tail(batches.lines, rank * batch * table.asked), tail(batches.where, rank * batch * trees),
+        tail(batches.movers, rank * (batch * trees + LANES)),
+    )
+    for begin in range(rank * batch, table.rows, team.size * batch):
+        end = min(begin + batch, table.rows)
+        if table.span32 > 0:
+            asks, missing, infinite = write_entries(begin, end, table, table.values32, paths, own.lines)
         else:
-            met, missing, infinite = write_entries(
-                begin, end, row_starts, indices, values64, place, asked, ask_starts, my_lines
-            )
-        found[rank] |= infinite
-        many = met * DENSE > (end - begin) * ends[trees]
-        if infinite == 0 and scored > 0:
-            score_batch(
-                begin, end, batch, outputs, trees, many, missing != 0 or absent != absent, table, paths, forest,
-                my_lines, my_where, my_movers, scores,
-            )
-        if infinite == 0 and numbered > 0:
-            number_batch(
-                begin, end, batch, trees, many, table, paths, forest, my_lines, my_where, my_movers, leaves
-            )
-        clear_entries(begin, end, row_starts, indices, place, asked, absent, my_lines)
+            asks, missing, infinite = write_entries(begin, end, table, table.values64, paths, own.lines)
+        met[rank] |= infinite
+        many = asks * DENSE > (end - begin) * paths.ends[trees]
+        if infinite == 0 and wanted.scored > 0:
+            unknown = missing != 0 or table.absent != table.absent
+            score_batch(begin, end, wanted.outputs, trees, many, unknown, table, paths, forest, own, wanted.scores)
+        if infinite == 0 and wanted.numbered > 0:
+            number_batch(begin, end, trees, many, table, paths, forest, own, wanted.leaves)
+        clear_entries(begin, end, table, own.lines)

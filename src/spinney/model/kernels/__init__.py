@@ -1,0 +1,1 @@
+"""The kernels of prediction: `walk` takes rows of values, `sparse` the stored entries of a sparse table."""
