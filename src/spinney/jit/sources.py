@@ -1,7 +1,7 @@
 """Which modules hold kernels, and the digest that tells whether a built library still fits them.
 
-A module holds kernels when it stands in a folder called `kernels`, or is called so itself. The digest covers these, the compiler, and
-the modules that kernels take their constants from.
+A module holds kernels when it stands in a folder called `kernels`, or is called so itself. The digest covers these, the
+compiler, and the modules that kernels take their constants from.
 """
 
 from __future__ import annotations
