@@ -40,15 +40,19 @@ def test_columns_in_another_order_are_an_error(kind, table, numbers):
     with pytest.raises(DataError, match=advice):
         next(model.staged_predict(turned))
     np.testing.assert_array_equal(model.model_.predict(turned), model.predict(frame))
-    with pytest.raises(DataError, match=r"eval_set: .*\n.* same order as they were in fit.\n$"):
+    with pytest.raises(DataError, match=r"eval_set: .*\n.* same order as they were in fit\.$"):
         model.fit(frame, numbers, eval_set=(turned, numbers))
 
 
 def test_columns_of_other_names_are_an_error(table, numbers):
     frame = FRAMES["pandas"](table)
     model = sp.GBMRegressor(n_estimators=2).fit(frame, numbers)
-    with pytest.raises(ValueError, match=r"unseen at fit time:\n- mass\n.*now missing:\n- weight"):
+    with pytest.raises(DataError, match=r"unseen at fit time:\n- mass\n.*now missing:\n- weight$"):
         model.predict(frame.rename(columns={"weight": "mass"}))
+    with pytest.raises(DataError, match=r"now missing:\n- weight$"):
+        model.predict(frame.drop(columns="weight"))
+    with pytest.raises(DataError, match=r"unseen at fit time:\n- mass$"):
+        model.predict(frame.assign(mass=1.0))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
@@ -104,8 +108,16 @@ def test_rows_in_lists_are_a_table(container, table, numbers):
     rows = container(container(row) for row in table.tolist())
     model = sp.GBMRegressor(n_estimators=3).fit(rows, container(numbers))
     np.testing.assert_array_equal(model.predict(rows), model.predict(table))
-    with pytest.raises(ValueError, match="X has 3 features, but GBMRegressor is expecting 4 features"):
+    with pytest.raises(DataError, match="X has 3 features, but GBMRegressor is expecting 4 features"):
         model.predict([row[:3] for row in table.tolist()])
+
+
+@pytest.mark.parametrize("rows", [0, 1, 200])
+def test_too_few_columns_are_an_error_of_ours_with_or_without_rows(rows, table, numbers):
+    model = sp.GBMRegressor(n_estimators=2).fit(table, numbers)
+    for use in (model.predict, lambda X: next(model.staged_predict(X))):
+        with pytest.raises(DataError, match="^X has 3 features, but GBMRegressor is expecting 4 features"):
+            use(table[:rows, :3])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.bool_])

@@ -16,7 +16,7 @@ from spinney.data import Labels, Table, read_table
 from spinney.data.array import plain_array
 from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.sparse import is_sparse
-from spinney.errors import DataError
+from spinney.errors import DataError, DataTypeError
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Sample:
 
 
 def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object:
-    """Let scikit-learn note (`reset`) or compare the number and names of columns, and warn or raise in its words.
+    """Let scikit-learn note (`reset`) or compare the number and names of columns; warnings and our errors have its words.
 
     Nothing is copied or converted, except that lists become an array. What is no table is left for the reader to refuse.
     A fitted estimator refuses columns in another order, as scikit-learn asks, and says what takes them.
@@ -61,11 +61,13 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
         return X
     except (TypeError, ValueError) as error:
         refusal = error
-    names = read_table(X).names  # says in our words what no table may have, as two columns of one name
+    # Says in our words what no table may have, as names of two kinds.
+    names = read_table(X, allow_empty=True).names
     known = getattr(estimator, "feature_names_in_", ())
     if names is not None and set(names) == set(known) and hasattr(estimator, "model_"):
         raise DataError(f"{refusal}`model_.predict` takes named columns in any order.")
-    raise refusal
+    kind = DataTypeError if isinstance(refusal, TypeError) else DataError
+    raise kind(str(refusal).rstrip("\n"))
 
 
 def warn_of_column_vector(y: object) -> None:
