@@ -113,8 +113,8 @@ def test_a_target_that_does_not_fit_is_refused(name, target, message):
 @pytest.mark.parametrize(
     ("name", "target", "weight", "message"),
     [
-        ("log_loss", [1, 1, 1], None, "rows of both classes .* all have class 1"),
-        ("log_loss", [0, 0, 1], [1, 1, 0], "all have class 0"),
+        ("log_loss", [1, 1, 1], None, "rows of both classes .* all are of one class$"),
+        ("log_loss", [0, 0, 1], [1, 1, 0], "all are of one class, or weigh nothing beside those of it$"),
         ("softmax", [0, 2, 2], None, "class 1 has no row with a weight above 0"),
         ("softmax", [0, 1, 2], [1, 1, 0], "class 2 has no row with a weight above 0"),
     ],

@@ -96,7 +96,7 @@ def test_validation_labels_are_checked_too():
     ("params", "y", "message"),
     [
         ({"objective": "log_loss"}, Y * 2, r"log_loss needs labels 0 and 1 .*, got y\[1\] = 2"),
-        ({"objective": "log_loss"}, np.ones(10), "all have class 1"),
+        ({"objective": "log_loss"}, np.ones(10), "all are of one class"),
         ({"objective": "softmax", "num_class": 2}, Y * 2, r"needs labels 0 to 1, got y\[1\] = 2"),
         ({"objective": "softmax", "num_class": 4}, Y, "class 2 has no row with a weight above 0"),
         ({}, np.full(10, 1e300), r"y\[0\] = 1e\+300 is too large to train on"),

@@ -238,11 +238,12 @@ def test_a_wrong_label_of_a_validation_set_is_told_with_its_name():
         sp.train(LOGISTIC, TRAIN, 1, valid={"late": wrong})
 
 
+LIGHT = ", or weigh nothing beside those of it;"
 LONE = {
-    "one class": ([1.0, 1.0, 1.0, 1.0], None, 1),
-    "the other class": ([0.0, 0.0, 0.0, 0.0], None, 0),
-    "a class of weight 0": ([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 2.0], 1),
-    "a class that weighs nothing beside the other": ([1.0, 0.0, 0.0, 1.0], [1e-30, 1e300, 1.0, 0.0], 0),
+    "one class": ([1.0, 1.0, 1.0, 1.0], None, ";"),
+    "the other class": ([0.0, 0.0, 0.0, 0.0], None, ";"),
+    "a class of weight 0": ([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 2.0], LIGHT),
+    "a class that weighs nothing beside the other": ([1.0, 0.0, 0.0, 1.0], [1e-30, 1e300, 1.0, 0.0], LIGHT),
 }
 
 
@@ -255,12 +256,12 @@ def no_training(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_training")
-@pytest.mark.parametrize(("target", "weight", "left"), LONE.values(), ids=LONE)
+@pytest.mark.parametrize(("target", "weight", "more"), LONE.values(), ids=LONE)
 @pytest.mark.parametrize("names", [["auc"], ["auc", "logloss"]])
-def test_a_validation_set_of_one_class_has_no_auc(target, weight, left, names):
+def test_a_validation_set_of_one_class_has_no_auc(target, weight, more, names):
     lone = sp.Dataset(X[:4], target, weight=weight, reference=TRAIN)
     params = LOGISTIC | {"eval_metric": names}
-    message = rf"valid\['late'\]: eval_metric='auc' needs rows of both classes .* all have class {left}"
+    message = rf"valid\['late'\]: eval_metric='auc' needs rows of both classes .* all are of one class{more}"
     for stopping in ({}, {"early_stopping_rounds": 3}):
         with pytest.raises(DataError, match=message):
             sp.train(params | stopping, TRAIN, 5, valid={"test": TEST, "late": lone, "train": TRAIN})

@@ -44,6 +44,12 @@ class Labels:
         """Number of rows."""
         return len(self.target)
 
+    @property
+    def said_of_one_class(self) -> str:
+        """What a message says of rows of one class. It names none: only an estimator knows the user's labels."""
+        light = "" if self.weight is None else ", or weigh nothing beside those of it"
+        return f"all are of one class{light}"
+
     def take(self, chosen: NDArray[np.bool_]) -> Labels:
         """Copy those of some rows."""
 

@@ -49,7 +49,7 @@ def check_classes(labels: Labels) -> None:
     if is_positive.all() or not is_positive.any():
         raise DataError(
             "eval_metric='auc' needs rows of both classes with a weight above 0, "
-            f"all have class {int(is_positive.any())}; give rows of both, or another metric"
+            f"{labels.said_of_one_class}; give rows of both, or another metric"
         )
 
 

@@ -44,9 +44,8 @@ def log_odds(labels: Labels, objective: str) -> float:
     """Log-odds of the mean."""
     p = weighted_mean(labels)
     if not 0 < p < 1:
-        light = "" if labels.weight is None else ", or weigh nothing beside those of it"
         raise DataError(
-            f"objective {objective} needs rows of both classes with a weight above 0, all have class {round(p)}{light}"
+            f"objective {objective} needs rows of both classes with a weight above 0, {labels.said_of_one_class}"
         )
     logs = np.empty(2)
     log_all(2, np.array([p, 1 - p]), logs)
