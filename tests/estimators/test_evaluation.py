@@ -244,3 +244,10 @@ def test_no_number_of_ours_stands_for_a_class_where_rows_are_of_one(labels, tabl
         model.fit(table, y, eval_set=(table, y), eval_sample_weight=light)
     with pytest.raises(DataError, match=f"{nothing}$"):
         model.fit(table, y, light)
+
+
+@pytest.mark.parametrize("given", [[3], 3, "bar"], ids=repr)
+def test_callbacks_that_are_none_are_shown_as_they_were_given(given, table, two):
+    with pytest.raises(ParameterTypeError) as told:
+        sp.GBMClassifier(n_estimators=2).fit(table, two, callbacks=given)
+    assert str(told.value) == f"callbacks must be a list of callables, got {given!r}"

@@ -87,6 +87,14 @@ def test_validation_data_may_have_that_class_only(table):
         sp.GBMClassifier().fit(table, OAKS, eval_set=(table, np.full(200, "ash")))
 
 
+def test_a_history_of_an_earlier_fit_is_empty_afterwards(table, two):
+    history, model = sp.History(), sp.GBMClassifier(n_estimators=2)
+    model.fit(table, two, eval_set=(table, two), callbacks=[history])
+    assert history.evals == model.evals_result_ != {}
+    model.fit(table, OAKS, eval_set=(table, OAKS), callbacks=[history])
+    assert history.evals == model.evals_result_ == {}
+
+
 def test_margins_cannot_make_another_class_of_it(table):
     margin = np.linspace(-3, 3, 200)
     model = sp.GBMClassifier().fit(table, OAKS, base_margin=margin)

@@ -195,6 +195,41 @@ def test_a_history_starts_anew_with_each_training():
     assert history.evals == {"test": {"logloss": first["test"]["logloss"][:2]}}
 
 
+def test_a_history_is_empty_after_a_training_of_no_rounds():
+    history = sp.History()
+    for rounds in (2, 0):
+        sp.train(LOGISTIC, TRAIN, rounds, valid={"test": TEST}, callbacks=[history])
+    assert history.evals == {}
+
+
+def test_a_history_that_is_given_twice_keeps_each_round_once():
+    history, alone = sp.History(), sp.History()
+    sp.train(LOGISTIC, TRAIN, 3, valid={"test": TEST}, callbacks=[history, history])
+    sp.train(LOGISTIC, TRAIN, 3, valid={"test": TEST}, callbacks=[alone])
+    assert history == alone
+
+
+def test_a_history_that_another_callback_calls_starts_anew():
+    history = sp.History()
+    for _ in range(2):
+        sp.train(LOGISTIC, TRAIN, 3, valid={"test": TEST}, callbacks=[lambda info: history(info)])
+    assert len(history.evals["test"]["logloss"]) == 3
+
+
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_a_callback_is_told_that_a_training_starts(rounds):
+    class Notes(list):
+        def begin(self, rounds):
+            self.append(("begin", rounds))
+
+        def __call__(self, info):
+            self.append(info.round)
+
+    notes = Notes()
+    sp.train(LOGISTIC, TRAIN, rounds, callbacks=[notes, notes])
+    assert notes == [("begin", rounds), *range(1, rounds + 1)]
+
+
 def test_a_progress_bar_shows_the_rounds_and_metrics(capfd):
     sp.train(LOGISTIC, TRAIN, rounds=3, valid={"test": TEST}, progress=True)
     shown = "".join(capfd.readouterr())
@@ -216,6 +251,15 @@ def test_a_progress_bar_counts_each_training_by_itself(capfd):
     shown = capfd.readouterr().out
     assert "2/2" in shown
     assert "5/5" in shown
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_progress_bar_shows_a_line_for_each_training_with_rounds(wrapped, capfd):
+    with sp.ProgressBar() as bar:
+        for rounds in (2, 0, 5):
+            sp.train(LOGISTIC, TRAIN, rounds, callbacks=[lambda info: bar(info)] if wrapped else [bar, bar])
+    last = capfd.readouterr().out.rstrip().splitlines()[-2:]
+    assert [line.split("/")[1][0] for line in last] == ["2", "5"]
 
 
 def test_a_validation_set_may_have_fewer_rows_than_there_are_classes():

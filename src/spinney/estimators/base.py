@@ -29,7 +29,7 @@ from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
 from spinney.params.validate import checked
 from spinney.training.boosting import train
-from spinney.training.callbacks import Callback, History
+from spinney.training.callbacks import Callback, History, checked_callbacks
 
 _IN_TABLE = frozenset(row.name for row in table())
 
@@ -93,7 +93,8 @@ class GBMBase(BaseEstimator, ABC):
         sample_weight_val : array, optional
             Weights of the rows of `X_val`.
         callbacks : iterable of callables, optional
-            Called after each round with a `RoundInfo`; one that returns True ends the training.
+            Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of
+            one that has it is called when the training starts. A callback that is given twice is called once.
 
         Returns
         -------
@@ -105,12 +106,12 @@ class GBMBase(BaseEstimator, ABC):
         rounds: Any = checked(ROUNDS, self.n_estimators)
         if not isinstance(self.progress, bool | np.bool_):
             raise ParameterTypeError(f"progress={self.progress!r} must be True or False")
+        heard = checked_callbacks(callbacks)
         watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
         watched += evaluations(eval_set, eval_sample_weight, eval_base_margin)
         config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched)
         history = History()
-        listeners: list[Callback] = [history, *(callbacks or ())]
-        self.model_ = self._trained(config, dataset, rounds, valid, listeners)
+        self.model_ = self._trained(config, dataset, rounds, valid, [history, *heard])
         self.evals_result_ = history.evals
         self.best_iteration_ = self.model_.best_round
         self.n_iter_ = self.model_.rounds

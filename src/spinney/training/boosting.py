@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spinney import metrics, objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels
-from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.growth.grower import most_threads
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.model import Model
@@ -24,7 +24,7 @@ from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, checked_rounds, parse, placed, resolve
 from spinney.sampling import GradientSampler, UniformSampler
 from spinney.training import learners
-from spinney.training.callbacks import Callback, ProgressBar, RoundInfo
+from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.learners import AddTree, Setup
 from spinney.tree import Tree, concatenate
@@ -66,7 +66,8 @@ def train(
         Data to compute the metrics on after each round, by name. Each must have been made with `reference=dataset`, or be
         `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides.
     callbacks : iterable of callables, optional
-        Called after each round with a `RoundInfo`; one that returns True ends the training.
+        Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of one
+        that has it is called when the training starts. A callback that is given twice is called once.
     progress : bool, default=False
         Show a progress bar.
 
@@ -90,7 +91,7 @@ def train(
     watched = _check_valid(valid, dataset, config)
     if config.early_stopping_rounds is not None and not watched:
         raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
-    listeners = _check_callbacks(callbacks)
+    listeners = checked_callbacks(callbacks)
     with ExitStack() as stack:
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
@@ -139,6 +140,7 @@ class _Boosting:
         """Do the rounds and put the model together."""
         stopping = self._early_stopping()
         trees: list[Tree] = []
+        begin(callbacks, rounds)
         for done in range(1, rounds + 1):
             trees += self._one_round(done)
             evals = self._evaluate()
@@ -278,15 +280,6 @@ def _threads(config: Config, dataset: Dataset) -> int:
     if config.tree_method == "hist":
         most = min(most, most_threads(dataset.matrix))
     return threads_for(config.n_jobs, most)
-
-
-def _check_callbacks(callbacks: Iterable[Callback] | None) -> list[Callback]:
-    if callbacks is None:
-        return []
-    found = list(callbacks) if isinstance(callbacks, Iterable) else None
-    if found is None or not all(callable(callback) for callback in found):
-        raise ParameterTypeError(f"callbacks must be a list of callables, got {callbacks!r}")
-    return found
 
 
 def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset, config: Config) -> dict[str, Dataset]:

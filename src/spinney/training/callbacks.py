@@ -1,11 +1,13 @@
-"""What can be called after every round."""
+"""What can be called when a training starts and after every round."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
+
+from spinney.errors import ParameterTypeError
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,45 @@ class RoundInfo:
 
 
 Callback = Callable[[RoundInfo], object]
-"""Called with a `RoundInfo` after each round; returning True ends the training."""
+"""Called with a `RoundInfo` after each round; returning True ends the training.
+
+If it has a method `begin(rounds)`, that is called when a training starts, with the number of rounds asked for, 0 included.
+"""
+
+
+def checked_callbacks(callbacks: object) -> list[Callback]:
+    """Callbacks as a list, each once, however often it was given.
+
+    Raises
+    ------
+    ParameterTypeError
+        If they are not a list of callables.
+
+    Examples
+    --------
+    >>> history = History()
+    >>> checked_callbacks([history, history])
+    [History(evals={})]
+    """
+    if callbacks is None:
+        return []
+    found = list(callbacks) if isinstance(callbacks, Iterable) else None
+    if found is None or not all(callable(callback) for callback in found):
+        raise ParameterTypeError(f"callbacks must be a list of callables, got {callbacks!r}")
+    return list({id(callback): callback for callback in found}.values())
+
+
+def begin(callbacks: Iterable[Callback], rounds: int) -> None:
+    """Tell callbacks that a training starts."""
+    for callback in callbacks:
+        told = getattr(callback, "begin", None)
+        if callable(told):
+            told(rounds)
 
 
 @dataclass
 class History:
-    """A callback that keeps every metric of every round. With the first round of another training it starts anew.
+    """A callback that keeps every metric of every round. It starts anew with each training, also with one of no rounds.
 
     Attributes
     ----------
@@ -53,11 +88,15 @@ class History:
 
     evals: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
+    def begin(self, rounds: int) -> None:
+        """Forget an earlier training."""
+        # A new mapping, because somebody may have kept the earlier one.
+        self.evals = {}
+
     def __call__(self, info: RoundInfo) -> None:
         """Keep the values of a round."""
         if info.round == 1:
-            # A new mapping, because somebody may have kept the one of an earlier training.
-            self.evals = {}
+            self.begin(info.rounds)  # a callback that calls this one may have no `begin`
         for name, values in info.evals.items():
             for metric, value in values.items():
                 self.evals.setdefault(name, {}).setdefault(metric, []).append(value)
@@ -84,6 +123,7 @@ class ProgressBar:
             TextColumn("{task.fields[metrics]}", table_column=cut),
         )
         self._task: Any = None
+        self._moved = False
         self._draws_itself = True
 
     def __enter__(self) -> ProgressBar:
@@ -98,10 +138,17 @@ class ProgressBar:
     ) -> None:
         self._progress.stop()
 
+    def begin(self, rounds: int) -> None:
+        """Show a bar for a training, below those of earlier ones; none for a training of no rounds."""
+        if rounds:
+            self._task = self._progress.add_task(self._description, total=rounds, metrics="")
+            self._moved = False
+
     def __call__(self, info: RoundInfo) -> None:
-        """Move the bar by a round; another training gets a bar of its own below."""
-        if info.round == 1 or self._task is None:
-            self._task = self._progress.add_task(self._description, total=info.rounds, metrics="")
+        """Move the bar by a round."""
+        if self._task is None or (info.round == 1 and self._moved):
+            self.begin(info.rounds)  # a callback that calls this one may have no `begin`
+        self._moved = True
         shown = "  ".join(
             f"{name} {metric} {value:.5g}"
             for name, values in info.evals.items()
