@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 import spinney as sp
@@ -40,6 +41,18 @@ def test_balanced_counts_the_weights_of_rows_as_scikit_learn_does(target, table,
     factors = compute_class_weight("balanced", classes=np.unique(y), y=y, sample_weight=weight)
     assert np.all(factors != compute_class_weight("balanced", classes=np.unique(y), y=y))
     assert fitted(table, y, weight, class_weight="balanced") == fitted(table, y, weight * factors[y])
+
+
+def test_balanced_of_scikit_learns_histogram_boosting_counts_rows_as_the_docstring_says(table, two):
+    weight = np.where(two == 1, 3.0, 1.0)
+    theirs = HistGradientBoostingClassifier(max_iter=2, class_weight="balanced").fit(table, two, weight)
+    by_rows = HistGradientBoostingClassifier(max_iter=2).fit(
+        table, two, weight * compute_sample_weight("balanced", two)
+    )
+    np.testing.assert_array_equal(theirs.predict_proba(table), by_rows.predict_proba(table))
+    said = " ".join(sp.GBMClassifier.__doc__.split())
+    assert "scikit-learn's compute_class_weight with its sample_weight" in said
+    assert "HistGradientBoostingClassifier counts rows there, not their weights" in said
 
 
 def test_class_and_row_weights_multiply(table, two):

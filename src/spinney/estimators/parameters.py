@@ -38,8 +38,8 @@ _CLASS_WEIGHT = Row(
     group="objective",
     aliases=("class_weights",),
     doc="Factor on the weights of a class's rows, by label; 1 for a label that is not named. 'balanced' gives all classes the "
-    "same total weight, counting the weights of rows as scikit-learn's compute_class_weight does. Validation data are not "
-    "weighted by it.",
+    "same total weight, sample_weight counted: scikit-learn's compute_class_weight with its sample_weight. (Its "
+    "HistGradientBoostingClassifier counts rows there, not their weights.) Validation data are not weighted by it.",
 )
 _CATEGORICAL = Row(
     name="categorical",
