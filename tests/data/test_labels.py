@@ -1,6 +1,8 @@
 """Class labels: any kind becomes sorted classes and a code for each row."""
 
 import datetime
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -117,6 +119,8 @@ def test_one_class_is_enough_here():
         (pl.Series([True, None, False]), DataError, "Input y contains NaN. The first is in row 1;"),
         ([1j, 0, 1], DataError, "Complex data not supported"),
         (np.array([1, 2, 10**30], dtype=object), DataError, "numbers beyond 64-bit integers"),
+        ([Decimal(1)] * 3, DataTypeError, "Unknown label type: y holds Decimal; labels must be all strings"),
+        ([1, Fraction(1), 2], DataTypeError, "Unknown label type: y holds Fraction, int; labels must be"),
         (["a", 1, "b"], DataTypeError, "Unknown label type: y holds int, str; labels must be all strings"),
         ([b"a", b"b", b"a"], DataTypeError, "Unknown label type: y holds bytes"),
         (np.array([b"a", b"b", b"a"]), DataTypeError, "Unknown label type: y has dtype"),

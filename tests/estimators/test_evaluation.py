@@ -204,8 +204,12 @@ def test_what_is_wrong_with_validation_data_is_told_with_scikit_learns_names(tab
         fit(table, two, X_val=table, y_val=two[:3])
     with pytest.raises(DataError, match="X_val and y_val: y holds the label 6, which no training row has"):
         fit(table, two, X_val=table, y_val=two + 6)
-    with pytest.raises(DataError, match="X_val and y_val: sample_weight has 3 values"):
+    with pytest.raises(DataError, match="X_val and y_val: sample_weight_val has 3 values"):
         fit(table, two, X_val=table, y_val=two, sample_weight_val=[1, 2, 3])
+    with pytest.raises(DataError, match=r"eval_set\[0\]: eval_sample_weight is negative in row 0"):
+        fit(table, two, eval_set=[(table, two)], eval_sample_weight=[-np.ones(200)])
+    with pytest.raises(DataError, match="eval_set: eval_base_margin has 3 values"):
+        fit(table, two, eval_set=(table, two), eval_base_margin=[1, 2, 3])
 
 
 def test_a_pipeline_transforms_validation_data_as_well(halves):

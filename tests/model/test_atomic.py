@@ -116,6 +116,13 @@ def test_a_folder_in_the_way_is_an_is_a_directory_error(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_an_empty_path_is_named_and_not_taken_for_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=": ''$"):
+        atomic.write("", b"new")
+    assert names_in(tmp_path) == []
+
+
 def test_a_pipe_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):

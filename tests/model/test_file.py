@@ -3,13 +3,14 @@ import os
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.errors import DataTypeError, ModelFormatError
+from spinney.errors import DataError, DataTypeError, ModelFormatError
 from spinney.model import Model, file, load
 from spinney.tree import check
 from spinney.tree.forest import FOREST_DTYPES
@@ -128,6 +129,13 @@ def test_a_path_is_no_number(model, path):
         load(path)
     with pytest.raises(DataTypeError, match="str or path-like"):
         model.save(path)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_path_with_a_null_character_is_named(model, kind):
+    for use in (load, model.save):
+        with pytest.raises(DataError, match=r"must not hold a null character, got .*'a\\x00b'"):
+            use(kind("a\0b"))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

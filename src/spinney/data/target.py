@@ -215,7 +215,8 @@ def _uniform(labels: NDArray[Any]) -> NDArray[Any]:
             raise DataError(f"y has no label in row {row} ({label}); drop such rows, or give them a label")
     if all(issubclass(kind, str) for kind in contents):
         return labels
-    if set(contents.values()) != {"number"}:
+    # Decimals and fractions are numbers in a table, but NumPy has no dtype for labels of them.
+    if not all(issubclass(kind, int | float | np.number | np.bool_) for kind in contents):
         kinds = ", ".join(sorted(kind.__name__ for kind in contents))
         raise DataTypeError(
             f"Unknown label type: y holds {kinds}; labels must be all strings, all integers or all booleans"

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import DATA_PARAMS, Dataset
-from spinney.data import Labels, Table, match_columns, read_margin, read_table, read_weight
+from spinney.data import Labels, match_columns, read_margin, read_table, read_weight
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.evaluation import Evaluation, evaluations, naming, single_evaluation
 from spinney.estimators.holdout import held_out
@@ -196,7 +196,8 @@ class GBMBase(BaseEstimator, ABC):
         config = self._config(told)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         fraction = self._fraction(config, watched)
-        sample = self._sample(columns, target, weight, margin)
+        margins = read_margin(margin, columns.rows, self._outputs())
+        sample = Sample(columns, Labels(target, read_weight(weight, columns.rows), margins))
         held = None
         if fraction is not None:
             strata = self._strata(sample.labels.target)
@@ -223,14 +224,11 @@ class GBMBase(BaseEstimator, ABC):
             schema = dataset.schema
             columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
             target = self._read_target(found.y, columns.rows)
-            sample = self._sample(columns, target, found.weight, found.margin)
+            weights = read_weight(found.weight, columns.rows, what=found.weight_name)
+            margins = read_margin(found.margin, columns.rows, self._outputs(), what="eval_base_margin")
+            sample = Sample(columns, Labels(target, weights, margins))
             _check_metrics(config, sample.labels)
             return sample.binned(reference=dataset, n_jobs=config.n_jobs)
-
-    def _sample(self, columns: Table, target: NDArray[np.float64], weight: object, margin: object) -> Sample:
-        weights = read_weight(weight, columns.rows)
-        margins = read_margin(margin, columns.rows, self._outputs())
-        return Sample(columns, Labels(target, weights, margins))
 
     def _config(self, told: Mapping[str, object]) -> Config:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}

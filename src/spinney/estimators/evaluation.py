@@ -19,6 +19,8 @@ class Evaluation:
         What to call them in messages.
     X, y, weight, margin : object
         Table, target, and weights and starting scores where given.
+    weight_name : str
+        Argument of `fit` that the weights were given as.
     """
 
     where: str
@@ -26,6 +28,7 @@ class Evaluation:
     y: object
     weight: object
     margin: object
+    weight_name: str = "eval_sample_weight"
 
 
 def evaluations(eval_set: object, eval_sample_weight: object, eval_base_margin: object) -> list[Evaluation]:
@@ -83,7 +86,7 @@ def single_evaluation(
         raise ParameterError(
             "X_val and y_val are given beside eval_set; give validation data in one form only"
         )
-    return [Evaluation("X_val and y_val", X_val, y_val, sample_weight_val, None)]
+    return [Evaluation("X_val and y_val", X_val, y_val, sample_weight_val, None, "sample_weight_val")]
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     Raises
     ------
     OSError
-        The folder is missing, `path` is a folder or a device, the disk is full, ... It names the file that was to be
+        The folder is missing, `path` is empty, a folder or a device, the disk is full, ... It names the file that was to be
         written.
 
     Examples
@@ -37,6 +37,8 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     ...     pathlib.Path(folder, "model").read_bytes()
     b'hello'
     """
+    if not os.fspath(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "")  # not the current folder
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".spinney-{secrets.token_hex(8)}.tmp")

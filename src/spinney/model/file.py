@@ -7,7 +7,7 @@ import stat
 
 import numpy as np
 
-from spinney.errors import DataTypeError, ModelFormatError
+from spinney.errors import DataError, DataTypeError, ModelFormatError
 from spinney.model import atomic, container, header
 from spinney.model.ensemble import Ensemble
 from spinney.tree import Forest, Sets
@@ -141,4 +141,6 @@ def _checked(path: object) -> str | os.PathLike[str]:
     """A path; a number would be taken for a file that is open already."""
     if not isinstance(path, str | os.PathLike):
         raise DataTypeError(f"a model's path is a str or path-like, not {type(path).__name__}")
+    if "\0" in os.fsdecode(path):
+        raise DataError(f"a model's path must not hold a null character, got {os.fspath(path)!r}")
     return path
