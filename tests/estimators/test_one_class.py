@@ -103,6 +103,14 @@ def test_margins_cannot_make_another_class_of_it(table):
     np.testing.assert_array_equal(model.decision_function(table, base_margin=margin), margin)
 
 
+def test_a_margin_takes_the_place_of_the_certainty_that_weights_made(table, two):
+    margin = np.linspace(-3, 3, 200)
+    model = sp.GBMClassifier().fit(table, two, (two == 1).astype(float), base_margin=margin)
+    assert model.predict_proba(table)[:, 1].tolist() == [1.0] * 200
+    shares = model.predict_proba(table, base_margin=margin)[:, 1]
+    np.testing.assert_allclose(shares, 1 / (1 + np.exp(-margin)), rtol=1e-14)
+
+
 def test_a_fit_of_more_classes_afterwards_is_as_good_as_new(table, two):
     model = sp.GBMClassifier(n_estimators=3).fit(table, OAKS).fit(table, two)
     assert model.model_ == sp.GBMClassifier(n_estimators=3).fit(table, two).model_

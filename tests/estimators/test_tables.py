@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 from sklearn.exceptions import DataConversionWarning
 
 import spinney as sp
@@ -149,6 +150,13 @@ def test_a_target_of_one_column_is_warned_of(kind, table, two):
     with pytest.warns(DataConversionWarning, match="column-vector y") as caught:
         kind(n_estimators=2).fit(table, two.reshape(-1, 1))
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])
+def test_a_sparse_target_is_refused_without_a_warning(kind, table, two, recwarn):
+    with pytest.raises(DataTypeError, match="^y is a SciPy sparse csr_array; only a table may be sparse"):
+        kind().fit(table, scipy.sparse.csr_array(two.reshape(-1, 1)))
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])

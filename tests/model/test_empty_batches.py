@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import spinney as sp
-from spinney.errors import DataError
+from spinney.errors import DataError, ParameterError, ParameterTypeError
 
 FRAME = pd.DataFrame({"a": np.arange(60.0), "b": np.arange(60) % 7})
 MIXED = FRAME.assign(c=["x", "y", "z"] * 20)
@@ -71,6 +71,18 @@ def test_the_columns_of_a_table_without_rows_must_fit(regression):
         regression.predict(FRAME.iloc[:0].rename(columns={"a": "z"}))
     with pytest.raises(DataError, match="base_margin has 2 values, but X has 0 rows"):
         regression.predict(FRAME.iloc[:0], base_margin=[1.0, 2.0])
+
+
+@pytest.mark.parametrize(("n_jobs", "error"), [(0, ParameterError), ("two", ParameterTypeError)])
+def test_threads_without_meaning_are_refused_without_rows_too(n_jobs, error, regression):
+    regressor = sp.GBMRegressor(n_estimators=2).fit(FRAME, np.arange(60.0)).set_params(n_jobs=n_jobs)
+    for rows in (FRAME[:0], FRAME[:1], FRAME):
+        for predict in (regression.predict, regression.predict_raw, regression.predict_leaf):
+            with pytest.raises(error, match="n_jobs"):
+                predict(rows, n_jobs=n_jobs)
+        for use in (regressor.predict, lambda X: next(regressor.staged_predict(X))):
+            with pytest.raises(error, match="n_jobs"):
+                use(rows)
 
 
 @pytest.mark.parametrize("kind", ["array", "pandas", "polars", "csr"])

@@ -52,6 +52,8 @@ WRONG = {
             "1,0,0,0,",
             "(",
             "1 0 0 0",
+            "(\u0661,0,0,0)",
+            "(0_1,0,0,0)",
         )
     },
     "a mixture": ({"monotone_constraints": [1, ("age", 1)]}, "mixes values by position with values by name"),

@@ -21,6 +21,10 @@ _FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "base_margin": ("init_score",),
     "callbacks": (),
 }
+# What to say beside the name here of a parameter whose number means something else elsewhere.
+_CONVERSIONS: Mapping[str, str] = {
+    "gamma": "XGBoost's and LightGBM's number is twice ours, so give half of it"
+}
 
 
 def named(init: Callable[P, None]) -> Callable[P, None]:
@@ -75,7 +79,8 @@ def _stranger(estimator: str, accepted: Collection[str], name: str, value: objec
     said = f"{estimator} has no parameter {name}={shown(value)}"
     known = _canonical().get(name)
     if known is not None and known in accepted:
-        return f"{said}: {name} is called {known} here"
+        conversion = f"; {_CONVERSIONS[known]}" if known in _CONVERSIONS else ""
+        return f"{said}: {name} is called {known} here{conversion}"
     for argument, others in _FIT_ARGUMENTS.items():
         if name == argument or name in others:
             return f"{said}: give it to `fit` as its argument `{argument}=`"

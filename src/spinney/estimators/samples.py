@@ -72,7 +72,7 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
 
 def warn_of_column_vector(y: object) -> None:
     """Warn, as scikit-learn does, of a target that is a matrix of one column."""
-    if getattr(y, "shape", ())[1:] == (1,):
+    if getattr(y, "shape", ())[1:] == (1,) and not is_sparse(y):  # the reader refuses a sparse one
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
             "example using ravel().",

@@ -29,10 +29,7 @@ def staged_scores(
     outputs = model.outputs
     margin = read_margin(base_margin, table.rows, outputs)
     scores = model.base_score if margin is None else margin
-    if table.rows == 0:
-        scores = np.empty((0, outputs))
     for done in range(model.rounds if model.best_round is None else model.best_round):
-        if table.rows:
-            trees = [model.forest.tree(t) for t in range(done * outputs, (done + 1) * outputs)]
-            scores = Predictor(concatenate(trees), model.absent).raw_scores(scores, table, outputs, n_jobs)
+        trees = [model.forest.tree(t) for t in range(done * outputs, (done + 1) * outputs)]
+        scores = Predictor(concatenate(trees), model.absent).raw_scores(scores, table, outputs, n_jobs)
         yield scores[:, 0].copy() if outputs == 1 else scores.copy()

@@ -170,10 +170,7 @@ class Model:
         table = self.read(X)
         margin = read_margin(base_margin, table.rows, self.outputs)
         start = self.base_score if margin is None else margin
-        if table.rows == 0:
-            scores = np.empty((0, self.outputs))
-        else:
-            scores = self._predictor.raw_scores(start, table, trees, n_jobs)
+        scores = self._predictor.raw_scores(start, table, trees, n_jobs)
         return scores[:, 0] if self.outputs == 1 else scores
 
     def predict_leaf(
@@ -187,10 +184,7 @@ class Model:
             Node numbers, counted from the first node of each tree.
         """
         trees = self._rounds_to_use(rounds) * self.outputs
-        table = self.read(X)
-        if table.rows == 0:
-            return np.empty((0, trees), np.int32)
-        return self._predictor.leaf_indices(table, trees, n_jobs)
+        return self._predictor.leaf_indices(self.read(X), trees, n_jobs)
 
     def importance(self, kind: Kind = "gain", rounds: int | None = None) -> NDArray[np.float64]:
         """Tell how much each column matters to the splits.

@@ -49,8 +49,9 @@ class Predictor:
     ) -> NDArray[np.float64]:
         """Scores of every row, (rows, outputs): the start, (outputs,) or (rows, outputs), then the trees in order."""
         outputs = start.shape[-1]
-        if n_jobs is not None:
-            threads_for(n_jobs, 1)  # refuse nonsense, whether or not the work is shared
+        _check_threads(n_jobs)
+        if table.rows == 0:
+            return np.empty((0, outputs))
         if table.rows == 1:
             found = self._one_row(start, table, trees)
             if found is not None:
@@ -71,6 +72,9 @@ class Predictor:
     def leaf_indices(self, table: Table, trees: int, n_jobs: int | None) -> NDArray[np.int32]:
         """Leaf of every row in the first `trees` trees, (rows, trees)."""
         leaves = np.empty((table.rows, trees), np.int32)
+        _check_threads(n_jobs)
+        if table.rows == 0:
+            return leaves
         with Team(self._threads(table.rows, trees, n_jobs)) as team:
             if table.sparse is not None:
                 infinite = self._entry_walker(table).walk(table.sparse, trees, team, leaves=leaves)
@@ -152,6 +156,12 @@ class _OneRow:
         self.met[0] = 0
         run_alone(self.job)
         return None if self.met[0] else self.scores.copy()
+
+
+def _check_threads(n_jobs: int | None) -> None:
+    """Refuse a number of threads that has no meaning, whether or not there is work to share."""
+    if n_jobs is not None:
+        threads_for(n_jobs, 1)
 
 
 def _given(block: NDArray[Any]) -> Values:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from numbers import Integral, Real
@@ -25,6 +26,9 @@ Weights = tuple[float, ...] | tuple[tuple[Key, float], ...]
 
 N = TypeVar("N", int, float)
 
+# int() also reads the digits of other scripts, and underscores between digits.
+_WHOLE = re.compile("[+-]?[0-9]{1,9}")
+
 
 def signs(value: object, said: str) -> Signs | None:
     """Check `monotone_constraints`; nothing in it is the same as None.
@@ -40,12 +44,12 @@ def signs(value: object, said: str) -> Signs | None:
         words = value.strip()
         if words[:1] + words[-1:] in ("()", "[]"):
             words = words[1:-1]
-        try:
-            value = [int(word) for word in words.split(",")] if words.strip() else []
-        except ValueError:
+        parts = [part.strip() for part in words.split(",")] if words.strip() else []
+        if not all(map(_WHOLE.fullmatch, parts)):
             raise ParameterError(
                 f"{said} must be written like '(1,0,-1)' or '1,0,-1', one whole number a column"
-            ) from None
+            )
+        value = [int(part) for part in parts]
     return _values(value, said, _sign, "-1, 0 or 1") or None
 
 
