@@ -240,7 +240,9 @@ def test_callbacks_see_every_round_and_may_end_it(halves):
 def test_no_number_of_ours_stands_for_a_class_where_rows_are_of_one(labels, table, two):
     y = np.array(labels)[two]
     model = sp.GBMClassifier(eval_metric="auc", n_estimators=2)
-    with pytest.raises(DataError, match="^eval_set: eval_metric='auc' .* 0, all are of one class; give rows"):
+    with pytest.raises(
+        DataError, match=r"^eval_set: eval_metric='auc' .* 0, all are of one class; give rows"
+    ):
         model.fit(table, y, eval_set=(table[two == 1], y[two == 1]))
     light = np.where(two == 1, 1e290, 1e-300)
     nothing = "all are of one class, or weigh nothing beside those of it"

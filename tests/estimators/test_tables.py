@@ -117,7 +117,7 @@ def test_rows_in_lists_are_a_table(container, table, numbers):
 def test_too_few_columns_are_an_error_of_ours_with_or_without_rows(rows, table, numbers):
     model = sp.GBMRegressor(n_estimators=2).fit(table, numbers)
     for use in (model.predict, lambda X: next(model.staged_predict(X))):
-        with pytest.raises(DataError, match="^X has 3 features, but GBMRegressor is expecting 4 features"):
+        with pytest.raises(DataError, match=r"^X has 3 features, but GBMRegressor is expecting 4 features"):
             use(table[:rows, :3])
 
 
@@ -154,7 +154,7 @@ def test_a_target_of_one_column_is_warned_of(kind, table, two):
 
 @pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])
 def test_a_sparse_target_is_refused_without_a_warning(kind, table, two, recwarn):
-    with pytest.raises(DataTypeError, match="^y is a SciPy sparse csr_array; only a table may be sparse"):
+    with pytest.raises(DataTypeError, match=r"^y is a SciPy sparse csr_array; only a table may be sparse"):
         kind().fit(table, scipy.sparse.csr_array(two.reshape(-1, 1)))
     assert not recwarn.list
 

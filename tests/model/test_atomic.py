@@ -118,7 +118,7 @@ def test_a_folder_in_the_way_is_an_is_a_directory_error(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_an_empty_path_is_named_and_not_taken_for_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileNotFoundError, match=": ''$"):
+    with pytest.raises(FileNotFoundError, match=r": ''$"):
         atomic.write("", b"new")
     assert names_in(tmp_path) == []
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import Config, parse, table
+from spinney.params import Config, checked_rounds, parse, table
 
 INTEGERS = [row.name for row in table() if row.kind.startswith("int")]
 FLOATS = [row.name for row in table() if row.kind.startswith("float")]
@@ -25,6 +25,21 @@ def test_only_a_number_is_a_number(name, value):
 def test_a_number_must_be_finite(name, value):
     with pytest.raises(ParameterError, match=f"^{name}=.* must be a finite number"):
         parse({name: value})
+
+
+def test_a_value_is_written_out_only_for_an_error():
+    written = []
+
+    class Seven(int):
+        def __repr__(self):
+            written.append(self)
+            return "seven"
+
+    assert parse({"max_leaves": Seven(7), "monotone_constraints": [Seven(1)]}).max_leaves == 7
+    assert checked_rounds(Seven(7)) == 7
+    assert not written
+    with pytest.raises(ParameterError, match=r"^max_leaves=seven \(given as 'num_leaves'\) is out of range"):
+        parse({"num_leaves": Seven(-7)})
 
 
 @pytest.mark.parametrize("name", WORDS)

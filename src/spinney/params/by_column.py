@@ -1,6 +1,7 @@
 """Parameters that say something about columns: one value a column, values by name or position, groups of columns.
 
 A value is checked alone first (`signs`, `groups`, `weights`) and against a table's columns when training starts (`placed`).
+`said` names the value in messages; it is written out only in an error.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ N = TypeVar("N", int, float)
 _WHOLE = re.compile("[+-]?[0-9]{1,9}")
 
 
-def signs(value: object, said: str) -> Signs | None:
+def signs(value: object, said: object) -> Signs | None:
     """Check `monotone_constraints`; nothing in it is the same as None.
 
     Examples
@@ -53,7 +54,7 @@ def signs(value: object, said: str) -> Signs | None:
     return _values(value, said, _sign, "-1, 0 or 1") or None
 
 
-def weights(value: object, said: str) -> Weights | None:
+def weights(value: object, said: object) -> Weights | None:
     """Check `feature_weights`.
 
     Examples
@@ -67,7 +68,7 @@ def weights(value: object, said: str) -> Weights | None:
     return found or None
 
 
-def groups(value: object, said: str) -> Groups | None:
+def groups(value: object, said: object) -> Groups | None:
     """Check `interaction_constraints`; a column that is twice in a group counts once.
 
     Examples
@@ -79,7 +80,9 @@ def groups(value: object, said: str) -> Groups | None:
     """
     like = "like [['age', 'height'], [0, 3]]: groups of column names or positions"
     if isinstance(value, str):
-        value = _parsed(value, f"{said} must be a list of groups, {like}")
+        value = _parsed(value)
+        if value is None:
+            raise ParameterError(f"{said} must be a list of groups, {like}")
     if not isinstance(value, Sequence | Set) or isinstance(value, bytes | bytearray):
         raise ParameterTypeError(
             f"{said} must be a list of groups, {like}; found an object of type {type(value).__name__}"
@@ -225,7 +228,7 @@ def _pairs(value: Sequence[object]) -> bool:
     return bool(value) and isinstance(value[0], tuple)
 
 
-def _values(value: object, said: str, read: Callable[[object, str], N | None], right: str) -> Any:
+def _values(value: object, said: object, read: Callable[[object, object], N | None], right: str) -> Any:
     """One number a column, or pairs of a column and its number."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -247,7 +250,7 @@ def _values(value: object, said: str, read: Callable[[object, str], N | None], r
     return tuple(found)
 
 
-def _number(value: object, said: str) -> float:
+def _number(value: object, said: object) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ParameterTypeError(f"{said} must hold only numbers; found {short(value)}")
     try:
@@ -256,18 +259,18 @@ def _number(value: object, said: str) -> float:
         return math.inf
 
 
-def _sign(value: object, said: str) -> int | None:
+def _sign(value: object, said: object) -> int | None:
     number = _number(value, said)
     return int(number) if number in (-1.0, 0.0, 1.0) else None
 
 
-def _weight(value: object, said: str) -> float | None:
+def _weight(value: object, said: object) -> float | None:
     number = _number(value, said)
     # Adding zero turns -0.0 into 0.0.
     return number + 0.0 if 0.0 <= number < math.inf else None
 
 
-def _key(value: object, said: str) -> Key:
+def _key(value: object, said: object) -> Key:
     if isinstance(value, str):
         return str.__str__(value)
     if not isinstance(value, Integral) or isinstance(value, bool):
@@ -279,8 +282,8 @@ def _key(value: object, said: str) -> Key:
     return int(value)
 
 
-def _parsed(text: str, wrong: str) -> object:
-    """Groups written as text: a list of lists, or lists with commas between them."""
+def _parsed(text: str) -> list[list[object]] | None:
+    """Groups written as text: a list of lists, or lists with commas between them. None where it is neither."""
     for whole in (text, f"[{text}]"):
         try:
             found = json.loads(whole)
@@ -288,4 +291,4 @@ def _parsed(text: str, wrong: str) -> object:
             continue
         if isinstance(found, list) and all(isinstance(group, list) for group in found):
             return found
-    raise ParameterError(wrong)
+    return None

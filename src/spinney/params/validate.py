@@ -12,7 +12,7 @@ from spinney.params import by_column
 from spinney.params.objectives import METRICS, metrics_for, objective_row
 from spinney.params.rows import Row
 
-_BY_COLUMN: Mapping[str, Callable[[object, str], object]] = {
+_BY_COLUMN: Mapping[str, Callable[[object, object], object]] = {
     "sequence of int, mapping or None": by_column.signs,
     "sequence of float, mapping or None": by_column.weights,
     "sequence of sequences or None": by_column.groups,
@@ -28,6 +28,25 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 1000:
         return f"<an integer of {value.bit_length()} bits>"
     return _SHORT.repr(value)
+
+
+class Said:
+    """What a message says of a value. It is written out only where an error is raised: most values are right.
+
+    Examples
+    --------
+    >>> f"{Said('learning_rate', -1, 'eta')} is out of range"
+    "learning_rate=-1 (given as 'eta') is out of range"
+    """
+
+    __slots__ = ("_name", "_spelling", "_value")
+
+    def __init__(self, name: str, value: object, spelling: str | None = None) -> None:
+        self._name, self._value, self._spelling = name, value, spelling
+
+    def __str__(self) -> str:
+        given = "" if self._spelling in (None, self._name) else f" (given as {self._spelling!r})"
+        return f"{self._name}={shown(self._value)}{given}"
 
 
 def checked(row: Row, value: object, spelling: str | None = None) -> object:
@@ -54,8 +73,7 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
     ParameterError
         If the value is out of range.
     """
-    given = "" if spelling in (None, row.name) else f" (given as {spelling!r})"
-    said = f"{row.name}={shown(value)}{given}"
+    said = Said(row.name, value, spelling)
     if row.kind == "str":
         return _word(row, value, said)
     if row.kind == "bool":
@@ -86,19 +104,19 @@ def checked_rounds(value: object) -> int:
     >>> checked_rounds(3.0)
     3
     """
-    found = _whole(_ROUNDS, value, f"rounds={shown(value)}")
+    found = _whole(_ROUNDS, value, Said("rounds", value))
     assert found is not None
     return found
 
 
-def _truth(value: object, said: str) -> bool:
+def _truth(value: object, said: Said) -> bool:
     # NumPy's own truth values come out of grid searches. 0 and 1 are what other libraries' files hold.
     if type(value).__name__ in ("bool", "bool_") or (isinstance(value, Integral) and value in (0, 1)):
         return bool(value)
     raise ParameterTypeError(f"{said} must be True or False, not {_article(type(value).__name__)}")
 
 
-def _number(row: Row, value: object, said: str) -> float:
+def _number(row: Row, value: object, said: Said) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ParameterTypeError(f"{said} must be {_article(row.kind)}, not {_article(type(value).__name__)}")
     try:
@@ -111,7 +129,7 @@ def _number(row: Row, value: object, said: str) -> float:
     return number + 0.0
 
 
-def _whole(row: Row, value: object, said: str) -> int | None:
+def _whole(row: Row, value: object, said: Said) -> int | None:
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
     else:
@@ -127,7 +145,7 @@ def _whole(row: Row, value: object, said: str) -> int | None:
     return number
 
 
-def _bounded(row: Row, number: float, said: str) -> float:
+def _bounded(row: Row, number: float, said: Said) -> float:
     too_low = row.low is not None and (number <= row.low if row.low_open else number < row.low)
     too_high = row.high is not None and number > row.high
     if too_low or too_high:
@@ -135,7 +153,7 @@ def _bounded(row: Row, number: float, said: str) -> float:
     return number
 
 
-def _word(row: Row, value: object, said: str) -> str:
+def _word(row: Row, value: object, said: Said) -> str:
     if not isinstance(value, str):
         raise ParameterTypeError(
             f"{said} must be a str, one of {row.range}, not {_article(type(value).__name__)}"
@@ -146,7 +164,7 @@ def _word(row: Row, value: object, said: str) -> str:
     raise ParameterError(f"{said} is unknown: it must be one of {row.range}{_nearest(row, value)}")
 
 
-def _words(row: Row, value: object, said: str) -> tuple[str, ...]:
+def _words(row: Row, value: object, said: Said) -> tuple[str, ...]:
     """Check a list of words; `reconciled` chooses what a word with two meanings stands for."""
     if value is None:
         return ()
