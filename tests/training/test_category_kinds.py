@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 import spinney as sp
+from spinney.data.categories import Categories
+from spinney.data.kinds import is_written_as, kept_as
 from spinney.errors import DataTypeError, ModelFormatError
 
 LOOSE = {"cat_smooth": 1.0, "min_data_per_group": 1, "min_child_samples": 1, "cat_l2": 0.0, "reg_lambda": 0.0}
@@ -25,7 +27,7 @@ KINDS = {
     "dates": (pd.Index([datetime.date(2024, 5, day) for day in range(1, 9)]), "dates"),
     "times of day": (pd.Index([datetime.time(hour) for hour in range(8)]), "times of day"),
     "durations": (pd.to_timedelta(np.arange(8) * 10**12 + 1, unit="ns"), "durations"),
-    "periods": (pd.period_range("2024-01", periods=8, freq="M"), "periods"),
+    "periods": (pd.period_range("2024-01", periods=8, freq="M"), "periods of frequency M"),
     "intervals": (
         pd.IntervalIndex.from_breaks([-np.inf, 0.1, 0.2, 0.3, 1, 2, 3, 1e300, np.inf]),
         "intervals of numbers",
@@ -130,3 +132,88 @@ def test_estimators_and_validation_data_take_them_too():
     assert sp.Dataset(table.iloc[::2], TARGET[CODES][::2], reference=data).schema is data.schema
     fitted = sp.GBMRegressor(n_estimators=5).fit(table, TARGET[CODES], eval_set=(table, TARGET[CODES]))
     assert fitted.predict(table).shape == (400,)
+
+
+@pytest.mark.parametrize(("freq", "other"), [("Q-DEC", "Q-NOV"), ("Y-DEC", "Y-JUN"), ("M", "3M")])
+def test_periods_of_another_frequency_are_another_kind_although_they_are_written_alike(freq, other):
+    def periods(freq):
+        return pd.DataFrame({"c": pd.Categorical(pd.PeriodIndex(["2024-01", "2027-01"] * 20, freq=freq))})
+
+    model = sp.train(LOOSE, sp.Dataset(periods(freq), np.arange(40) % 2), 1)
+    assert model.predict(periods(freq)).tolist() == model.predict(periods(freq).astype("category")).tolist()
+    with pytest.raises(
+        DataTypeError, match=f"periods of frequency {freq} .*now it holds .*frequency {other}"
+    ):
+        model.predict(periods(other))
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        datetime.datetime(1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=5))),
+        datetime.datetime(9999, 12, 31, 23, tzinfo=datetime.timezone(datetime.timedelta(hours=-5))),
+        pd.Timedelta(np.timedelta64(10**17, "s")),
+    ],
+)
+def test_a_time_that_is_out_of_range_in_utc_is_refused_in_our_words(limit):
+    categories = pd.Index([limit], dtype=object)
+    table = pd.DataFrame({"c": pd.Categorical.from_codes([0, 0], categories=categories)})
+    with pytest.raises(DataTypeError, match=r'"c" of X has the category .*in UTC within the years 1 to 9999'):
+        sp.Dataset(table, np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(pd.Period("2024-01-05 03:04", freq) for freq in ("Y-JUN", "2Q-NOV", "3M", "W", "D", "25h", "ns")),
+        *(pd.Timestamp(np.datetime64(year, "s")) for year in ("-0005", "20000")),
+        datetime.timedelta(-1, 5, 7),
+        datetime.timedelta.max,
+        pd.Timedelta(-1),
+        datetime.time(5, 1, 2, 3, datetime.timezone(datetime.timedelta(seconds=-3601))),
+        pd.Interval(-np.inf, 2**60),
+        pd.Interval(1e-7, 0.5, closed="both"),
+        pd.Interval(pd.Timedelta(-1), pd.Timedelta(days=5)),
+        pd.Interval(pd.Timestamp(0, tz="UTC"), pd.Timestamp(5, tz="UTC"), closed="neither"),
+    ],
+    ids=str,
+)
+def test_every_category_is_written_as_its_kind_says(value):
+    (text,), kind = kept_as([value], "c")
+    assert is_written_as(text, kind)
+    told = Categories((text,), 1, kind)
+    assert Categories.from_json(told.to_json()) == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("dates", "(0, 1]"),
+        ("dates", "2024-05-01T00:00:00"),
+        ("dates and times", "2024-05-01"),
+        ("dates and times", "2024-05-01T00:00:00+00:00"),
+        ("times of day", "5"),
+        ("durations", "2024-05-01"),
+        ("intervals of numbers", "a"),
+        ("intervals of numbers", "(0, 1"),
+        ("intervals of numbers", "(2024-05-01T00:00:00, 1]"),
+        ("intervals of dates and times", "(0, 1]"),
+        ("periods of frequency M", "May"),
+        ("periods", "2024-05"),
+        ("periods of frequency M\n", "2024-05"),
+        ("dates", "2024-05-01\n"),
+        ("dates", "２０２４-05-01"),
+    ],
+)
+def test_a_file_whose_kind_contradicts_the_text_of_its_categories_is_refused(kind, text):
+    with pytest.raises(ModelFormatError, match="is not written as one of the kind"):
+        Categories.from_json({"values": [text], "kept": 1, "kind": kind})
+
+
+def test_a_model_file_with_another_kind_than_its_text_has_is_refused():
+    data = sp.train({}, sp.Dataset(column("datetimes"), TARGET[CODES]), 1).to_bytes()
+    right = b'\\"dates and times\\"'
+    assert right in data
+    wrong = b'\\"dates\\"'.ljust(len(right))  # spaces after a value are sound JSON
+    with pytest.raises(ModelFormatError, match="is not written as one of the kind 'dates'"):
+        sp.Model.from_bytes(data.replace(right, wrong))

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.kinds import KEPT_AS_TEXT, LARGEST_WHOLE, NUMBERS, Category, kind_of, read_as_numbers
+from spinney.data.kinds import LARGEST_WHOLE, NUMBERS, Category, is_written_as, kind_of, read_as_numbers
 from spinney.data.table import Panel, Table, column_title
 from spinney.errors import DataError, DataTypeError, ModelFormatError
 
@@ -90,10 +90,11 @@ class Categories:
             raise ModelFormatError(
                 f"{kept!r} of {len(values)} categories cannot be kept; it must be a number up to {MOST_KEPT}"
             )
-        if "kind" in value and not (
-            isinstance(kind, str) and kind in KEPT_AS_TEXT and values and isinstance(values[0], str)
-        ):
+        if "kind" in value and not (isinstance(kind, str) and values and isinstance(values[0], str)):
             raise ModelFormatError(f"{kind!r:.60} is no kind of categories that are kept as text")
+        odd = None if kind is None else next((one for one in values if not is_written_as(one, kind)), None)
+        if odd is not None:
+            raise ModelFormatError(f"the category {odd!r:.60} is not written as one of the kind {kind!r:.60}")
         return cls(tuple(values), kept, kind)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -19,11 +20,37 @@ Category = str | int | float
 LARGEST_WHOLE = 2**53  # beyond it float64 skips whole numbers
 
 TEXT, NUMBERS = "text", "numbers"
-_TIMES = ("dates and times", "dates and times with a time zone", "durations")
-# What is kept as text, by the words for it in messages and in the model file.
-KEPT_AS_TEXT = frozenset(
-    {"dates", "times of day", "periods", *_TIMES, *(f"intervals of {ends}" for ends in (NUMBERS, *_TIMES))}
-)
+_DAY = r"-?\d+-\d\d-\d\d"  # pandas has years below 0 and above 9999
+_CLOCK = r"\d\d:\d\d:\d\d(\.\d{6}(\d{3})?)?"
+_OFFSET = r"[+-]\d\d:\d\d(:\d\d(\.\d{6})?)?"
+# Of what an interval may be, by the words for it, and how its ends are written.
+_ENDS = {
+    NUMBERS: r"-?(inf|\d+(\.\d+)?(e[+-]\d+)?)",
+    "dates and times": f"{_DAY}T{_CLOCK}",
+    "dates and times with a time zone": rf"{_DAY}T{_CLOCK}\+00:00",
+    "durations": r"(-?\d+ days?, )?\d+:\d\d:\d\d(\.\d{6})?( and \d{1,3} ns)?",
+}
+# What is kept as text, by the words for it in messages and in the model file, and how it is written.
+_WRITTEN = {
+    "dates": r"\d{4}-\d\d-\d\d",
+    "times of day": f"{_CLOCK}({_OFFSET})?",
+    **{kind: pattern for kind, pattern in _ENDS.items() if kind != NUMBERS},
+    **{f"intervals of {kind}": rf"[\[(]{pattern}, {pattern}[\])]" for kind, pattern in _ENDS.items()},
+}
+_PERIODS = re.compile(r"periods of frequency \d*[A-Za-z]+(-[A-Z]{3})?", re.ASCII)
+_PERIOD = rf"-?\d+(Q[1-4]|-\d\d)?|{_DAY}(/{_DAY}| \d\d:\d\d(:\d\d(\.\d+)?)?)?"
+
+
+def is_written_as(text: str, kind: str) -> bool:
+    """Whether a text is one that `kept_as` could have made of a category of this kind.
+
+    Examples
+    --------
+    >>> is_written_as("2024-05-01", "dates"), is_written_as("(0, 1]", "dates"), is_written_as("a", "evil")
+    (True, False, False)
+    """
+    pattern = _PERIOD if _PERIODS.fullmatch(kind) else _WRITTEN.get(kind)
+    return pattern is not None and re.fullmatch(pattern, text, re.ASCII) is not None
 
 
 def kind_of(values: Sequence[Category], spelt: str | None) -> str:
@@ -52,7 +79,7 @@ def kept_as(values: Sequence[Any], where: str) -> tuple[tuple[Category, ...], st
     tuple of str, or of int and float
         In the order of `values`. Truth values are 0 and 1.
     str or None
-        What the text stands for, a word of `KEPT_AS_TEXT`; None for categories that are text or numbers.
+        What the text stands for, such as "dates"; None for categories that are text or numbers.
 
     Examples
     --------
@@ -77,7 +104,7 @@ def kept_as(values: Sequence[Any], where: str) -> tuple[tuple[Category, ...], st
         odd = next(value for value, (kind, _) in zip(values, spelt, strict=True) if kind is None)
         raise DataTypeError(
             f"{where} has the category {odd!r:.40}; categories must be text, finite numbers (whole ones within ±2**53), "
-            "dates, times or intervals: make it text"
+            "dates, times (in UTC within the years 1 to 9999), durations, periods or intervals: make it text"
         )
     if len(kinds) > 1:
         raise DataTypeError(
@@ -120,10 +147,13 @@ def _spelt(value: Any) -> tuple[str | None, Category]:
     if isinstance(value, str):
         return TEXT, value
     if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
-        return _time(value)
+        try:
+            return _time(value)
+        except (OverflowError, ValueError):  # in UTC, or without pandas' precision, it is out of range
+            return None, ""
     if type(value).__module__.startswith("pandas"):
         if type(value).__name__ == "Period":
-            return "periods", str(value)
+            return f"periods of frequency {value.freqstr}", str(value)
         if type(value).__name__ == "Interval":
             return _interval(value)
     number = _number(value)
@@ -153,9 +183,11 @@ def _time(value: Any) -> tuple[str, str]:
 
 
 def _interval(value: Any) -> tuple[str | None, str]:
-    (kind, left), (_, right) = _end(value.left), _end(value.right)
+    (kind, left), (other, right) = _end(value.left), _end(value.right)
+    if kind is None or other is None:
+        return None, ""
     opening, closing = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
-    return kind and f"intervals of {kind}", f"{opening}{left}, {right}{closing}"
+    return f"intervals of {kind}", f"{opening}{left}, {right}{closing}"
 
 
 def _end(value: Any) -> tuple[str | None, Category]:
