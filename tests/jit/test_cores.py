@@ -116,6 +116,15 @@ def test_there_are_no_more_threads_than_have_something_to_do(machine, most, expe
     assert {threads_for(n_jobs, most) for n_jobs in (None, -1, 16)} == {expected}
 
 
+@pytest.mark.parametrize("n_jobs", [None, 1, 4, -1])
+def test_the_system_is_not_asked_where_one_thread_has_everything_to_do(monkeypatch, n_jobs):
+    for name in ("cpu_count", "sched_getaffinity"):
+        monkeypatch.setattr(os, name, lambda *_: pytest.fail("the system was asked"), raising=False)
+    assert threads_for(n_jobs, 1) == 1
+    with pytest.raises(ParameterError, match="n_jobs = 0 has no meaning"):
+        threads_for(0, 1)
+
+
 def test_threads_grow_with_the_work_from_where_sharing_pays():
     assert [most_for(work, 80) for work in (0, 79, 80, 89, 90, 8_000)] == [1, 1, 8, 8, 9, 800]
     assert most_for(5, 0) == 5

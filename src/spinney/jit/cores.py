@@ -54,6 +54,9 @@ def threads_for(n_jobs: int | None, most: int = sys.maxsize) -> int:
     >>> threads_for(3), threads_for(3, most=2), threads_for(-1) == available_cores()
     (3, 2, True)
     """
+    _check(n_jobs)
+    if most <= 1:
+        return 1  # and the system is not asked, which takes as long as a prediction for one row
     wanted = min(_asked(n_jobs), most, max(OF_MACHINE, OF_CORE * (os.cpu_count() or 1)))
     return min(wanted, 1 + address_space() // 2 // OF_THREAD) if wanted > 1 else 1
 
@@ -97,16 +100,19 @@ def most_for(work: int, share: int) -> int:
     return work // max(1, share // OF_SHARE) if work >= share else 1
 
 
-def _asked(n_jobs: int | None) -> int:
+def _check(n_jobs: int | None) -> None:
     if n_jobs is None:
-        return available_cores()
+        return
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
         raise ParameterTypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}")
     if n_jobs == 0:
         raise ParameterError("n_jobs = 0 has no meaning: give a number of threads, or None for all cores")
-    if n_jobs < 0:
-        return max(1, available_cores() + 1 + n_jobs)
-    return int(n_jobs)
+
+
+def _asked(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return available_cores()
+    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
 
 
 @cache  # reading the files takes 0.3 ms, a prediction for one row less

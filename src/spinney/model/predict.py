@@ -49,7 +49,7 @@ class Predictor:
     ) -> NDArray[np.float64]:
         """Scores of every row, (rows, outputs): the start, (outputs,) or (rows, outputs), then the trees in order."""
         outputs = start.shape[-1]
-        _check_threads(n_jobs)
+        threads_for(n_jobs, 1)  # refuse nonsense, whether or not the work is shared
         if table.rows == 0:
             return np.empty((0, outputs))
         if table.rows == 1:
@@ -72,7 +72,7 @@ class Predictor:
     def leaf_indices(self, table: Table, trees: int, n_jobs: int | None) -> NDArray[np.int32]:
         """Leaf of every row in the first `trees` trees, (rows, trees)."""
         leaves = np.empty((table.rows, trees), np.int32)
-        _check_threads(n_jobs)
+        threads_for(n_jobs, 1)
         if table.rows == 0:
             return leaves
         with Team(self._threads(table.rows, trees, n_jobs)) as team:
@@ -115,7 +115,7 @@ class Predictor:
     def _threads(self, rows: int, trees: int, n_jobs: int | None) -> int:
         # A thread takes a block of rows at a time.
         most = min(most_for(rows * trees, SHARE_WALKS), -(-rows // BLOCK))
-        return 1 if n_jobs is None and most == 1 else threads_for(n_jobs, most)
+        return threads_for(n_jobs, most)
 
     def _one_row(self, start: NDArray[np.float64], table: Table, trees: int) -> NDArray[np.float64] | None:
         """Scores of a table of one row, in memory that is kept; None for a table of several panels."""
@@ -156,12 +156,6 @@ class _OneRow:
         self.met[0] = 0
         run_alone(self.job)
         return None if self.met[0] else self.scores.copy()
-
-
-def _check_threads(n_jobs: int | None) -> None:
-    """Refuse a number of threads that has no meaning, whether or not there is work to share."""
-    if n_jobs is not None:
-        threads_for(n_jobs, 1)
 
 
 def _given(block: NDArray[Any]) -> Values:
