@@ -13,6 +13,8 @@ from spinney.cli.app import app
 from spinney.errors import KernelBuildError
 from spinney.jit import build, cpu, library, sources
 
+LEVEL = cpu.levels()[0]
+
 
 def run(*words):
     return CliRunner().invoke(app, list(words))
@@ -24,17 +26,17 @@ def cache(tmp_path, monkeypatch):
     return tmp_path
 
 
-def put_library(cache, folder, digest=None, numba=None, suffix=build.SUFFIX):
+def put_library(cache, folder, digest=None, numba=None, suffix=build.SUFFIX, level=LEVEL):
     """A file that looks like a library, or like object files, from outside; returns its note."""
     about = {
         "digest": digest or sources.digest(),
         "numba": numba or metadata.version("numba"),
-        "level": "x86-64-v2",
+        "level": level,
         "suffix": suffix,
     }
     (cache / folder).mkdir()
-    (cache / folder / f"kernels-x86-64-v2{suffix}").write_bytes(b"code")
-    note = cache / folder / "kernels-x86-64-v2.json"
+    (cache / folder / f"kernels-{level}{suffix}").write_bytes(b"code")
+    note = cache / folder / f"kernels-{level}.json"
     note.write_text(json.dumps(about))
     return note
 
@@ -81,9 +83,24 @@ def test_cached_libraries_fit_only_with_these_sources_and_this_numba(cache):
     put_library(cache, "c", numba="0.1")
     put_library(cache, "d", suffix=build.OBJECTS)
     put_library(cache, "e", suffix=".exe")
+    put_library(cache, "f", level="x86-64-v4")
     found = list(libraries.cached_libraries())
-    assert [one.fits for one in found] == [True, False, False, True]
-    assert [one.path.suffix for one in found] == [build.SUFFIX] * 3 + [build.OBJECTS]
+    assert [one.fits for one in found] == [True, False, False, True, False]
+    assert [one.path.suffix for one in found] == [*[build.SUFFIX] * 3, build.OBJECTS, build.SUFFIX]
+
+
+def test_kernels_lists_what_fits_and_counts_the_others(cache, monkeypatch):
+    monkeypatch.setattr(library, "runtime", lambda: library.Runtime("python"))
+    monkeypatch.setattr(build, "packaged", lambda level: None)
+    assert "compiled kernels" not in run("kernels").output
+    put_library(cache, "a")
+    put_library(cache, "b", level="x86-64-v4")
+    for old in range(20):
+        put_library(cache, f"old{old}", digest=f"of version {old}")
+    output = run("kernels").output
+    assert output.count("in the cache") == 1
+    assert "x86-64-v4" not in output
+    assert "The cache also has 21 of other sources" in output
 
 
 @pytest.mark.parametrize("note", [b"", b"[]", b"{", b"\xff"])
@@ -153,6 +170,7 @@ def test_kernels_tells_that_object_files_are_loaded_and_why(monkeypatch, tmp_pat
     output = run("kernels").output
     assert "from object files, which LLVM loads" in output
     assert why in output
+    assert "with a C compiler, spinney kernels build --force links a library" in output
     assert str(how.path) in output
 
 

@@ -25,7 +25,8 @@ class Cached:
     path: Path
     level: str
     numba: str
-    fits: bool  # made from the sources of this package, by the Numba that is installed
+    # Made from the sources of this package, by the Numba that is installed, for a CPU level that is in use.
+    fits: bool
 
 
 def load(console: Console) -> library.Runtime:
@@ -36,23 +37,28 @@ def load(console: Console) -> library.Runtime:
 
 
 def show() -> None:
-    """Print how kernels run, and every library that is here."""
+    """Print how kernels run, every library that fits the sources, and how many others the cache has."""
     console = Console()
     for name, value in _facts(load(console)).items():
         console.print(f"{name + ':':14}{value}", soft_wrap=True, markup=False, highlight=False)
-    table = Table(title="compiled kernels", title_justify="left")
-    for heading in ("CPU level", "what", "where", "Numba", "fits the sources"):
+    table = Table(title="compiled kernels that fit the sources", title_justify="left")
+    for heading in ("CPU level", "what", "where", "Numba"):
         table.add_column(heading, overflow="fold")
     for level in cpu.levels():
         path = builder.packaged(level)
         if path is not None:
             numba = builder.note_of(path).get("numba", "?")
-            table.add_row(level, WHAT[path.suffix], "in the package", numba, "yes")
-    for found in cached_libraries():
-        fits = "yes" if found.fits else "no"
-        table.add_row(found.level, WHAT[found.path.suffix], "in the cache", found.numba, fits)
+            table.add_row(level, WHAT[path.suffix], "in the package", numba)
+    cached = list(cached_libraries())
+    for found in cached:
+        if found.fits:
+            table.add_row(found.level, WHAT[found.path.suffix], "in the cache", found.numba)
     if table.row_count:
         console.print(table)
+    others = sum(not found.fits for found in cached)
+    if others:
+        text = f"The cache also has {others} of other sources, another Numba or another CPU level, which are not used."
+        console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
 def build(all_levels: bool, force: bool) -> None:
@@ -82,8 +88,8 @@ def cached_libraries() -> Iterator[Cached]:
         about = builder.note_of(note)
         suffix = about.get("suffix", builder.SUFFIX)
         if about and suffix in WHAT and note.with_suffix(suffix).is_file():
-            fits = all(about.get(key) == value for key, value in wanted.items())
             level, numba = about.get("level", "?"), about.get("numba", "?")
+            fits = level in cpu.levels() and all(about.get(key) == value for key, value in wanted.items())
             yield Cached(note.with_suffix(suffix), level, numba, fits)
 
 
@@ -109,13 +115,15 @@ def _facts(runtime: library.Runtime) -> dict[str, str]:
     if runtime.why:
         facts["why"] = " ".join(runtime.why.split())
     if runtime.path is not None:
-        packaged = runtime.path.is_relative_to(sources.PACKAGE)
+        made = "in the cache, once"
+        if runtime.path.is_relative_to(sources.PACKAGE):
+            made = "with the package; pip shows what a build prints only with -v"
+        elif runtime.kind == "objects":
+            made += "; with a C compiler, spinney kernels build --force links a library"
         facts |= {
             "CPU level": f"{runtime.level} (this CPU can run {', '.join(cpu.supported())})",
             WHAT[runtime.path.suffix]: str(runtime.path),
-            "made": "with the package; pip shows what a build prints only with -v"
-            if packaged
-            else "in the cache, once",
+            "made": made,
         }
     return facts | {"cache folder": str(builder.cache_folder()), "Numba": _numba_version()}
 

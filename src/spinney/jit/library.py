@@ -128,7 +128,8 @@ def _open(level: str, path: Path) -> Runtime:
     if path.suffix != build.OBJECTS:
         return Runtime("library", level, path, ctypes.CDLL(str(path)))
     try:
-        return Runtime("objects", level, path, Objects(path), why=build.note_of(path).get("why", ""))
+        why = build.note_of(path).get("why", "")  # then; there may be a C compiler now
+        return Runtime("objects", level, path, Objects(path), why=why and f"when they were built: {why}")
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         raise KernelBuildError(f"the object files of the kernels cannot be loaded: {error}") from error
 
