@@ -228,7 +228,7 @@ REFUSED = [
 @pytest.mark.parametrize(("frame", "error", "message"), REFUSED)
 def test_columns_that_are_no_numbers_are_refused_by_name(frame, error, message):
     with pytest.raises(error, match=message) as caught:
-        read_table(frame)
+        as_matrix(read_table(frame))
     assert 'column "city" of X' in str(caught.value)
 
 

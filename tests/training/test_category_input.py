@@ -1,6 +1,7 @@
 """Tables with categorical columns that do not fit, or only just."""
 
 import datetime
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -141,14 +142,15 @@ NUMBERS_AS_TEXT = np.array(["12.5", " 7 ", "-3", "1e3", "nan", "00123"] * 10, dt
     ids=["object", "gaps", "string", "str", "polars", "pyarrow"],
 )
 def test_numbers_as_text_that_nobody_named_are_refused_with_the_way_out(price):
-    make = {"polars": pl.DataFrame, "pyarrow": pa.table}.get(
-        type(price).__module__.split(".")[0], pd.DataFrame
-    )
+    make, call = {
+        "polars": (pl.DataFrame, "pl.col('price').cast(pl.Float64)"),
+        "pyarrow": (pa.table, "X['price'].cast('float64')"),
+    }.get(type(price).__module__.split(".")[0], (pd.DataFrame, "X['price'].astype(float)"))
     table = make({"number": np.arange(60.0), "price": price})
     for train in (sp.Dataset, sp.GBMRegressor(n_estimators=1).fit):
         with pytest.raises(
             DataError,
-            match=r'"price" holds text that reads as numbers.*\.astype\(float\).*categorical=\[\'price\'\]',
+            match=rf'"price" holds text that reads as numbers.* as in {re.escape(call)}, or .*categorical=\[\'price\'\]',
         ):
             train(table, Y)
     named = sp.Dataset(table, Y, categorical=["price"])
@@ -184,6 +186,55 @@ def test_numbers_as_text_of_a_categorical_type_are_categories(price):
 )
 def test_text_that_does_not_all_read_as_numbers_is_categorical(values):
     assert sp.Dataset(pd.DataFrame({"a": values * 20}), Y).schema.categorical == (0,)
+
+
+def test_the_advice_for_numbers_as_text_names_the_label_and_what_is_infinite():
+    table = pd.DataFrame({7: np.arange(60.0), 5: ["1", "2", "-inf"] * 20})
+    with pytest.raises(DataError, match=r"X\[5\]\.astype\(float\) \('-inf' first made missing.*\['5'\]"):
+        sp.Dataset(table, Y)
+    assert sp.Dataset(table, Y, categorical=["5"]).schema.categorical == (1,)
+    numbers = table.replace({5: {"-inf": None}}).astype({5: float})
+    assert sp.Dataset(numbers, Y).schema.categorical == ()
+    with pytest.raises(DataError, match=r"as in X\[5\]\.astype"):
+        sp.Dataset(table[[5]], Y)
+
+
+def test_a_position_that_is_also_the_label_of_another_column_is_refused():
+    table = pd.DataFrame({1: np.arange(60.0), 0: np.arange(60) % 3})
+    with pytest.raises(ParameterError, match=r"holds 1, which is the position of column '0'.*'0' or '1'"):
+        sp.Dataset(table, Y, categorical=[1])
+    assert sp.Dataset(table, Y, categorical=["0"]).schema.categorical == (1,)
+    assert sp.Dataset(table[[0, 1]], Y, categorical=[0]).schema.categorical == (0,)
+
+
+@pytest.mark.parametrize("unseen", ["missing", "error"])
+def test_a_fraction_among_whole_numbers_is_unseen_whatever_the_type_of_its_column(unseen):
+    table = pd.DataFrame({"a": pd.Categorical(np.arange(60) % 3)})
+    model = sp.train({}, sp.Dataset(table, Y, unseen=unseen), 1)
+    for later in (pd.DataFrame({"a": [0.5]}), pd.DataFrame({"a": pd.Categorical([0.5])})):
+        if unseen == "error":
+            with pytest.raises(DataError, match=r'"a" holds 0\.5, a category that training did not see'):
+                model.predict(later)
+        else:
+            assert model.predict(later) == model.predict(np.array([[np.nan]]))
+
+
+@pytest.mark.parametrize("categories", [[0, 1, 2], [0.5, 1.5, 2.5]])
+def test_later_numbers_that_no_category_can_be_are_refused(categories):
+    model = sp.train({}, sp.Dataset(pd.DataFrame({"a": pd.Categorical(categories * 20)}), Y), 1)
+    with pytest.raises(
+        DataError, match=r'"a" is categorical, but holds inf; .* must be finite: make it missing'
+    ):
+        model.predict(pd.DataFrame({"a": [np.inf]}))
+    with pytest.raises(DataError, match=r"beyond ±2\*\*53"):
+        model.predict(pd.DataFrame({"a": [2**53 + 1]}))
+
+
+def test_named_fractions_are_refused_with_a_way_out_that_works():
+    table = pd.DataFrame({"a": [0.5, 1.5, 2.5] * 20})
+    with pytest.raises(DataError, match=r"holds 0\.5; .* must be whole: round .*\.astype\('category'\)"):
+        sp.Dataset(table, Y, categorical=["a"])
+    assert sp.Dataset(table.astype("category"), Y, categorical=["a"]).schema.categorical == (0,)
 
 
 def test_a_missing_value_is_no_unseen_category():

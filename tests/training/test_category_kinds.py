@@ -5,12 +5,14 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import spinney as sp
 from spinney.data.categories import Categories
 from spinney.data.kinds import is_written_as, kept_as
+from spinney.data.target import read_margin
 from spinney.errors import DataTypeError, ModelFormatError
 
 LOOSE = {"cat_smooth": 1.0, "min_data_per_group": 1, "min_child_samples": 1, "cat_l2": 0.0, "reg_lambda": 0.0}
@@ -106,6 +108,52 @@ def test_floats_that_are_categories_may_come_as_plain_numbers():
     assert model.predict(plain).tolist() == model.predict(column("floats")).tolist()
     fresh = model.predict(pd.DataFrame({"c": pd.Categorical([0.75, 7.0])}))
     assert fresh.tolist() == model.predict(pd.DataFrame({"c": [np.nan, np.nan]})).tolist()
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, spelt) in KINDS.items() if spelt is not None])
+def test_what_was_categorical_in_training_may_come_as_a_plain_column(kind):
+    declared = column(kind)
+    plain = pd.DataFrame({"c": KINDS[kind][0][CODES]})
+    assert plain["c"].dtype != "category"
+    data = sp.Dataset(declared, TARGET[CODES])
+    model = sp.train(LOOSE, data, 3)
+    assert model.predict(plain).tolist() == model.predict(declared).tolist()
+    assert sp.Dataset(plain, TARGET[CODES], reference=data).schema is data.schema
+    gap, same_gap = plain.iloc[:3].shift(1), declared.iloc[:3].shift(1)
+    assert model.predict(gap).tolist() == model.predict(same_gap).tolist()
+    assert sp.train(LOOSE, sp.Dataset(plain, TARGET[CODES], categorical=["c"]), 3) == model
+    other = "dates" if kind == "times of day" else "times of day"
+    with pytest.raises(DataTypeError, match=f"for categories; now it holds {other}"):
+        model.predict(pd.DataFrame({"c": KINDS[other][0]}))
+
+
+@pytest.mark.parametrize("kind", ["datetimes", "dates", "intervals", "periods"])
+def test_a_plain_column_of_dates_or_intervals_must_be_named_in_training_and_is_no_column_of_numbers(kind):
+    plain = pd.DataFrame({"c": KINDS[kind][0][CODES]})
+    with pytest.raises(DataTypeError, match=r'"c" of X .*; or name it, categorical=\[\'c\'\]'):
+        sp.Dataset(plain, TARGET[CODES])
+    model = sp.train({}, sp.Dataset(pd.DataFrame({"c": CODES}), TARGET[CODES]), 1)
+    for later in (plain, pd.DataFrame({"c": [pd.NaT]})):
+        with pytest.raises(DataTypeError, match=r'"c" of X (holds times|cannot be read as numbers)'):
+            model.predict(later)
+
+
+def test_dates_of_polars_and_arrow_are_categories_where_they_are_named():
+    days = KINDS["dates"][0][CODES].tolist()
+    models = [
+        sp.train(LOOSE, sp.Dataset(make({"c": days}), TARGET[CODES], categorical=["c"]), 3)
+        for make in (pd.DataFrame, pl.DataFrame, pa.table)
+    ]
+    assert models[0] == models[1] == models[2]
+    assert (
+        models[0].predict(pl.DataFrame({"c": days})).tolist() == models[0].predict(column("dates")).tolist()
+    )
+
+
+def test_a_margin_of_times_is_refused():
+    margin = pd.DataFrame({"a": DAYS, "b": DAYS})
+    with pytest.raises(DataTypeError, match='"a" of base_margin holds times'):
+        read_margin(margin, 8, 2)
 
 
 def test_only_files_with_such_categories_have_the_newer_format():

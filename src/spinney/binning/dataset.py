@@ -76,7 +76,8 @@ class Dataset:
     absent : {"zero", "missing"}, default="zero"
         What an entry that a sparse matrix does not store means.
     categorical : "auto" or sequence of str, int or bool, default="auto"
-        Columns of whole numbers, by name or position, whose numbers are categories, or a mask of one truth value a column.
+        Columns whose whole numbers, dates, times or intervals are categories: by name as text, by position as a whole number, or
+        as a mask of one truth value a column.
         Columns of text and of a frame's categories always are categorical, but text that all reads as numbers must be named.
         Booleans are 0 and 1 unless they are named.
     unseen : {"missing", "error", "rarest"}, default="missing"
@@ -349,6 +350,11 @@ def _named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], t
             if not 0 <= one < table.columns:
                 raise ParameterError(
                     f"categorical names column {one}, but X has columns 0 to {table.columns - 1}"
+                )
+            if table.names and str(one) in table.names and table.names[one] != str(one):
+                raise ParameterError(
+                    f"categorical holds {one}, which is the position of column {table.names[one]!r}, but X has a column of that "
+                    f"label too; give the label as text, {table.names[one]!r} or {str(one)!r}, or a mask"
                 )
             found.add(int(one))
         else:

@@ -120,7 +120,7 @@ def learn_categories(
         Columns of text or categories are categorical. A column of text that all reads as numbers must be among the named
         ones, or be of a type that says so.
     named : collection of int
-        Columns of whole numbers that are categorical too.
+        Columns of whole numbers, dates, times or intervals that are categorical too.
     weight : float64[rows], optional
         Rows of weight 0 do not count.
     max_bin : int
@@ -144,9 +144,13 @@ def learn_categories(
             if panel.categories is None and column not in named:
                 continue
             title = column_title(table.names, column)
+            if column not in named and panel.refused:
+                raise DataTypeError(
+                    f"{panel.refused}; or {_naming(table, column)} if its values are categories"
+                )
             if column not in named and not panel.declared and read_as_numbers(panel.categories or ()):
                 raise _numbers_as_text(table, column, panel)
-            codes, values = _own_codes(panel, k, title, whole=True)
+            codes, values = _own_codes(panel, k, title, learning=True)
             if counts is not None:
                 codes = codes[counts]
             found[column] = _ordered(values, codes, max_bin, panel.spelt)
@@ -184,6 +188,8 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
             if wanted is None and panel.categories is None:
                 continue
             title = column_title(table.names, column)
+            if wanted is None and panel.refused:
+                raise DataTypeError(panel.refused)
             if wanted is None and panel.categories:
                 raise DataTypeError(
                     f"{title} holds text or categories, but it was a column of numbers in training; give numbers"
@@ -202,16 +208,21 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
 
 
 def _numbers_as_text(table: Table, column: int, panel: Panel) -> DataError:
-    name = repr(column if table.names is None else table.names[column])
-    shown = next(value for value in panel.categories or ())
+    texts = [str(value) for value in panel.categories or ()]
+    infinite = next((text for text in texts if math.isinf(float(text))), None)
+    no_number = "" if infinite is None else f" ({infinite!r:.40} first made missing: numbers must be finite)"
     return DataError(
-        f"{column_title(table.names, column)} holds text that reads as numbers, such as {shown!r:.40}; make it numbers, "
-        f"as in X[{name}].astype(float), or name it if the text stands for categories: categorical=[{name}]"
+        f"{column_title(table.names, column)} holds text that reads as numbers, such as {texts[0]!r:.40}; make it numbers, "
+        f"as in {panel.as_numbers}{no_number}, or {_naming(table, column)} if the text stands for categories"
     )
 
 
+def _naming(table: Table, column: int) -> str:
+    return f"name it, categorical=[{(column if table.names is None else table.names[column])!r}],"
+
+
 def _own_codes(
-    panel: Panel, k: int, title: str, *, whole: bool
+    panel: Panel, k: int, title: str, *, learning: bool
 ) -> tuple[NDArray[np.int64], Sequence[Category]]:
     """Codes of a column, -1 where it is missing, and the category behind each code."""
     values = panel.values[:, k]
@@ -219,22 +230,33 @@ def _own_codes(
         return values.astype(np.int64), panel.categories
     known = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), np.bool_)
     distinct, places = np.unique(values[known], return_inverse=True)
-    _check_numbers(distinct, title, whole)
+    _check_numbers(distinct, title, learning)
     codes = np.full(len(values), -1, np.int64)
     codes[known] = places
+    whole = learning or distinct.dtype.kind != "f"
     categories: list[Category] = distinct.astype(np.int64 if whole else np.float64).tolist()
     return codes, categories
 
 
-def _check_numbers(distinct: NDArray[np.generic], title: str, whole: bool) -> None:
-    """Refuse numbers that cannot be categories."""
-    if distinct.dtype.kind == "f":
-        odd = distinct[np.isinf(distinct) | (whole & (distinct != np.floor(distinct)))]
-        if len(odd):
-            raise DataError(
-                f"{title} is categorical, but holds {odd[0]:g}; categories must be text or whole numbers"
-            )
-    if whole and len(distinct) and max(-int(distinct[0]), int(distinct[-1])) > LARGEST_WHOLE:
+def _check_numbers(distinct: NDArray[np.generic], title: str, learning: bool) -> None:
+    """Refuse numbers that cannot be categories. What was learnt knows what a fraction means: nothing, or a category."""
+    floats = distinct.dtype.kind == "f"
+    infinite = distinct[np.isinf(distinct)] if floats else distinct[:0]
+    if len(infinite):
+        raise DataError(
+            f"{title} is categorical, but holds {infinite[0]:g}; categories that are numbers must be finite: make it missing"
+        )
+    fractions = distinct[distinct != np.floor(distinct)] if floats and learning else distinct[:0]
+    if len(fractions):
+        raise DataError(
+            f"{title} is categorical, but holds {fractions[0]:g}; plain numbers that are named categorical must be whole: "
+            "round them, make them text, or give them in a frame as a categorical column, in pandas with .astype('category')"
+        )
+    if (
+        (learning or not floats)
+        and len(distinct)
+        and max(-int(distinct[0]), int(distinct[-1])) > LARGEST_WHOLE
+    ):
         raise DataError(
             f"{title} is categorical, but holds whole numbers beyond ±2**53; give such categories as text"
         )
@@ -264,7 +286,7 @@ def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) 
             f"{title} was categorical in training, with {wanted.kind} for categories; now it holds {given}. "
             f"Give {wanted.kind}"
         )
-    codes, values = _own_codes(panel, k, title, whole=wanted.whole or not wanted.values)
+    codes, values = _own_codes(panel, k, title, learning=False)
     numbers = np.array(
         [wanted.numbers.get(value, -1) for value in values] + [-1], np.float64
     )  # the last is for missing

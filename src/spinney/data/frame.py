@@ -1,7 +1,7 @@
 """pandas, Polars and PyArrow objects as tables and vectors; narwhals, imported only here, reads them."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -186,7 +186,7 @@ def _column(series: Any, column: int, where: str) -> Panel:
     if getattr(native, "dtype", None) == np.dtype(object):
         # pandas says nothing about such a column, so its values are asked one by one.
         values = series.to_numpy()
-        return _listed(values.tolist(), column, where) if _is_text(values) else _plain(values, column, where)
+        return _text(series, column, where) if _is_text(values) else _plain(values, column, where)
     if dtype == nw.Binary:
         raise refusal(where, "text", f"dtype {dtype}")
     if dtype in (nw.Categorical, nw.Enum):
@@ -194,14 +194,42 @@ def _column(series: Any, column: int, where: str) -> Panel:
             return _pandas_categories(native, column, where)
         return replace(_listed(series.to_list(), column, where), declared=True)
     if dtype == nw.String:
-        return _listed(series.to_list(), column, where)
+        return _text(series, column, where)
     if dtype.is_temporal():
-        raise refusal(where, "times", f"dtype {dtype}")
+        return _perhaps_categories(series.to_list, column, where, refusal(where, "times", f"dtype {dtype}"))
     return _plain(_array(series, where), column, where)
 
 
 def _plain(values: NDArray[Any], column: int, where: str) -> Panel:
-    return Panel(column, numeric(values, lambda _: where).reshape(-1, 1))
+    try:
+        return Panel(column, numeric(values, lambda _: where).reshape(-1, 1))
+    except DataTypeError as error:
+        if values.dtype != np.dtype(object):
+            raise
+        return _perhaps_categories(values.tolist, column, where, error)
+
+
+def _perhaps_categories(
+    values: Callable[[], list[Any]], column: int, where: str, error: DataTypeError
+) -> Panel:
+    """What cannot be numbers, such as dates, as categories; with the error for a column that is not to be categorical."""
+    try:
+        return replace(_listed(values(), column, where), refused=str(error))
+    except (OverflowError, TypeError, ValueError):
+        raise error from None
+
+
+def _text(series: Any, column: int, where: str) -> Panel:
+    return replace(_listed(series.to_list(), column, where), as_numbers=_as_numbers(series))
+
+
+def _as_numbers(series: Any) -> str:
+    """The call that makes numbers of a column of text, by the label that the frame has for it."""
+    packages = packages_of(series.to_native())
+    label = repr(series.name.item() if isinstance(series.name, np.generic) else series.name)
+    if "polars" in packages:
+        return f"pl.col({label}).cast(pl.Float64)"
+    return f"X[{label}]" + (".cast('float64')" if "pyarrow" in packages else ".astype(float)")
 
 
 def _is_text(values: NDArray[Any]) -> bool:

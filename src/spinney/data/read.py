@@ -38,7 +38,7 @@ def read_table(
     DataError
         For a table that is empty, not two-dimensional, complex, or has two columns of one name.
     DataTypeError
-        For times, nested values, text outside of frames, and all else that is no table of numbers and categories.
+        For nested values, text and times outside of frames, and all else that is no table of numbers and categories.
 
     Examples
     --------

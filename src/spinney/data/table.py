@@ -32,6 +32,10 @@ class Panel:
         What the text of categories stands for, where it was no text in the user's table.
     declared : bool
         Whether the column's own type says that it holds categories, as pandas' does.
+    refused : str
+        Why the column cannot be used, unless it is to be categorical.
+    as_numbers : str
+        How the user makes numbers of a column of text.
     """
 
     first: int
@@ -39,6 +43,8 @@ class Panel:
     categories: tuple[str | int | float, ...] | None = None
     spelt: str | None = None
     declared: bool = False
+    refused: str = ""
+    as_numbers: str = ""
 
     @property
     def columns(self) -> int:
@@ -205,6 +211,9 @@ def as_matrix(table: Table) -> NDArray[np.float64]:
     >>> as_matrix(read_table([[1, None], [True, 2.5]])).tolist()
     [[1.0, nan], [1.0, 2.5]]
     """
+    for panel in table.panels:
+        if panel.refused:
+            raise DataTypeError(panel.refused)
     if table.sparse is not None or any(panel.categories is not None for panel in table.panels):
         raise DataTypeError(
             "only a dense table of numbers can be read as a matrix; this one is sparse, or holds text"

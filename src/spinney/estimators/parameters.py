@@ -53,7 +53,8 @@ _CATEGORICAL = Row(
         "cat_features",
         "categorical_column",
     ),
-    doc="Columns of whole numbers, by name or position, whose numbers are categories, or a mask of one truth value a column. "
+    doc="Columns whose whole numbers, dates, times or intervals are categories: by name as text, by position as a whole number, "
+    "or as a mask of one truth value a column. "
     "Columns of text and of a frame's categories always are categorical, but text that all reads as numbers must be named.",
 )
 _PROGRESS = Row(
