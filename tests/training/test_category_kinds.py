@@ -150,6 +150,31 @@ def test_dates_of_polars_and_arrow_are_categories_where_they_are_named():
     )
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(
+            lambda ticks, dtype=dtype: pl.Series(ticks).cast(dtype)
+            for dtype in (pl.Datetime("ns"), pl.Duration("ns"), pl.Time)
+        ),
+        lambda ticks: pa.array(ticks, pa.time64("ns")),
+        lambda ticks: pd.Series(pd.array(ticks.tolist(), pd.ArrowDtype(pa.time64("ns")))),
+    ],
+)
+def test_times_that_python_would_round_are_refused(make):
+    for step in (1000, 1):
+        times = make(CODES * step)
+        frame = {"polars": pl.DataFrame, "pyarrow": pa.table}.get(
+            type(times).__module__.split(".")[0], pd.DataFrame
+        )
+        if step == 1000:
+            data = sp.Dataset(frame({"c": times}), TARGET[CODES], categorical=["c"])
+            assert len(data.schema.categories[0].values) == 8
+        else:
+            with pytest.raises(DataTypeError, match='"c" of X holds times'):
+                sp.Dataset(frame({"c": times}), TARGET[CODES], categorical=["c"])
+
+
 def test_a_margin_of_times_is_refused():
     margin = pd.DataFrame({"a": DAYS, "b": DAYS})
     with pytest.raises(DataTypeError, match='"a" of base_margin holds times'):

@@ -196,7 +196,10 @@ def _column(series: Any, column: int, where: str) -> Panel:
     if dtype == nw.String:
         return _text(series, column, where)
     if dtype.is_temporal():
-        return _perhaps_categories(series.to_list, column, where, refusal(where, "times", f"dtype {dtype}"))
+        error = refusal(where, "times", f"dtype {dtype}")
+        if _loses_nanoseconds(series):
+            raise error
+        return _perhaps_categories(series.to_list, column, where, error)
     return _plain(_array(series, where), column, where)
 
 
@@ -217,6 +220,18 @@ def _perhaps_categories(
         return replace(_listed(values(), column, where), refused=str(error))
     except (OverflowError, TypeError, ValueError):
         raise error from None
+
+
+def _loses_nanoseconds(series: Any) -> bool:
+    """Whether times are finer than the Python values for them: all of Polars', and Arrow's times of day."""
+    import narwhals as nw
+
+    native = series.to_native()
+    if "polars" in packages_of(native):
+        fine = series.dtype == nw.Time or getattr(series.dtype, "time_unit", "") == "ns"
+    else:
+        fine = str(getattr(native, "type", getattr(native, "dtype", ""))).startswith("time64[ns]")
+    return fine and bool(np.any(series.drop_nulls().cast(nw.Int64).to_numpy() % 1000))
 
 
 def _text(series: Any, column: int, where: str) -> Panel:
