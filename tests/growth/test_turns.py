@@ -8,7 +8,8 @@ import pytest
 import problems
 import spinney as sp
 from spinney.growth.kernels import order, turns
-from spinney.growth.kernels.records import APART, FINISHED, IDLE, SPLIT, TAKEN, TOGETHER, Limits
+from spinney.growth.kernels.records import APART, FINISHED, IDLE, SPLIT, TAKEN, TOGETHER
+from spinney.growth.kernels.rules import Limits
 from spinney.growth.room import table_room
 from spinney.jit.library import runs_as_python
 

@@ -19,6 +19,7 @@ from spinney.binning.thin import Thinner
 from spinney.data import Panel, Table
 from spinney.data.spans import EMPTY64, kernel_blocks
 from spinney.data.sparse import SparseValues
+from spinney.errors import DataError
 from spinney.jit import room
 from spinney.jit.team import Team
 
@@ -75,6 +76,22 @@ class Cuts:
         safe = np.minimum(at, max(len(self.values) - 1, 0))
         known = self.values[safe] if len(self.values) else np.zeros(len(safe))
         return np.where(last, np.finfo(np.float64).max, known)
+
+    def bins_below(self, columns: NDArray[Any], thresholds: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The bins of splits "bin <= b" behind real values: the inverse of `threshold`, whose values they must be.
+
+        Examples
+        --------
+        >>> cuts = Cuts(np.array([1.0, 2.5, 0.5]), np.array([0, 2, 3]), 255, np.zeros(2, np.uint8))
+        >>> cuts.bins_below(np.array([0, 0, 1]), cuts.threshold(np.array([0, 0, 1]), np.array([1, 2, 0]))).tolist()
+        [1, 2, 0]
+        """
+        own = (self.values[self.starts[column] : self.starts[column + 1]] for column in columns)
+        found = [np.searchsorted(cuts, value) for cuts, value in zip(own, thresholds, strict=True)]
+        bins = np.array(found, np.int64)
+        if not np.array_equal(self.threshold(columns, bins), thresholds):
+            raise DataError("the tree was not grown on these cuts: one of its thresholds is none of them")
+        return bins
 
 
 def find_cuts(

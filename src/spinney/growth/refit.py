@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.growth.kernels.records import Parts, Rules, Table, TreeArrays
+from spinney.growth.kernels.records import Parts, Table, TreeArrays
 from spinney.growth.kernels.refit import Everyone, refit_leaves
+from spinney.growth.kernels.rules import Rules
 from spinney.growth.room import Control
 from spinney.jit import Bound, room
 from spinney.jit.team import Team

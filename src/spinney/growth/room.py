@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.growth.kernels import records
-from spinney.growth.kernels.records import Found, Parts, Rules, Table, Tasks, TreeArrays
+from spinney.growth.kernels.records import Found, Parts, Table, Tasks, TreeArrays
+from spinney.growth.kernels.rules import Rules
 from spinney.jit import room
 
 Control = Any  # an array of one records.Control

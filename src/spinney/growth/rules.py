@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from spinney.growth.kernels.records import CategoryRules, ColumnRules, Limits, Penalties, Rules
+from spinney.growth.kernels.rules import CategoryRules, ColumnRules, Limits, Penalties, Rules
 from spinney.params import Config, placed
 
 

@@ -14,9 +14,8 @@ from spinney.growth.kernels.draws import columns_of_children
 from spinney.growth.kernels.nodes import start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
 from spinney.growth.kernels.quantize import join_sizes, power_scale, scale_rules, sum_sizes
-from spinney.growth.kernels.records import (
-    PART, Chosen, Control, Found, Range, Rules, Table, Tasks, TreeArrays,
-)  # fmt: skip
+from spinney.growth.kernels.records import PART, Chosen, Control, Found, Range, Table, Tasks, TreeArrays
+from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.scan import ROW_MASK, Column, SortedLines, search_sorted, sorted_line_of
 from spinney.growth.kernels.turns import go_on
 from spinney.objectives.kernels.records import Gradients

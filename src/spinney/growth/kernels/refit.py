@@ -4,7 +4,8 @@ import numpy as np
 
 from spinney.growth.kernels.nodes import write_tree
 from spinney.growth.kernels.quantize import set_scales, sum_sizes
-from spinney.growth.kernels.records import Control, Parts, Rules, Table, TreeArrays
+from spinney.growth.kernels.records import Control, Parts, Table, TreeArrays
+from spinney.growth.kernels.rules import Rules
 from spinney.objectives.kernels.records import Gradients
 from spinney.jit import Member, i32, i64, inline, item, kernel, out, record
 from spinney.jit.barrier import meet

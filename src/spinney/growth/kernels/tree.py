@@ -9,7 +9,7 @@ leaves enter the tree in the order of the queue, so how work is shared out among
 
 import numpy as np
 
-from spinney.binning.kernels.records import Binned
+from spinney.binning.kernels.records import Binned, Codes
 from spinney.growth.kernels.gather import gather, owned_rows
 from spinney.growth.kernels.histogram import flushed_of, sum_rows
 from spinney.growth.kernels.leaves import add_scores, leaf_sums
@@ -18,15 +18,15 @@ from spinney.growth.kernels.order import prune, put_in_order
 from spinney.growth.kernels.partition import mark_sides, partition
 from spinney.growth.kernels.quantize import make_entries, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
-    FINISHED, TOGETHER, Axis, Bag, Found, Lines, Rows, Rules, Sums, Table, Tasks, TreeArrays,
+    FINISHED, TOGETHER, Axis, Bag, Found, Lines, Rows, Sums, Table, Tasks, TreeArrays,
 )  # fmt: skip
+from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.schedule import share_out
 from spinney.growth.kernels.turns import go_on, set_apart
 from spinney.growth.kernels.units import search_children
 from spinney.jit import Member, inline, kernel, record
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import tail
-from spinney.binning.kernels.records import Codes
 from spinney.objectives.kernels.records import Gradients
 
 
