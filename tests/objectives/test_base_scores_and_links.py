@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -80,6 +82,20 @@ def test_links_give_values_and_probabilities():
     found = loss_of("softmax").link(table)
     np.testing.assert_allclose(found, oracles.probabilities(table.T).T, rtol=1e-13)
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-15)
+
+
+def test_one_score_has_the_probability_it_has_among_many_on_any_thread():
+    link = loss_of("log_loss").link
+    scores = np.concatenate([RNG.normal(size=40) * 5, [-800.0, 800.0, 0.0, -0.0]])
+    together = link(scores)
+
+    def alone(score):
+        return link(np.array([[score]]))
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(alone, scores))
+    assert {one.shape for one in found} == {(1, 1)}
+    assert np.concatenate(found).ravel().tobytes() == together.tobytes()
 
 
 def test_softmax_of_extreme_scores_is_one_and_zeros():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -19,8 +20,23 @@ def same(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return raw
 
 
+class _OneScore(threading.local):
+    """Memory for one score, bound once in each thread: checking a kernel's arguments takes longer than the kernel."""
+
+    def __init__(self) -> None:
+        self.given, self.result = np.zeros(1), np.zeros(1)
+        self.job = sigmoid_all.bind(1, self.given, self.result)
+
+
+_ONE = _OneScore()
+
+
 def logistic(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probability of the second class."""
+    if raw.size == 1:
+        _ONE.given[:] = raw.reshape(1)
+        run_alone(_ONE.job)
+        return _ONE.result.reshape(raw.shape).copy()
     raw = np.ascontiguousarray(raw)
     result = np.empty_like(raw)
     run_alone(sigmoid_all.bind(raw.size, raw, result))
