@@ -29,6 +29,8 @@ from spinney.training.early_stopping import EarlyStopping
 from spinney.training.learners import AddTree, Setup
 from spinney.tree import Tree, concatenate
 
+# Of a learning rate: below it floats lose their digits, and 1 / rate may be infinite.
+SMALLEST_RATE = float(np.finfo(np.float64).tiny)
 # Values (rows × columns) from which a training is shared among threads. The fewer the columns, the more rows there are to
 # partition for the same number of values, so below SHARE_COLUMNS more values are asked for, in proportion; trees of SHARE_LEAVES
 # ask for a third. Time of 20 rounds of 31 and of 255 leaves on one thread / on two: 500 × 50 .86, 1.01; 1 000 × 50 1.21, 1.38;
@@ -252,6 +254,11 @@ def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
     if not isinstance(dataset, Dataset):
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
     config = params if isinstance(params, Config) else parse(params)
+    if config.learning_rate < SMALLEST_RATE:
+        raise ParameterError(
+            f"learning_rate = {config.learning_rate:g} is too small: what a tree adds to the score would be lost; "
+            f"give {SMALLEST_RATE:.3g} or more, mostly .01 to .3"
+        )
     told = DATA_PARAMS if isinstance(params, Config) else resolve(params)
     own = {name: getattr(dataset.params, name) for name in DATA_PARAMS}
     for name in DATA_PARAMS:
