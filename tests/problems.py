@@ -12,6 +12,7 @@ from spinney.jit import barrier
 from spinney.jit.team import Team
 from spinney.objectives.kernels.records import BLOCK, Gradients
 from spinney.params import parse
+from spinney.sampling import Bag
 from spinney.tree import concatenate
 
 TREE_ARRAYS = ("feature", "threshold", "left", "default_left", "count")
@@ -133,10 +134,17 @@ def largest_of(pairs):
     return np.array([[size[first : first + BLOCK].max(axis=0) for first in range(0, len(size), BLOCK)]])
 
 
-def gradients_record(scores, pairs):
+def gradients_record(scores, pairs, unit=1.0):
     """Scores of one output and a copy of gradients, as growers take them."""
     largest = largest_of(pairs)
-    return Gradients(len(pairs), 1, largest.shape[1], scores, pairs[None].copy(), largest)
+    return Gradients(len(pairs), 1, largest.shape[1], unit, scores, pairs[None].copy(), largest)
+
+
+def grown(learner, seed=0, rate=0.1):
+    """A tree by a grower, which moves its scores."""
+    tree, by_leaf = learner.grow(0, seed, rate)
+    learner.add(by_leaf)
+    return tree
 
 
 def cuts_by_column(cuts):
@@ -147,18 +155,14 @@ def cuts_by_column(cuts):
 def fast_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None, threads=1):
     """A tree by the kernels; returns it and the scores that it moved from 0."""
     scores = np.zeros((1, dataset.rows))
+    seen = Bag.of_all(dataset.rows)
+    if bag is not None:
+        seen.rows[: len(bag)], seen.count = bag, len(bag)
+    config = parse(params)
     with Team(threads) as team:
-        grower = HistGrower(
-            dataset.matrix,
-            dataset.cuts,
-            parse(params),
-            unit,
-            gradients_record(scores, pairs),
-            team,
-        )
-        if bag is not None:
-            grower.bag[: len(bag)] = bag
-        return grower.grow(0, seed, None if bag is None else len(bag)), scores[0]
+        gradients = gradients_record(scores, pairs, unit)
+        grower = HistGrower(dataset.matrix, dataset.cuts, config, gradients, seen, team)
+        return grown(grower, seed, config.learning_rate), scores[0]
 
 
 def forest(data, pairs, params, threads, delay=0, trees=2, watch=None):
@@ -168,11 +172,12 @@ def forest(data, pairs, params, threads, delay=0, trees=2, watch=None):
         scores = np.zeros((1, data.rows))
         config = parse(params | {"max_bin": data.max_bin})
         grower = HistGrower(
-            data.matrix, data.cuts, config, 1.0, gradients_record(scores, pairs), team, prune=config.gamma > 0
-        )
+            data.matrix, data.cuts, config, gradients_record(scores, pairs), Bag.of_all(data.rows), team,
+            prune=config.gamma > 0,
+        )  # fmt: skip
         if watch is not None:
             watch(grower)
-        return concatenate([grower.grow(0, seed, None) for seed in range(trees)]), scores
+        return concatenate([grown(grower, seed, config.learning_rate) for seed in range(trees)]), scores
 
 
 def slow_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None):

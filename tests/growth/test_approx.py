@@ -12,6 +12,7 @@ from spinney.data import read_table
 from spinney.growth.approx import ApproxGrower
 from spinney.jit.team import Team
 from spinney.params import parse
+from spinney.sampling import Bag
 
 
 def propose_slowly(codes, hessian, bins, most, zero):
@@ -47,11 +48,11 @@ def proposed(table, hessian, most, threads, missing=False):
             zero,
             most,
             parse({"max_leaves": 4}),
-            1.0,
             problems.gradients_record(scores, pairs),
+            Bag.of_all(given.rows),
             team,
         )
-        grower.grow(0, 1, None)
+        problems.grown(grower, seed=1)
     return cuts, zero, grower
 
 

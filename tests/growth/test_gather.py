@@ -9,7 +9,7 @@ from spinney.binning.entries import split8
 from spinney.binning.kernels.records import Codes
 from spinney.growth import gather
 from spinney.growth.kernels.gather import gather as gather_rows
-from spinney.growth.kernels.records import Bag, Control, Gathered
+from spinney.growth.kernels.records import Control, Gathered, HistBag
 from spinney.jit import Member
 from spinney.training import boosting
 
@@ -162,7 +162,7 @@ def test_copies_hold_the_codes_and_gradients_of_the_bag(kind, wide, in_bag):
     control = Control.zeros(1)
     control[0].in_bag = in_bag
     gathered = Gathered(codes, *words, own_pairs.ravel())
-    whole = Bag(rows, control, bag, by_row.ravel().view(np.int64), gathered)
+    whole = HistBag(rows, control, bag, by_row.ravel().view(np.int64), gathered)
     for rank in range(3):
         gather_rows(Member(rank, 3, np.zeros(32, np.int64)), whole, pairs[1].ravel())
     assert np.array_equal(own[:in_bag], by_row[bag])

@@ -5,12 +5,13 @@ import pytest
 import scipy.sparse
 
 import spinney as sp
-from problems import gradients_record
+from problems import gradients_record, grown
 from spinney.growth.grower import HistGrower
 from spinney.growth.kernels.spine import SPINE
 from spinney.growth.kernels.walk import BATCH
 from spinney.jit.team import Team
 from spinney.params import parse
+from spinney.sampling import Bag
 
 
 def grow_and_walk(table, params, threads, gradients=None, **given):
@@ -20,13 +21,15 @@ def grow_and_walk(table, params, threads, gradients=None, **given):
         gradients = np.random.default_rng(3).normal(size=data.rows)
     pairs = np.stack([gradients, np.ones(data.rows)], axis=1).astype(np.float32)
     with Team(threads) as team:
-        grown, walked = np.zeros((2, 1, data.rows))
+        moved, walked = np.zeros((2, 1, data.rows))
         config = parse(params | {"max_bin": data.max_bin})
-        one = HistGrower(data.matrix, data.cuts, config, 1.0, gradients_record(grown, pairs), team)
+        one = HistGrower(
+            data.matrix, data.cuts, config, gradients_record(moved, pairs), Bag.of_all(data.rows), team
+        )
         walk = one.walk(data.matrix, walked)
-        tree = one.grow(0, 1, None)
+        tree = grown(one, seed=1)
         team.run(walk)
-    return tree, grown[0], walked[0]
+    return tree, moved[0], walked[0]
 
 
 def one_hot(rows, rng, missing):

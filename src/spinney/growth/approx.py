@@ -16,11 +16,12 @@ from spinney.binning.matrix import BinnedMatrix, row_stride
 from spinney.growth.grower import HistGrower
 from spinney.growth.kernels.proposal import NewCodes, Proposal, move_codes, propose
 from spinney.growth.kernels.records import Parts
-from spinney.growth.refit import AllRows
+from spinney.growth.leaf_values import NEWTON, LeafValues
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
+from spinney.sampling import Bag
 from spinney.tree import Tree
 
 
@@ -52,7 +53,7 @@ class ApproxGrower:
         Fine bin of 0 where absent entries are 0, else -1.
     most : int
         Bins of a column in one tree.
-    config, weight_unit, gradients, team, all_rows
+    config, gradients, bag, team, values
         As for `HistGrower`.
     """
 
@@ -63,33 +64,34 @@ class ApproxGrower:
         zero: NDArray[np.int64],
         most: int,
         config: Config,
-        weight_unit: float,
         gradients: Gradients,
+        bag: Bag,
         team: Team,
-        all_rows: AllRows | None = None,
+        values: LeafValues = NEWTON,
     ) -> None:
         self._team, self._fine = team, matrix
         # Categories are never joined.
         bins = np.where(cuts.categorical != 0, matrix.bins, np.minimum(matrix.bins, most))
         self._coarse = _room(matrix, bins)
         self._cuts = TreeCuts(cuts, int(max(most, bins.max())))
-        self._grower = HistGrower(
-            self._coarse, self._cuts, config, weight_unit, gradients, team, prune=True, all_rows=all_rows
-        )
-        self.bag = self._grower.bag
+        self._grower = HistGrower(self._coarse, self._cuts, config, gradients, bag, team, values, prune=True)
         self._fine_cut = np.empty(self._grower.tree.max_nodes, np.int32)
         self._propose = self._bind(zero, gradients)
 
-    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
-        """Grow one tree for an output and add it to the scores; see `HistGrower.grow`."""
+    def grow(self, output: int, seed: int, rate: float) -> tuple[Tree, LeafRows | None]:
+        """Grow one tree for an output; see `HistGrower.grow`."""
         self._grower.control["output"] = output
         for job in self._propose:
             self._team.run(job)
-        tree = self._grower.grow(output, seed, in_bag)
+        tree, by_leaf = self._grower.grow(output, seed, rate)
         inner = tree.feature >= 0
         found = self._grower.tree.cut_bin[: tree.nodes][inner]
         self._fine_cut[: tree.nodes][inner] = self._cuts.fine_bin(tree.feature[inner], found)
-        return tree
+        return tree, by_leaf
+
+    def add(self, by_leaf: LeafRows | None) -> None:
+        """Move the scores by the latest tree; see `HistGrower.add`."""
+        self._grower.add(by_leaf)
 
     def walk(self, matrix: BinnedMatrix, scores: NDArray[np.float64]) -> Bound:
         """A job that adds the latest tree to the scores of other rows in the same fine bins."""

@@ -9,10 +9,11 @@ from spinney.binning.sorted import SortedColumns
 from spinney.growth.kernels.exact import ExactBag, ExactRows, grow_exact
 from spinney.growth.kernels.records import Chosen
 from spinney.growth.kernels.scan import SortedLines
-from spinney.growth.refit import AllRows, refit
+from spinney.growth.leaf_values import NEWTON, Finish, LeafValues
 from spinney.growth.room import (
     control_room,
     found_room,
+    leaf_rows_room,
     nodes_of,
     set_control,
     table_room,
@@ -23,9 +24,9 @@ from spinney.growth.room import (
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
-from spinney.sampling.columns import draw_columns
+from spinney.sampling import Bag, draw_columns
 from spinney.tree import Sets, Tree
 
 
@@ -40,8 +41,13 @@ class ExactGrower:
         Parameters of a tree.
     candidates : int
         Cuts that a node tries in a column, spaced by hessian; 0 for every value.
-    weight_unit, gradients, team, all_rows
+    gradients, bag, team, values
         As for `HistGrower`.
+
+    Attributes
+    ----------
+    finish : Finish
+        The last steps of a tree. Only whoever holds the table can lead rows outside the bag to their leaves.
     """
 
     def __init__(
@@ -49,50 +55,40 @@ class ExactGrower:
         data: SortedColumns,
         config: Config,
         candidates: int,
-        weight_unit: float,
         gradients: Gradients,
+        bag: Bag,
         team: Team,
-        all_rows: AllRows | None = None,
+        values: LeafValues = NEWTON,
     ) -> None:
-        self._data, self._team, self._unit = data, team, weight_unit
+        self._data, self._team, self._bag, self._unit = data, team, bag, gradients.unit
         columns = data.columns
         self._choice = ColumnChoice(config, columns)
         self._column_count = self._choice.drawn(config.colsample_bytree, columns)
-        self._rules = rules_of(config, data.rows, self._choice, self._column_count, weight_unit, True)
-        self.bag = np.empty(data.rows, np.int32)
+        self._rules = rules_of(config, data.rows, self._choice, self._column_count, self._unit, True)
         self.control = control_room()
         self._chosen = room(Chosen, columns=columns)
         self._own = np.zeros(team.size + 1, np.int64)
         self._use(np.arange(columns))
         max_nodes = 2 * self._rules.limits.max_leaves
         self._table, self._tree = table_room(max_nodes, 1), tree_room(max_nodes)
+        self._by_leaf = leaf_rows_room(data.rows, max_nodes)
         self._job = self._bind(candidates, gradients)
-        self.leaves = np.empty(0 if all_rows is None else data.rows, np.int32)
-        self._refit = (
-            None
-            if all_rows is None
-            else refit(all_rows, self.control, self._rules, self._table, self._tree, self.leaves, team)
+        self.finish = Finish(
+            values, self.control, self._rules, self._table, self._tree, self._by_leaf, gradients, team
         )
 
-    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
-        """Grow one tree for an output and, if it saw all rows, add it to their scores.
-
-        `in_bag` is the number of rows at the front of `bag` that the tree may see, None for all rows.
-        """
+    def grow(self, output: int, seed: int, rate: float) -> LeafRows:
+        """Grow one tree for an output on the bag's rows; returns these by leaf."""
         data = self._data
-        set_control(self.control, output, seed, data.rows, in_bag)
+        set_control(self.control, output, seed, self._bag, rate)
         if self._column_count < data.columns:
             self._use(draw_columns(data.columns, self._column_count, seed, self._choice.weights))
         self._team.run(self._job)
-        return self._copy_tree(nodes_of(self.control))
+        return self._by_leaf
 
-    def refit(self) -> Tree:
-        """Compute the latest tree's values again, from the leaves of all rows in `leaves`, and add it to the scores."""
-        assert self._refit is not None
-        self._team.run(self._refit)
-        return self._copy_tree(nodes_of(self.control))
-
-    def _copy_tree(self, nodes: int) -> Tree:
+    def tree(self) -> Tree:
+        """Copy the latest tree."""
+        nodes = nodes_of(self._by_leaf)
         parts = tree_parts(self._tree, nodes, self._unit)
         feature, below = parts["feature"], self._tree.cut_bin[:nodes]
         inner = feature >= 0
@@ -119,7 +115,7 @@ class ExactGrower:
         found = found_room(threads, columns, self._rules)
         job: Bound = grow_exact.bind(
             candidates,
-            ExactBag(rows, self.control, self.bag),
+            ExactBag(rows, self.control, self._bag.rows),
             sorted_columns,
             self._chosen,
             gradients,
@@ -130,6 +126,7 @@ class ExactGrower:
                 threads=threads,
                 columns=columns,
                 own=self._own,
+                by_leaf=self._by_leaf,
                 sorted_columns=sorted_columns,
                 table=table,
             ),

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth.axis import TreeAxis
 from spinney.growth.gather import gathered_room
-from spinney.growth.kernels.records import PLANES, SPARE_SLOTS, Bag, Lines, Rows, Sums
+from spinney.growth.kernels.records import PLANES, SPARE_SLOTS, HistBag, Lines, Rows, Sums
 from spinney.growth.kernels.tree import grow_tree
 from spinney.growth.kernels.turns import AHEAD
 from spinney.growth.kernels.walk import BinTree, Goal, WalkRoom, add_tree
-from spinney.growth.refit import AllRows, refit
+from spinney.growth.leaf_values import NEWTON, Finish, LeafValues
 from spinney.growth.room import (
     control_room,
     found_room,
+    leaf_rows_room,
     nodes_of,
     set_control,
     table_room,
@@ -29,9 +30,9 @@ from spinney.growth.room import (
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
-from spinney.sampling.columns import draw_columns
+from spinney.sampling import Bag, draw_columns
 from spinney.tree import Sets, Tree
 
 # Bytes of histograms kept so that a sibling can be found by subtraction. Beyond it both children are summed from their
@@ -64,16 +65,16 @@ class HistGrower:
         The training rows.
     config : Config
         Parameters of a tree.
-    weight_unit : float
-        Power of two by which the weights were divided; penalties are divided by it too, gains multiplied.
     gradients : Gradients
-        Gradients, rewritten by the objective before each tree, and scores, moved by its leaf values.
+        Gradients, rewritten by the objective before each tree, and scores.
+    bag : Bag
+        The rows that the next tree sees.
     team : Team
         The threads to grow with.
+    values : LeafValues
+        Where leaf values come from.
     prune : bool
         Whether gamma prunes the finished tree from below, instead of holding back its growth.
-    all_rows : AllRows, optional
-        What leaf values are computed from. Without it, from the rows that a tree sees.
     """
 
     def __init__(
@@ -81,18 +82,18 @@ class HistGrower:
         matrix: BinnedMatrix,
         cuts: Thresholds,
         config: Config,
-        weight_unit: float,
         gradients: Gradients,
+        bag: Bag,
         team: Team,
+        values: LeafValues = NEWTON,
         prune: bool = False,
-        all_rows: AllRows | None = None,
     ) -> None:
-        self._matrix, self._cuts, self._team, self._unit = matrix, cuts, team, weight_unit
+        self._matrix, self._cuts, self._team, self._bag = matrix, cuts, team, bag
+        self._unit = gradients.unit
         self._choice = ColumnChoice(config, matrix.columns)
         self._column_count = self._choice.drawn(config.colsample_bytree, matrix.columns)
         self._axis = TreeAxis(matrix.features, matrix.wide)
-        self._rules = rules_of(config, matrix.rows, self._choice, self._column_count, weight_unit, prune)
-        self.bag = np.empty(matrix.rows, np.int32)
+        self._rules = rules_of(config, matrix.rows, self._choice, self._column_count, self._unit, prune)
         self.control = control_room()
         # Bits for every category of the column that has most of them.
         self._words = -(-int((matrix.bins * cuts.categorical).max()) // 64)
@@ -101,15 +102,13 @@ class HistGrower:
         max_nodes = 2 * (leaves + self.most_ahead)
         self._table = table_room(max_nodes, self._slots(), self.most_ahead, self._words)
         self.tree = tree_room(max_nodes)
+        self._by_leaf = leaf_rows_room(matrix.rows, max_nodes)
         self._job = self._bind(gradients, config)
         self._walk_room = room(WalkRoom, threads=team.size, tree=self.tree)
-        found = np.empty(0 if all_rows is None else matrix.rows, np.int32)
-        scores = gradients.scores
-        self._after = [self.walk(matrix, scores, leaves=found)]
-        if all_rows is not None:
-            self._after.append(
-                refit(all_rows, self.control, self._rules, self._table, self.tree, found, team)
-            )
+        self._finish = Finish(
+            values, self.control, self._rules, self._table, self.tree, self._by_leaf, gradients, team
+        )
+        self._walk = self.walk(matrix, gradients.scores, leaves=self._finish.leaves)
 
     def _slots(self) -> int:
         """How many histograms are kept."""
@@ -123,20 +122,29 @@ class HistGrower:
         slots = kept // (PLANES * 4 * max(total, 1)) - beside
         return int(max(1, min(self._rules.limits.max_leaves + self.most_ahead, slots)))
 
-    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
-        """Grow one tree for an output and add it to the scores.
+    def grow(self, output: int, seed: int, rate: float) -> tuple[Tree, LeafRows | None]:
+        """Grow one tree for an output on the bag's rows: the tree, and all rows by leaf, None where they are not known.
 
-        `in_bag` is the number of rows at the front of `bag` that the tree may see, None for all rows.
+        `rate` is the factor on leaf values. The rows by leaf stand in memory that the next tree uses again.
         """
         matrix = self._matrix
-        set_control(self.control, output, seed, matrix.rows, in_bag)
+        set_control(self.control, output, seed, self._bag, rate)
         if self._column_count < matrix.columns:
             self._axis.use(draw_columns(matrix.columns, self._column_count, seed, self._choice.weights))
         self._team.run(self._job)
-        if in_bag is not None:
-            for job in self._after:
-                self._team.run(job)
-        return self._copy_tree(nodes_of(self.control))
+        all_rows = self._bag.count is None
+        if self._finish.refits and not all_rows:
+            self._team.run(self._walk)
+            self._finish.refit()
+        self._finish.renew()
+        return self._copy_tree(nodes_of(self._by_leaf)), self._by_leaf if all_rows else None
+
+    def add(self, by_leaf: LeafRows | None) -> None:
+        """Move the scores by the latest tree: those of its rows by leaf or, where these are not known, of rows that walk it."""
+        if by_leaf is None and not self._finish.refits:
+            self._team.run(self._walk)
+        else:
+            self._finish.add(by_leaf)
 
     def walk(
         self,
@@ -155,7 +163,7 @@ class HistGrower:
         by_bin = BinTree(
             max_nodes=tree.max_nodes,
             words=self._words,
-            control=self.control,
+            grown=self._by_leaf.grown,
             feature=tree.feature,
             cut_bin=tree.cut_bin if cut_bin is None else cut_bin,
             left=tree.left,
@@ -195,10 +203,10 @@ class HistGrower:
         features, axis, rules = matrix.features, self._axis.record, self._rules
         data = matrix.binned(self._cuts.categorical)
         sides = 1 + max(int(features.group_codes.max(initial=0)), int(features.codes.max()))
-        bag = Bag(
+        bag = HistBag(
             rows=matrix.rows,
             control=self.control,
-            chosen=self.bag,
+            chosen=self._bag.rows,
             row_words=matrix.by_row.view(np.int64),
             gathered=gathered_room(matrix, config),
         )
@@ -209,7 +217,7 @@ class HistGrower:
             axis,
             gradients,
             rules,
-            room(Rows, rows=matrix.rows, threads=threads, data=data, table=table),
+            room(Rows, rows=matrix.rows, threads=threads, by_leaf=self._by_leaf, data=data, table=table),
             room(Sums, threads=threads, slots=table.slots, packed_size=self._axis.packed_size, axis=axis),
             found,
             room(Lines, width=self._axis.width, found=found),

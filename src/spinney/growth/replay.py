@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from spinney.binning.cuts import Cuts
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth.kernels.walk import BinTree, Goal, WalkRoom, add_tree
-from spinney.growth.room import control_room
 from spinney.jit import room
 from spinney.jit.team import Team
+from spinney.objectives.kernels.records import Grown
 from spinney.tree import Tree
 
 
@@ -40,8 +40,6 @@ def replay(
 
 def _by_bin(tree: Tree, output: int, cuts: Cuts) -> BinTree:
     """A tree whose splits are "bin <= b", and sets of bins."""
-    control = control_room()
-    control["output"], control["nodes"] = output, tree.nodes
     numeric = (tree.feature >= 0) & (cuts.categorical[tree.feature] == 0)
     cut_bin = np.zeros(tree.nodes, np.int32)
     cut_bin[numeric] = cuts.bins_below(tree.feature[numeric], tree.threshold[numeric])
@@ -53,7 +51,7 @@ def _by_bin(tree: Tree, output: int, cuts: Cuts) -> BinTree:
     return BinTree(
         max_nodes=tree.nodes,
         words=words,
-        control=control,
+        grown=np.array([(output, tree.nodes)], Grown.dtype),
         feature=tree.feature,
         cut_bin=cut_bin,
         left=tree.left,

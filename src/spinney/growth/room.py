@@ -11,6 +11,8 @@ from spinney.growth.kernels import records
 from spinney.growth.kernels.records import Found, Parts, Table, Tasks, TreeArrays
 from spinney.growth.kernels.rules import Rules
 from spinney.jit import room
+from spinney.objectives.kernels.records import LeafRows
+from spinney.sampling import Bag
 
 Control = Any  # an array of one records.Control
 _PARTS = ("feature", "left", "default_left", "value", "gain", "cover", "count")
@@ -22,15 +24,19 @@ def control_room() -> Control:
     return np.zeros(1, records.Control.dtype)
 
 
-def set_control(control: Control, output: int, seed: int, rows: int, in_bag: int | None) -> None:
-    """Say what the next tree is for; `in_bag` is None where it sees all rows."""
-    all_rows = in_bag is None
-    control[0] = (output, seed, rows if in_bag is None else in_bag, all_rows, 0)
+def set_control(control: Control, output: int, seed: int, bag: Bag, rate: float) -> None:
+    """Say what the next tree is for, which rows it sees, and the factor on its leaf values."""
+    control[0] = (output, seed, len(bag.rows) if bag.count is None else bag.count, bag.count is None, rate)
 
 
-def nodes_of(control: Control) -> int:
+def leaf_rows_room(rows: int, max_nodes: int) -> LeafRows:
+    """Memory for the rows of a tree by leaf."""
+    return room(LeafRows, rows=rows, max_nodes=max_nodes)
+
+
+def nodes_of(by_leaf: LeafRows) -> int:
     """How many nodes the latest tree has."""
-    return int(control["nodes"][0])
+    return int(by_leaf.grown["nodes"][0])
 
 
 def table_room(max_nodes: int, slots: int, most_ahead: int = 0, words: int = 0) -> Table:

@@ -115,7 +115,6 @@ def rules_of(
             reg_lambda=config.reg_lambda / unit,
             reg_alpha=config.reg_alpha / unit,
             max_step=config.max_delta_step,
-            learning_rate=config.learning_rate,
             bounded=int(choice.bounded),
         ),
         CategoryRules(

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
-def gradients_room(scores: NDArray[np.float64]) -> Gradients:
-    """Memory for the gradients of these scores, outputs × rows.
+def gradients_room(scores: NDArray[np.float64], unit: float = 1.0) -> Gradients:
+    """Memory for the gradients of these scores, outputs × rows; `unit` is the power of two by which weights were divided.
 
     Examples
     --------
@@ -19,4 +19,4 @@ def gradients_room(scores: NDArray[np.float64]) -> Gradients:
     outputs, rows = scores.shape
     blocks = -(-rows // BLOCK)
     pairs = np.empty((outputs, rows, 2), np.float32)
-    return Gradients(rows, outputs, blocks, scores, pairs, np.empty((outputs, blocks, PAIR)))
+    return Gradients(rows, outputs, blocks, unit, scores, pairs, np.empty((outputs, blocks, PAIR)))

@@ -4,8 +4,9 @@ Enters: a seed, the rows that may be drawn, for some rules their gradients. Leav
 gradients that are scaled so that the drawn rows stand for all. Must not know: trees.
 """
 
+from spinney.sampling.bag import Bag
 from spinney.sampling.columns import draw_columns
 from spinney.sampling.gradient import GradientSampler
 from spinney.sampling.uniform import UniformSampler
 
-__all__ = ["GradientSampler", "UniformSampler", "draw_columns"]
+__all__ = ["Bag", "GradientSampler", "UniformSampler", "draw_columns"]

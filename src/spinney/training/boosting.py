@@ -16,13 +16,14 @@ from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.growth.grower import most_threads
+from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.model import Model
 from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, checked_rounds, parse, placed, resolve
-from spinney.sampling import GradientSampler, UniformSampler
+from spinney.sampling import Bag, GradientSampler, UniformSampler
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks
 from spinney.training.early_stopping import EarlyStopping
@@ -126,15 +127,15 @@ class _Boosting:
         labels, unit = _scaled_weights(labels, config)
         self._base_score = self._start(labels)
         scores = _starting_scores(labels, self._base_score, "dataset")
-        self._gradients = gradients_room(scores)
+        self._gradients = gradients_room(scores, unit)
         self._kept = self._gradients
         if config.leaf_values == "all" and config.sampling_method != "uniform":
-            self._kept = gradients_room(scores)
+            self._kept = gradients_room(scores, unit)
         self._fill = self._objective.gradients(labels, self._gradients, team.size)
-        all_rows = learners.all_rows(config, labels, self._kept)
-        self._learner = learners.get(Setup(dataset, by_place, unit, self._gradients, all_rows, team))
+        values = LeafValues(learners.all_rows(config, labels, self._kept))
+        self._bag = Bag.of_all(labels.rows)
+        self._learner = learners.get(Setup(dataset, by_place, self._gradients, self._bag, values, team))
         self._eligible = _eligible_rows(labels, config.subsample)
-        self._in_bag: int | None = None
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
         self._metrics = metrics.metrics_of(config)
 
@@ -164,10 +165,10 @@ class _Boosting:
         if self._kept is not self._gradients:
             self._kept.pairs[:], self._kept.largest[:] = self._gradients.pairs, self._gradients.largest
         seed = self._config.random_state * 1_000_003 + done
-        in_bag = self._draw(done, _seed(seed, 0))
+        self._draw(done, _seed(seed, 0))
         trees = []
         for output in range(self._outputs):
-            tree = self._learner.grow(output, _seed(seed, output + 1), in_bag)
+            tree, by_leaf = self._learner.grow(output, _seed(seed, output + 1), self._config.learning_rate)
             if not (np.isfinite(tree.gain).all() and np.isfinite(tree.cover).all()):
                 raise DataError(
                     "weight times the target is beyond what can be trained on; divide the weights, or the target"
@@ -178,40 +179,40 @@ class _Boosting:
                     f"learning_rate = {self._config.learning_rate:g} is too large for this target"
                 )
             trees.append(tree)
+            self._learner.add(tree, by_leaf, output)
             for watched in self._watched.values():
                 if watched.add is not None:
                     watched.add(tree, output)
         return trees
 
-    def _draw(self, done: int, seed: int) -> int | None:
-        """Choose the rows of a round: how many of them are in the bag, None for all."""
+    def _draw(self, done: int, seed: int) -> None:
+        """Put the rows of a round into the bag."""
         config = self._config
         warming_up = config.goss_warm_up and done <= 1.0 / config.learning_rate
         if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
             if self._eligible is not None and (config.subsample < 1 or done == 1):
-                self._in_bag = self._uniform.draw(config.subsample, seed)
-            return self._in_bag
+                self._bag.count = self._uniform.draw(config.subsample, seed)
+            return
         sampler = self._sampler
         if config.sampling_method == "goss":
-            drawn = sampler.goss(config.top_rate, config.other_rate, seed)
+            self._bag.count = sampler.goss(config.top_rate, config.other_rate, seed)
         elif config.sampling_method == "weighted":
-            drawn = sampler.weighted(config.subsample, seed)
+            self._bag.count = sampler.weighted(config.subsample, seed)
         else:
-            drawn = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
+            self._bag.count = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
         self._team.run(find_largest.bind(self._gradients))
-        return drawn
 
     @cached_property
     def _uniform(self) -> UniformSampler:
         assert self._eligible is not None
-        return UniformSampler(self._eligible, self._learner.bag, self._team)
+        return UniformSampler(self._eligible, self._bag.rows, self._team)
 
     @cached_property
     def _sampler(self) -> GradientSampler:
         eligible = self._eligible
         if eligible is None:
             eligible = np.arange(self._dataset.rows, dtype=np.int32)
-        return GradientSampler(eligible, self._gradients.pairs, self._learner.bag, self._team)
+        return GradientSampler(eligible, self._gradients.pairs, self._bag.rows, self._team)
 
     def _evaluate(self) -> dict[str, dict[str, float]]:
         return {

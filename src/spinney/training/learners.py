@@ -17,11 +17,12 @@ from spinney.errors import ParameterError
 from spinney.growth.approx import ApproxGrower
 from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
-from spinney.growth.refit import AllRows
+from spinney.growth.leaf_values import AllRows, LeafValues
 from spinney.jit.team import Team
 from spinney.model.predict import Predictor
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
+from spinney.sampling import Bag
 from spinney.tree import Tree, concatenate
 
 AddTree = Callable[[Tree, int], None]
@@ -30,10 +31,14 @@ AddTree = Callable[[Tree, int], None]
 class Learner(Protocol):
     """Grows trees on one data set."""
 
-    bag: NDArray[np.int32]
+    def grow(self, output: int, seed: int, rate: float) -> tuple[Tree, LeafRows | None]:
+        """Grow a tree for an output on the bag's rows, with `rate` as factor on its leaf values.
 
-    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
-        """Grow a tree for an output on the first `in_bag` rows of `bag`, None for all rows, and move the scores of all rows."""
+        Gives the tree, and all rows by leaf, None where the bag is not all of them.
+        """
+
+    def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
+        """Move the scores of all rows by the latest tree. Where their leaves are not known, they walk it."""
 
     def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
         """What adds the latest tree to the scores of other rows, whose data set is called `what` in messages."""
@@ -45,9 +50,9 @@ class Setup:
 
     dataset: Dataset
     config: Config  # with columns by position
-    weight_unit: float  # the power of two by which weights were divided
     gradients: Gradients
-    all_rows: AllRows | None  # what leaf values are computed from, if not from the rows that a tree sees
+    bag: Bag  # the rows that the next tree sees
+    values: LeafValues
     team: Team
 
 
@@ -67,11 +72,12 @@ class _Hist:
     def __init__(self, given: Setup) -> None:
         self._team, data = given.team, given.dataset
         self._grower = HistGrower(
-            data.matrix, data.cuts, given.config, given.weight_unit, given.gradients, given.team,
-            all_rows=given.all_rows,
-        )  # fmt: skip
-        self.bag = self._grower.bag
+            data.matrix, data.cuts, given.config, given.gradients, given.bag, given.team, given.values
+        )
         self.grow = self._grower.grow
+
+    def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
+        self._grower.add(by_leaf)
 
     def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
         data.release()
@@ -86,10 +92,12 @@ class _Approx:
         self._team, self._fine = given.team, given.dataset.fine(given.team)
         self._grower = ApproxGrower(
             self._fine.matrix, self._fine.cuts, self._fine.zero, candidates_of(given.config), given.config,
-            given.weight_unit, given.gradients, given.team, given.all_rows,
+            given.gradients, given.bag, given.team, given.values,
         )  # fmt: skip
-        self.bag = self._grower.bag
         self.grow = self._grower.grow
+
+    def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
+        self._grower.add(by_leaf)
 
     def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
         walk = self._grower.walk(data.fine_like(self._fine, self._team, what).matrix, scores)
@@ -112,22 +120,32 @@ class _Sorted:
         table = dataset.table()
         candidates = 0 if method == "exact" else candidates_of(config)
         self._grower = ExactGrower(
-            dataset.sorted_columns(team.size), config, candidates, given.weight_unit, given.gradients, team, given.all_rows
-        )  # fmt: skip
-        self.bag = self._grower.bag
-        self._add = self._adder(table, given.gradients.scores, team.size)
-        self._table, self._threads, self._refit = table, team.size, given.all_rows is not None
+            dataset.sorted_columns(team.size),
+            config,
+            candidates,
+            given.gradients,
+            given.bag,
+            team,
+            given.values,
+        )
+        self._finish, self._bag = self._grower.finish, given.bag
+        self._walk = self._adder(table, given.gradients.scores, team.size)
+        self._table, self._threads = table, team.size
 
-    def grow(self, output: int, seed: int, in_bag: int | None) -> Tree:
-        tree = self._grower.grow(output, seed, in_bag)
-        if in_bag is None:
-            return tree
-        if self._refit:
-            walker = Predictor(concatenate([tree]), self._absent)
-            self._grower.leaves[:] = walker.leaf_indices(self._table, 1, self._threads)[:, 0]
-            return self._grower.refit()
-        self._add(tree, output)
-        return tree
+    def grow(self, output: int, seed: int, rate: float) -> tuple[Tree, LeafRows | None]:
+        by_leaf, all_rows = self._grower.grow(output, seed, rate), self._bag.count is None
+        if self._finish.refits and not all_rows:
+            walker = Predictor(concatenate([self._grower.tree()]), self._absent)
+            self._finish.leaves[:] = walker.leaf_indices(self._table, 1, self._threads)[:, 0]
+            self._finish.refit()
+        self._finish.renew()
+        return self._grower.tree(), by_leaf if all_rows else None
+
+    def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
+        if by_leaf is None and not self._finish.refits:
+            self._walk(tree, output)
+        else:
+            self._finish.add(by_leaf)
 
     def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
         return self._adder(data.table(what), scores, self._threads)

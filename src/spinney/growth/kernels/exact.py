@@ -18,7 +18,7 @@ from spinney.growth.kernels.records import PART, Chosen, Control, Found, Range, 
 from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.scan import ROW_MASK, Column, SortedLines, search_sorted, sorted_line_of
 from spinney.growth.kernels.turns import go_on
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
@@ -49,9 +49,9 @@ class ExactRows:
     ranges: out(Range["table.max_nodes * columns"])
     amounts: out(i64["rows"])  # gradient << 32 | hessian
     sides: out(u8["rows"])  # 1: goes left, or is in the bag
-    members: out(i32["rows"])
     spare_members: out(i32["rows"])
     member_ranges: out(Range["table.max_nodes"])
+    by_leaf: LeafRows  # its members are listed by node while the tree grows
 
 
 @record
@@ -93,7 +93,7 @@ def take_amounts(team, bag, pairs, scales, rows, parts):
         g = np.int64(math.floor(float(pairs[2 * row]) * scales.g + 0.5))
         h = np.int64(math.floor(float(pairs[2 * row + 1]) * scales.h + 0.5))
         rows.amounts[row] = (g << 32) | h
-        rows.members[i] = row
+        rows.by_leaf.members[i] = row
         rows.sides[row] = 1
         g_sum += g
         h_sum += h
@@ -162,12 +162,12 @@ def mark_rows(task, sorted_columns, rows):
         if rest < ranks:
             other = 1 if rest <= cut else 0
         for i in range(first, last):
-            rows.sides[rows.members[i]] = other
+            rows.sides[rows.by_leaf.members[i]] = other
     for i in range(begin, end):
         entry = rows.entries[i]
         rank = entry >> 32
         rows.sides[entry & ROW_MASK] = default if rank == ranks else (1 if rank <= cut else 0)
-    middle = part_entries(rows.members, rows.spare_members, first, last, rows.sides)
+    middle = part_entries(rows.by_leaf.members, rows.spare_members, first, last, rows.sides)
     left = rows.member_ranges[task.child]
     right = rows.member_ranges[task.child + 1]
     left.begin = first
@@ -237,15 +237,23 @@ def next_node(work):
 
 
 @inline
-def finish(rules, table, tree):
-    """Prune the tree and write it down (thread 0)."""
+def finish(rules, control, rows, table, tree):
+    """Prune the tree and write it down, and say where the rows of its leaves stand (thread 0)."""
     put_in_order(table)
     if rules.limits.least_gain > 0.0:
         prune(rules.limits.least_gain, table)
     for number in range(table.state[0].made):
         table.exact_g[number] = table.nodes[number].sum_g
         table.exact_h[number] = table.nodes[number].sum_h
-    write_tree(table, rules, tree)
+    write_tree(table, rules, control.rate, tree)
+    by_leaf = rows.by_leaf
+    by_leaf.grown[0].output = control.output
+    by_leaf.grown[0].nodes = table.state[0].used
+    for number in range(table.state[0].used):
+        node = table.order[number]
+        leaf = table.nodes[node].child == 0
+        by_leaf.begin[number] = rows.member_ranges[node].begin if leaf else 0
+        by_leaf.end[number] = rows.member_ranges[node].end if leaf else 0
 
 
 @inline
@@ -268,7 +276,7 @@ def grow_exact(
     team: Member, candidates: i64, bag: ExactBag, sorted_columns: SortedColumns, axis: Chosen, gradients: Gradients,
     rules: Rules, rows: ExactRows, found: Found, lines: SortedLines, tasks: Tasks, table: Table, tree: TreeArrays,
 ):
-    """Grow one tree on the bag's rows, write it to `tree`, and add it to the scores if the bag is all rows."""
+    """Grow one tree on the bag's rows, write it to `tree`, and list its rows by leaf."""
     control = bag.control[0]
     in_bag = control.in_bag
     all_rows = control.all_rows != 0
@@ -297,14 +305,4 @@ def grow_exact(
     if not split_leaves(candidates, control.seed, work):
         return
     if team.rank == 0:
-        finish(rules, table, tree)
-        control.nodes = table.state[0].used
-    if all_rows:
-        if not meet(team.sync, team.size):
-            return
-        scores = tail(gradients.scores, gradients.rows * output)
-        for number in range(team.rank, table.state[0].used, team.size):
-            node = table.order[number]
-            if table.nodes[node].child == 0:
-                for i in range(rows.member_ranges[node].begin, rows.member_ranges[node].end):
-                    scores[rows.members[i]] += tree.value[number]
+        finish(rules, control, rows, table, tree)

@@ -1,23 +1,36 @@
-"""Rows by leaf: what every thread does for its own rows when a tree is finished. A node's number is its place in `order`."""
+"""Rows by leaf of a finished tree: their sums, and their scores. A node's number is its place in `order`."""
 
 import numpy as np
 
-from spinney.jit.inline import inline
-from spinney.jit.intrinsics import atomic_add, prefetch
+from spinney.growth.kernels.records import TreeArrays
+from spinney.jit import Member, inline, kernel
+from spinney.jit.intrinsics import atomic_add, prefetch, tail
+from spinney.objectives.kernels.records import Gradients, LeafRows
 
 AHEAD = 16
 
 
 @inline
-def leaf_sums(team, rows, pairs, table):
-    """Add this thread's rows to the exact sums of their leaves: 64-bit fixed point, in any order."""
+def leaf_sums(team, rows, bag, gathered, pairs, table):
+    """List this thread's rows by leaf, and add them to the exact sums of their leaves: 64-bit fixed point, in any order."""
     scales = table.scales[0]
     scale_g = scales.exact_g
     scale_h = scales.exact_h
     entries = rows.entries
+    by_leaf = rows.by_leaf
+    before = np.int64(0)
     for number in range(table.state[0].used):
         node = table.order[number]
-        if table.nodes[node].child == 0:
+        leaf = table.nodes[node].child == 0
+        if team.rank == 0:
+            by_leaf.begin[number] = before
+            by_leaf.end[number] = before + table.nodes[node].count if leaf else before
+        if leaf:
+            to = before
+            for t in range(team.rank):
+                other = rows.ranges[node * team.size + t]
+                to += other.end - other.begin
+            before += table.nodes[node].count
             own = rows.ranges[node * team.size + team.rank]
             begin = own.begin
             end = own.end
@@ -25,23 +38,26 @@ def leaf_sums(team, rows, pairs, table):
             h = 0
             for i in range(begin, end):
                 prefetch(pairs, 2 * (entries[min(i + AHEAD, end - 1)] >> 32))
-                at = 2 * (entries[i] >> 32)
-                g += np.int64(float(pairs[at]) * scale_g)
-                h += np.int64(float(pairs[at + 1]) * scale_h)
+                place = entries[i] >> 32
+                g += np.int64(float(pairs[2 * place]) * scale_g)
+                h += np.int64(float(pairs[2 * place + 1]) * scale_h)
+                by_leaf.members[to + i - begin] = bag.chosen[place] if gathered else place
             if begin < end:
                 atomic_add(table.exact_g, node, g)
                 atomic_add(table.exact_h, node, h)
 
 
-@inline
-def add_scores(team, rows, table, value, scores):
-    """Add each leaf's value to the scores of this thread's rows."""
-    entries = rows.entries
-    for number in range(table.state[0].used):
-        node = table.order[number]
-        if table.nodes[node].child == 0:
-            own = rows.ranges[node * team.size + team.rank]
-            end = own.end
-            for i in range(own.begin, end):
-                prefetch(scores, entries[min(i + AHEAD, end - 1)] >> 32)
-                scores[entries[i] >> 32] += value[number]
+@kernel
+def add_leaves(team: Member, by_leaf: LeafRows, tree: TreeArrays, gradients: Gradients):
+    """Add each leaf's value to the scores of its rows."""
+    scores = tail(gradients.scores, gradients.rows * by_leaf.grown[0].output)
+    members = by_leaf.members
+    for number in range(by_leaf.grown[0].nodes):
+        # A part of every leaf: a thread's rows are mostly those that it has grown, which are in its cache.
+        begin = by_leaf.begin[number]
+        count = by_leaf.end[number] - begin
+        end = begin + count * (team.rank + 1) // team.size
+        value = tree.value[number]
+        for i in range(begin + count * team.rank // team.size, end):
+            prefetch(scores, members[min(i + AHEAD, end - 1)])
+            scores[members[i]] += value

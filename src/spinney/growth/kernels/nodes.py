@@ -233,7 +233,7 @@ def close_task(task, first, last, rules, found, table):
 
 
 @inline
-def write_tree(table, rules, tree):
+def write_tree(table, rules, rate, tree):
     """Turn the node table into the tree's arrays, children before parents (thread 0)."""
     scales = table.scales[0]
     penalties = rules.penalties
@@ -254,7 +254,7 @@ def write_tree(table, rules, tree):
         tree.cut_bin[number] = node.cut if child != 0 else 0
         tree.left[number] = table.nodes[child].order if child != 0 else 0
         tree.default_left[number] = node.default_left if child != 0 else 0
-        tree.value[number] = penalties.learning_rate * weight
+        tree.value[number] = rate * weight
         tree.gain[number] = node.gain if child != 0 else 0.0
         tree.cover[number] = h
         tree.count[number] = node.count

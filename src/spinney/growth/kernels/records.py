@@ -2,6 +2,7 @@
 
 from spinney.binning.kernels.records import Codes
 from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
+from spinney.objectives.kernels.records import LeafRows
 
 PLANES = 3  # of a histogram: gradients, hessians, rows
 LINES = 4  # of the scratch of a search: left gradients, hessians, rows, and the bins that these belong to
@@ -30,7 +31,7 @@ class Control:
     seed: i64
     in_bag: i64  # rows that the tree sees
     all_rows: i64  # 1: the bag is every row, in order
-    nodes: i64  # OUT: nodes of the tree
+    rate: f64  # factor on leaf values
 
 
 @record
@@ -44,7 +45,7 @@ class Gathered:
 
 
 @record
-class Bag:
+class HistBag:
     """The rows that a tree sees."""
 
     rows: i64
@@ -131,6 +132,7 @@ class Rows:
     spare: out(i64["rows"])
     ranges: out(Range["threads * table.max_nodes"])
     line: out(u16["rows * data.sparse.present"])
+    by_leaf: LeafRows
 
 
 @record

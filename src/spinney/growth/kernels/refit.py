@@ -6,7 +6,7 @@ from spinney.growth.kernels.nodes import write_tree
 from spinney.growth.kernels.quantize import set_scales, sum_sizes
 from spinney.growth.kernels.records import Control, Parts, Table, TreeArrays
 from spinney.growth.kernels.rules import Rules
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.jit import Member, i32, i64, inline, item, kernel, out, record
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
@@ -31,6 +31,7 @@ class Everyone:
     control: Control["1"]
     threads: i64
     parts: Parts
+    by_leaf: LeafRows
     sums: out(LeafSums["threads * table.max_nodes"])
 
 
@@ -70,13 +71,37 @@ def put_sums(size, everyone, table):
             node.count += leaf.count
 
 
+@inline
+def list_rows(rank, begin, end, everyone, table):
+    """List the rows begin..end-1 of those that count by leaf; places follow from the sums of all threads."""
+    by_leaf = everyone.by_leaf
+    before = np.int64(0)
+    for number in range(table.state[0].used):
+        count = table.nodes[table.order[number]].count
+        leaf = table.nodes[table.order[number]].child == 0
+        to = before
+        for t in range(rank):
+            to += everyone.sums[t * table.max_nodes + number].count
+        if rank == 0:
+            by_leaf.begin[number] = before
+            by_leaf.end[number] = before + count if leaf else before
+        everyone.sums[rank * table.max_nodes + number].g = to
+        before += count if leaf else 0
+    for i in range(begin, end):
+        row = everyone.counted[i]
+        leaf_sums = everyone.sums[rank * table.max_nodes + everyone.leaves[row]]
+        by_leaf.members[leaf_sums.g] = row
+        leaf_sums.g += 1
+
+
 @kernel
 def refit_leaves(
     team: Member, everyone: Everyone, gradients: Gradients, rules: Rules, table: Table, tree: TreeArrays
 ):
-    """Compute value, cover and count of every node from the rows that count, then add the values to the scores of all rows."""
+    """Compute value, cover and count of every node from the rows that count, and list these by leaf."""
     output = everyone.control[0].output
-    rows = gradients.rows
+    begin = everyone.count * team.rank // team.size
+    end = everyone.count * (team.rank + 1) // team.size
     sum_sizes(team, gradients, output, everyone.parts)
     if not meet(team.sync, team.size):
         return
@@ -85,17 +110,25 @@ def refit_leaves(
     if not meet(team.sync, team.size):
         return
     sum_leaves(
-        everyone.count * team.rank // team.size, everyone.count * (team.rank + 1) // team.size, everyone,
-        tail(gradients.pairs, 2 * rows * output), table.state[0].used, table.scales[0],
+        begin, end, everyone, tail(gradients.pairs, 2 * gradients.rows * output), table.state[0].used, table.scales[0],
         tail(everyone.sums, team.rank * table.max_nodes),
     )
     if not meet(team.sync, team.size):
         return
     if team.rank == 0:
         put_sums(team.size, everyone, table)
-        write_tree(table, rules, tree)
+        write_tree(table, rules, everyone.control[0].rate, tree)
     if not meet(team.sync, team.size):
         return
-    scores = tail(gradients.scores, rows * output)
+    list_rows(team.rank, begin, end, everyone, table)
+
+
+@kernel
+def add_noted(
+    team: Member, by_leaf: LeafRows, leaves: i32["gradients.rows"], tree: TreeArrays, gradients: Gradients
+):
+    """Add to every row's score the value of its leaf."""
+    rows = gradients.rows
+    scores = tail(gradients.scores, rows * by_leaf.grown[0].output)
     for row in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
-        scores[row] += tree.value[everyone.leaves[row]]
+        scores[row] += tree.value[leaves[row]]

@@ -23,7 +23,6 @@ class Penalties:
     reg_lambda: f64
     reg_alpha: f64
     max_step: f64  # 0: no limit
-    learning_rate: f64
     bounded: i64  # 1: weights keep to bounds, and the search compares gains instead of scores
 
 

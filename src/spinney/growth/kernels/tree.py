@@ -12,13 +12,13 @@ import numpy as np
 from spinney.binning.kernels.records import Binned, Codes
 from spinney.growth.kernels.gather import gather, owned_rows
 from spinney.growth.kernels.histogram import flushed_of, sum_rows
-from spinney.growth.kernels.leaves import add_scores, leaf_sums
+from spinney.growth.kernels.leaves import leaf_sums
 from spinney.growth.kernels.nodes import start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
 from spinney.growth.kernels.partition import mark_sides, partition
 from spinney.growth.kernels.quantize import make_entries, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
-    FINISHED, TOGETHER, Axis, Bag, Found, Lines, Rows, Sums, Table, Tasks, TreeArrays,
+    FINISHED, TOGETHER, Axis, Found, HistBag, Lines, Rows, Sums, Table, Tasks, TreeArrays,
 )  # fmt: skip
 from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.schedule import share_out
@@ -198,10 +198,10 @@ def split_leaves(seed, work):
 
 @kernel
 def grow_tree(
-    team: Member, bag: Bag, data: Binned, axis: Axis, gradients: Gradients, rules: Rules, rows: Rows, sums: Sums,
+    team: Member, bag: HistBag, data: Binned, axis: Axis, gradients: Gradients, rules: Rules, rows: Rows, sums: Sums,
     found: Found, lines: Lines, tasks: Tasks, table: Table, tree: TreeArrays,
 ):
-    """Grow one tree on the bag's rows, write it to `tree`, and add it to the scores if the bag is all rows."""
+    """Grow one tree on the bag's rows, write it to `tree`, and list its rows by leaf."""
     control = bag.control[0]
     in_bag = control.in_bag
     all_rows = control.all_rows != 0
@@ -238,13 +238,10 @@ def grow_tree(
             prune(rules.limits.least_gain, table)
     if not meet(team.sync, team.size):
         return
-    leaf_sums(team, rows, pairs, table)
+    leaf_sums(team, rows, bag, gathered, pairs, table)
     if not meet(team.sync, team.size):
         return
     if team.rank == 0:
-        control.nodes = table.state[0].used
-        write_tree(table, rules, tree)
-    if all_rows:
-        if not meet(team.sync, team.size):
-            return
-        add_scores(team, rows, table, tree.value, tail(gradients.scores, gradients.rows * output))
+        rows.by_leaf.grown[0].output = output
+        rows.by_leaf.grown[0].nodes = table.state[0].used
+        write_tree(table, rules, control.rate, tree)

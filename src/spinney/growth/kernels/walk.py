@@ -16,11 +16,11 @@ import numpy as np
 
 from spinney.binning.features import NO_DEFAULT
 from spinney.binning.kernels.records import Binned
-from spinney.growth.kernels.records import Control
 from spinney.growth.kernels.sets import has_bit
 from spinney.growth.kernels.spine import BY_ROW, find_exits, find_spine, heavy_child, sort_exits
 from spinney.jit import Member, f64, i32, i64, inline, item, kernel, out, record, u8, u16
 from spinney.jit.intrinsics import tail
+from spinney.objectives.kernels.records import Grown
 
 BATCH = 8192  # rows, at most 65 536; 4 096 and 16 384 take about as long
 ROOM = 512  # for the numbers of a spine, SPINE + 2 at most
@@ -51,7 +51,7 @@ class BinTree:
 
     max_nodes: i64
     words: i64
-    control: Control["1"]
+    grown: Grown["1"]
     feature: i32["max_nodes"]
     cut_bin: i32["max_nodes"]
     left: i32["max_nodes"]
@@ -183,7 +183,7 @@ def pack_split(node, tree, features):
 @inline
 def pack(tree, features, packed):
     """Pack a tree."""
-    for node in range(tree.control[0].nodes):
+    for node in range(tree.grown[0].nodes):
         link = np.int64(0)
         rule = np.int64(0)
         if tree.feature[node] >= 0:
@@ -325,7 +325,7 @@ def add_tree(team: Member, data: Binned, tree: BinTree, room: WalkRoom, goal: Go
     pack(tree, data.features, packed)
     walk = Walk(
         tree, data, goal, packed, tail(room.waiting, rank * tree.max_nodes), tail(room.ids, rank * 2 * BATCH), spine,
-        tail(room.ends, rank * ROOM), find_spine(packed, tree.count, spine), tail(goal.scores, rows * tree.control[0].output),
+        tail(room.ends, rank * ROOM), find_spine(packed, tree.count, spine), tail(goal.scores, rows * tree.grown[0].output),
     )
     end = rows * (rank + 1) // team.size
     for first in range(rows * rank // team.size, end, BATCH):

@@ -1,6 +1,6 @@
-"""What losses fill and growers read."""
+"""What losses and growers tell each other."""
 
-from spinney.jit import f32, f64, i64, out, record
+from spinney.jit import f32, f64, i32, i64, item, out, record
 
 BLOCK = 8192  # rows of which the largest gradients are found together
 PAIR = 2  # gradient and hessian of a row, side by side
@@ -13,6 +13,27 @@ class Gradients:
     rows: i64
     outputs: i64
     blocks: i64
+    unit: f64  # the power of two by which weights were divided
     scores: out(f64["rows * outputs"])
     pairs: out(f32["PAIR * rows * outputs"])
     largest: out(f64["PAIR * blocks * outputs"])
+
+
+@item
+class Grown:
+    """The latest tree."""
+
+    output: i64  # that it was grown for
+    nodes: i64
+
+
+@record
+class LeafRows:
+    """The rows that a tree saw by leaf: those of node k stand from begin[k] to end[k] - 1. Inner nodes have none."""
+
+    rows: i64
+    max_nodes: i64
+    grown: out(Grown["1"])
+    members: out(i32["rows"])
+    begin: out(i64["max_nodes"])
+    end: out(i64["max_nodes"])
