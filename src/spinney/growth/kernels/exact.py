@@ -230,7 +230,7 @@ def work_on_columns(candidates, seed, work):
 @inline
 def next_node(work):
     """Queue the current node's children, choose the node to split next and part its rows (thread 0)."""
-    go_on(0, work.team.size, 0, True, True, work.rules, work.tasks, work.found, work.table)
+    go_on(0, 1, True, True, work.team.size, work.rules, work.tasks, work.found, work.table)
     task = work.tasks.tasks[0]
     if task.node >= 0:
         mark_rows(task, work.sorted_columns, work.rows)

@@ -152,7 +152,7 @@ def next_task(who, working, together, work):
     if not together and not take_turn(team.sync):
         return np.int64(-1), False
     called = go_on(
-        team.rank, team.size, who, working, together, work.rules, work.tasks, work.found, work.table
+        who, who + 1, working, together, team.size, work.rules, work.tasks, work.found, work.table
     )
     seen = np.int64(0) if together else end_turn(team.sync, working or called)
     if work.tasks.tasks[who].node >= 0:

@@ -122,18 +122,33 @@ def choose_leaf(together, size, table, limits):
 
 
 @inline
-def go_on(rank, size, who, working, together, rules, tasks, found, table):
-    """Note what was found for a task, enter what can be entered into the tree, and give the next leaf to split to the task.
+def close_tasks(first, last, together, size, rules, tasks, found, table):
+    """Note what was found for the tasks first..last-1, and enter the splits whose turn has come into the tree.
+
+    A task that all work on together has what every thread found, another one what the thread of its number found.
+    """
+    for who in range(first, last):
+        close_task(tasks.tasks[who], 0 if together else who, size if together else who + 1, rules, found, table)
+    enter_splits(table, rules.limits)
+
+
+@inline
+def open_tasks(first, last, together, size, rules, tasks, table):
+    """Give the tasks first..last-1 leaves to split, as long as there are some; the node of a task without one is -1."""
+    for who in range(first, last):
+        leaf = choose_leaf(together, size, table, rules.limits)
+        tasks.tasks[who].node = leaf
+        if leaf >= 0:
+            open_task(who, leaf, rules, tasks, table)
+
+
+@inline
+def go_on(first, last, working, together, size, rules, tasks, found, table):
+    """Close a batch of tasks, if they were worked on, and open the next batch in their place.
 
     One thread at a time; while all work together, thread 0. True: threads that work apart should come together.
     """
     if working:
-        close_task(
-            tasks.tasks[who], 0 if together else rank, size if together else rank + 1, rules, found, table
-        )
-        enter_splits(table, rules.limits)
-    leaf = choose_leaf(together, size, table, rules.limits)
-    tasks.tasks[who].node = leaf
-    if leaf >= 0:
-        open_task(who, leaf, rules, tasks, table)
+        close_tasks(first, last, together, size, rules, tasks, found, table)
+    open_tasks(first, last, together, size, rules, tasks, table)
     return table.state[0].called != 0
