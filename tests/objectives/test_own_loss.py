@@ -14,7 +14,8 @@ from spinney.metrics.kernels import frames
 from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.pointwise import pointwise
 from spinney.params import Config
-from spinney.params.objectives import METRICS, OBJECTIVES, MetricRow, ObjectiveRow
+from spinney.params.metrics import METRICS, MetricRow
+from spinney.params.objectives import OBJECTIVES, ObjectiveRow
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3))

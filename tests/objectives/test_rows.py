@@ -8,7 +8,8 @@ from spinney.jit.sources import all_kernels
 from spinney.objectives.links import LINKS, STARTS
 from spinney.objectives.targets import DOMAINS
 from spinney.params import Config, metrics_for, table
-from spinney.params.objectives import METRICS, OBJECTIVES
+from spinney.params.metrics import METRICS
+from spinney.params.objectives import OBJECTIVES
 
 PARAMETERS = {row.name for row in table()}
 

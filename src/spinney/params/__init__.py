@@ -6,15 +6,16 @@ names the parameter, the value found and what would be right.
 Must not know: data, trees, formulas of losses and metrics, threads.
 
 `config.py` is the table, `rows.py` what one row says, `choices.py` the words that parameters accept,
-`objectives.py` what is known of losses and metrics without their formulas, `validate.py` the checks,
+`objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `validate.py` the checks,
 `by_column.py` those of parameters about columns, `names.py` spellings and suggestions, `render.py` the
 documentation.
 """
 
 from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
+from spinney.params.metrics import MetricRow, metric_row, metrics_for
 from spinney.params.names import parse, resolve
-from spinney.params.objectives import MetricRow, ObjectiveRow, metric_row, metrics_for, objective_row
+from spinney.params.objectives import ObjectiveRow, objective_row
 from spinney.params.render import markdown, numpydoc
 from spinney.params.rows import Row
 from spinney.params.validate import checked_rounds

@@ -1,6 +1,7 @@
 """The words that parameters accept. Each table maps a canonical name to its other spellings."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 GROW_POLICIES: Mapping[str, tuple[str, ...]] = {
     "lossguide": ("leafwise", "leaf-wise"),
@@ -25,3 +26,27 @@ ABSENT: Mapping[str, tuple[str, ...]] = {"zero": (), "missing": ()}
 TREE_METHODS: Mapping[str, tuple[str, ...]] = {"hist": ("auto",), "approx": (), "exact": ()}
 
 PROPOSALS: Mapping[str, tuple[str, ...]] = {"global": (), "local": ()}
+
+
+class Spelled(Protocol):
+    """A row with other spellings of its name."""
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The other spellings."""
+
+
+class Spellings(Mapping[str, tuple[str, ...]]):
+    """Other spellings by canonical name, of rows as they are when it is asked."""
+
+    def __init__(self, rows: Mapping[str, Spelled]) -> None:
+        self._rows = rows
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self._rows[name].spellings
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)

@@ -13,8 +13,10 @@ from spinney.params.choices import (
     SAMPLING_METHODS,
     TREE_METHODS,
     UNSEEN,
+    Spellings,
 )
-from spinney.params.objectives import METRICS, OBJECTIVES, Spellings
+from spinney.params.metrics import METRICS
+from spinney.params.objectives import OBJECTIVES
 from spinney.params.rows import Row, param, row_of, share
 from spinney.params.validate import checked, reconciled
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column
-from spinney.params.objectives import METRICS, metrics_for, objective_row
+from spinney.params.metrics import METRICS, metrics_for
+from spinney.params.objectives import objective_row
 from spinney.params.rows import Row
 
 _BY_COLUMN: Mapping[str, Callable[[object, object], object]] = {
