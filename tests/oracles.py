@@ -152,35 +152,6 @@ def probabilities(scores):
     return e / e.sum(axis=0)
 
 
-# Metrics of raw scores, outputs × rows
-
-
-def mean(losses, weight):
-    return float(np.sum(losses * weight) / np.sum(weight))
-
-
-def auc(scores, y, weight):
-    """Share of the pairs of a positive and a negative row that are in order; ties count half."""
-    won = total = 0.0
-    for i in np.flatnonzero(y > 0.5):
-        for j in np.flatnonzero(y <= 0.5):
-            pair = weight[i] * weight[j]
-            won += pair * (0.5 * (scores[0][i] == scores[0][j]) + (scores[0][i] > scores[0][j]))
-            total += pair
-    return won / total if total else float("nan")
-
-
-METRICS = {
-    "rmse": lambda s, y, w: mean((s[0] - y) ** 2, w) ** 0.5,
-    "mae": lambda s, y, w: mean(abs(s[0] - y), w),
-    "logloss": lambda s, y, w: mean(y * np.logaddexp(0, -s[0]) + (1 - y) * np.logaddexp(0, s[0]), w),
-    "auc": auc,
-    "error": lambda s, y, w: mean((s[0] > 0) != (y > 0.5), w),
-    "mlogloss": lambda s, y, w: mean(-np.log(probabilities(s)[y.astype(int), np.arange(len(y))]), w),
-    "merror": lambda s, y, w: mean(s.argmax(axis=0) != y, w),
-}
-
-
 # Prediction
 
 

@@ -25,6 +25,10 @@ class DataTypeError(SpinneyError, TypeError):
     """A table, target or weight is of a kind that cannot be read."""
 
 
+class OwnFunctionError(SpinneyError, ValueError):
+    """A function of the user's own, such as a metric, failed or returned what cannot be used."""
+
+
 class ModelFormatError(SpinneyError, ValueError):
     """A model file is damaged, of an unknown version, or not a model file."""
 

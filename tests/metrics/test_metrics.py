@@ -2,32 +2,17 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn import metrics as sk
 
-import oracles
+from judging import CONFIG, PAIRS, judged, problem
+from metric_oracle import LINKS, METRICS, predictions
 from spinney import metrics
 from spinney.data import Labels
 from spinney.errors import ParameterError
 from spinney.jit.team import Team
-from spinney.metrics.auc import auc
+from spinney.metrics import Outcome
+from spinney.params.metrics import METRICS as ROWS
 
-RNG = np.random.default_rng(0)
-BINARY, MULTI = ("logloss", "auc", "error"), ("mlogloss", "merror")
-
-
-def judged(name, scores, target, weight=None, threads=1):
-    with Team(threads) as team:
-        return metrics.get(name)(np.atleast_2d(scores), Labels(np.asarray(target, float), weight), team)
-
-
-def problem(name, rows, weighted, seed=0):
-    rng = np.random.default_rng(seed)
-    outputs = 3 if name in MULTI else 1
-    target = rng.integers(0, outputs + 1 if name in BINARY else 3, rows) * 1.0
-    scores = rng.normal(size=(outputs, rows)).round(1) * 2
-    return scores, target, rng.integers(0, 4, rows) * 0.7 if weighted else None
+LOSSES = [(name, kind) for name, kind in PAIRS if ROWS[name].form in ("mean", "root_mean")]
 
 
 def sum_in_order(values):
@@ -38,73 +23,42 @@ def sum_in_order(values):
 
 
 @pytest.mark.kernels
-@pytest.mark.parametrize("name", list(oracles.METRICS))
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_metrics_are_those_of_the_oracle(name, weighted):
-    scores, target, weight = problem(name, 70, weighted)
+def test_metrics_are_those_of_the_oracle(name, kind, weighted):
+    scores, target, weight = problem(kind, 70, weighted, name)
     given = np.ones(70) if weight is None else weight
-    expected = oracles.METRICS[name](scores, target, given)
-    assert judged(name, scores, target, weight) == pytest.approx(expected, rel=1e-12)
+    expected = METRICS[name](scores, predictions(scores, LINKS[kind]), target, given)
+    assert judged(name, scores, target, weight, kind=kind) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_metrics_are_those_of_scikit_learn(weighted):
-    rows = 500
-    y, f = RNG.normal(size=rows), RNG.normal(size=rows)
-    labels, classes = RNG.integers(0, 2, rows), RNG.integers(0, 4, rows)
-    scores = RNG.normal(size=(4, rows))
-    weight = RNG.random(rows) if weighted else None
-    by = {"sample_weight": weight}
-    expected = {
-        "rmse": (f, y, sk.root_mean_squared_error(y, f, **by)),
-        "mae": (f, y, sk.mean_absolute_error(y, f, **by)),
-        "logloss": (f, labels, sk.log_loss(labels, 1 / (1 + np.exp(-f)), **by)),
-        "auc": (f.round(1), labels, sk.roc_auc_score(labels, f.round(1), **by)),
-        "error": (f, labels, 1 - sk.accuracy_score(labels, f > 0, **by)),
-        "mlogloss": (scores, classes, sk.log_loss(classes, oracles.probabilities(scores).T, **by)),
-        "merror": (scores, classes, 1 - sk.accuracy_score(classes, scores.argmax(axis=0), **by)),
-    }
-    for name, (raw, target, value) in expected.items():
-        assert judged(name, raw, target, weight) == pytest.approx(value, rel=1e-10), name
+@pytest.mark.kernels
+@pytest.mark.parametrize("name", [row.name for row in ROWS.values() if "many" in row.fits])
+def test_one_score_a_class_gives_normalised_probabilities(name):
+    scores, target, weight = problem("many", 60, True)
+    expected = METRICS[name](scores, predictions(scores, "one_vs_rest"), target, weight)
+    assert judged(name, scores, target, weight, link="one_vs_rest") == pytest.approx(expected, rel=1e-12)
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
-@given(
-    st.lists(
-        st.tuples(st.integers(-2, 2), st.booleans(), st.sampled_from([0.0, 1.0, 0.5, 3.0])),
-        min_size=1,
-        max_size=25,
-    )
-)
-def test_auc_counts_pairs_in_order_with_ties_and_weights(rows):
-    scores, target, weight = np.array(rows, float).T
-    assert auc(scores, target, weight) == pytest.approx(
-        oracles.auc(scores[None], target, weight), rel=1e-12, nan_ok=True
-    )
+def test_far_scores_of_one_class_against_the_rest_keep_their_probabilities():
+    loss = judged("mlogloss", [[-800.0], [-801.0]], [1.0], link="one_vs_rest")
+    assert loss == pytest.approx(np.log(1 + np.e), rel=1e-12)
 
 
-@pytest.mark.parametrize("target", [[0.0, 0.0], [1.0, 1.0]])
-def test_auc_of_a_lone_class_is_no_number(target):
-    assert np.isnan(judged("auc", [0.1, 0.9], target))
+@pytest.mark.parametrize("link", ["identity", "exp", "logistic", "softmax", "one_vs_rest"])
+def test_predictions_are_made_by_the_link(link):
+    scores = np.random.default_rng(1).normal(size=(3 if link in ("softmax", "one_vs_rest") else 1, 50))
+    with Team(2) as team:
+        found = Outcome(scores, link, team).predictions
+    np.testing.assert_allclose(found, predictions(scores, link), rtol=1e-14)
 
 
-def test_auc_does_not_change_when_all_weights_grow_or_shrink():
-    scores, target, weight = problem("auc", 50, weighted=True)
-    expected = judged("auc", scores, target, weight)
-    for scale in (2.0**100, 2.0**-100, 2.0**600, 2.0**-600):
-        assert judged("auc", scores, target, weight * scale) == expected
-
-
-def test_auc_does_not_lose_light_rows_beside_heavy_ones():
-    for weight in ([1.0, 1.0, 1e20], [1e20, 1e20, 1.0]):
-        assert auc(np.array([0.1, 0.7, 0.5]), np.array([0.0, 0.0, 1.0]), np.array(weight)) == 0.5
-
-
-@pytest.mark.parametrize("name", [name for name in oracles.METRICS if name != "auc"])
-def test_losses_do_not_change_when_all_weights_grow_or_shrink(name):
-    scores, target, weight = problem(name, 50, weighted=True)
+@pytest.mark.parametrize(("name", "kind"), LOSSES)
+def test_losses_do_not_change_when_all_weights_grow_or_shrink(name, kind):
+    scores, target, weight = problem(kind, 50, True, name)
     for scale in (2.0**100, 2.0**-100, 2.0**1000, 2.0**-1000):
-        assert judged(name, scores, target, weight * scale) == judged(name, scores, target, weight)
+        expected = judged(name, scores, target, weight, kind=kind)
+        assert judged(name, scores, target, weight * scale, kind=kind) == expected
 
 
 @pytest.mark.parametrize("weight", [1e290, 1e-290])
@@ -116,31 +70,32 @@ def test_the_losses_of_far_scores_are_finite_under_extreme_weights(weight):
 
 
 def test_weights_of_an_ordinary_size_keep_every_bit_of_a_loss():
-    scores, target, weight = problem("rmse", 200, weighted=True)
+    scores, target, weight = problem("numbers", 200, weighted=True)
     plain = math.sqrt(math.fsum([sum_in_order(weight * (scores[0] - target) ** 2)]) / math.fsum(weight))
     assert judged("rmse", scores, target, weight) == plain
 
 
-@pytest.mark.parametrize("name", list(oracles.METRICS))
-def test_a_row_of_weight_zero_is_as_good_as_absent(name):
-    scores, target, weight = problem(name, 300, weighted=True)
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
+def test_a_row_of_weight_zero_is_as_good_as_absent(name, kind):
+    scores, target, weight = problem(kind, 300, True, name)
     kept = weight > 0
-    assert judged(name, scores, target, weight) == pytest.approx(
-        judged(name, scores[:, kept].copy(), target[kept], weight[kept]), rel=1e-12
-    )
+    alone = judged(name, scores[:, kept].copy(), target[kept], weight[kept], kind=kind)
+    assert judged(name, scores, target, weight, kind=kind) == pytest.approx(alone, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", list(oracles.METRICS))
-def test_any_number_of_threads_gives_the_same_number(name):
-    scores, target, weight = problem(name, 40_000, weighted=True)
-    assert len({judged(name, scores, target, weight, threads) for threads in (1, 2, 3, 8)}) == 1
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
+def test_any_number_of_threads_gives_the_same_number(name, kind):
+    scores, target, weight = problem(kind, 30_000, True, name)
+    assert len({judged(name, scores, target, weight, threads, kind=kind) for threads in (1, 2, 5)}) == 1
 
 
 @pytest.mark.parametrize("rows", [1, 8191, 8192, 8193])
-def test_losses_are_right_at_the_ends_of_a_block(rows):
-    scores, target, _ = problem("rmse", rows, weighted=False)
-    expected = oracles.METRICS["rmse"](scores, target, np.ones(rows))
-    assert judged("rmse", scores, target) == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("name", ["rmse", "accuracy"])
+def test_sums_are_right_at_the_ends_of_a_block(name, rows):
+    kind = ROWS[name].fits[0]
+    scores, target, _ = problem(kind, rows, weighted=False)
+    expected = METRICS[name](scores, predictions(scores, LINKS[kind]), target, np.ones(rows))
+    assert judged(name, scores, target) == pytest.approx(expected, rel=1e-12)
 
 
 def test_log_loss_of_far_scores_is_finite():
@@ -155,13 +110,55 @@ def test_probabilities_as_target_have_a_log_loss():
 
 def test_a_score_of_zero_speaks_for_the_first_class():
     assert judged("error", [0.0, 0.0], [0.0, 1.0]) == 0.5
+    assert judged("accuracy", [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]) == pytest.approx(2 / 3)
     assert judged("merror", [[1.0], [1.0], [0.0]], [0.0]) == 0.0
+    assert judged("accuracy", [[1.0], [1.0], [0.0]], [0.0], kind="many") == 1.0
 
 
-def test_only_the_area_is_better_when_higher():
-    assert [name for name in oracles.METRICS if metrics.get(name).higher_is_better] == ["auc"]
+def test_a_prediction_that_has_no_logarithm_is_lifted():
+    assert judged("rmsle", [-5.0], [0.0]) == pytest.approx(np.log(1e6), rel=1e-9)
+
+
+def test_a_constant_target_is_explained_wholly_or_not_at_all():
+    assert judged("r2", [2.0, 2.0], [2.0, 2.0]) == 1.0
+    assert judged("r2", [2.0, 2.1], [2.0, 2.0]) == 0.0
+
+
+@pytest.mark.parametrize(("power", "other"), [(1.0, "poisson_deviance"), (2.0, "gamma_deviance")])
+def test_tweedie_meets_its_neighbours(power, other):
+    scores, target, _ = problem("positive", 50, False, "gamma_deviance")
+    config = type(CONFIG)(tweedie_variance_power=power)
+    with Team(1) as team:
+        found = metrics.get("tweedie_deviance", config)(Outcome(scores, "exp", team), Labels(target))
+    assert found == judged(other, scores, target)
+
+
+def test_small_errors_keep_their_digits_in_robust_losses():
+    tiny = 1e-6
+    assert judged("pseudo_huber", [tiny], [0.0]) == pytest.approx(tiny**2 / 2, rel=1e-10)
+    assert judged("fair", [tiny], [0.0]) == pytest.approx(tiny**2 / 2, rel=1e-5)
+
+
+def test_gains_are_better_when_higher_and_losses_when_lower():
+    higher = {name for name in ROWS if metrics.get(name, CONFIG).higher_is_better}
+    gains = {
+        "auc",
+        "auc_ovr",
+        "auc_ovo",
+        "average_precision",
+        "accuracy",
+        "balanced_accuracy",
+        "f1",
+        "f1_macro",
+        "r2",
+    }
+    assert higher == gains
 
 
 def test_an_unknown_metric_is_refused():
-    with pytest.raises(ParameterError, match="eval_metric = 'gini' is unknown; there are rmse, mae"):
-        metrics.get("gini")
+    with pytest.raises(ParameterError, match="eval_metric = 'gini' is unknown; there are rmse, mse"):
+        metrics.get("gini", CONFIG)
+
+
+def test_every_metric_has_an_oracle():
+    assert set(METRICS) == set(ROWS)

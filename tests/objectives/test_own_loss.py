@@ -31,9 +31,9 @@ def cosh_gradient(score, target, parameters):
 
 
 @inline
-def beyond_half(score, target):
+def beyond_half(prediction, target, parameters):
     """1 where the distance is more than a half."""
-    return 1.0 if abs(score - target) > 0.5 else 0.0
+    return 1.0 if abs(prediction - target) > 0.5 else 0.0
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -61,7 +61,7 @@ def test_training_and_evaluation_know_a_loss_and_a_metric_by_their_rows():
     assert mae[-1] < 0.5 * mae[0]
 
 
-def test_the_first_metric_is_the_loss_s_own_and_metrics_of_its_link_fit_too():
+def test_the_first_metric_is_the_loss_s_own_and_metrics_of_numbers_fit_too():
     assert [metric.name for metric in metrics.metrics_of(Config(objective="log_cosh"))] == ["far"]
     assert Config(objective="log_cosh", eval_metric="rmse").eval_metric == ("rmse",)
     assert Config(eval_metric="far").eval_metric == ("far",)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from spinney import metrics, objectives
+from spinney import objectives
 from spinney.jit.kernel import REGISTRY
 from spinney.jit.sources import all_kernels
 from spinney.objectives.links import LINKS, STARTS
 from spinney.objectives.targets import DOMAINS
-from spinney.params import Config, metrics_for, table
-from spinney.params.metrics import METRICS
+from spinney.params import Config, kind_of, metrics_for, table
+from spinney.params.metrics import KINDS, METRICS
 from spinney.params.objectives import OBJECTIVES
 
 PARAMETERS = {row.name for row in table()}
@@ -25,22 +25,24 @@ def test_every_objective_has_a_formula_in_a_file_of_its_name(row):
 @pytest.mark.parametrize("row", OBJECTIVES.values(), ids=OBJECTIVES)
 def test_what_the_row_of_an_objective_names_is_there(row):
     assert row.link in LINKS
+    assert row.link in KINDS
     assert row.domain in DOMAINS
     assert row.form == "softmax" or row.link in STARTS
     assert set(row.parameters) <= PARAMETERS
-    assert METRICS[row.metric].link == row.link
+    assert kind_of(row.name) in METRICS[row.metric].fits
     assert metrics_for(row.name)[0] == row.metric
 
 
 @pytest.mark.parametrize("row", METRICS.values(), ids=METRICS)
-def test_every_metric_has_a_formula_in_a_file_of_its_name(row):
+def test_every_formula_of_a_metric_stands_in_a_file_of_its_name(row):
     all_kernels()
-    if row.form == "area":
-        assert f"{row.name}_losses" not in REGISTRY
+    formula = row.formula or row.name
+    if row.form in ("area", "by_class"):
+        assert f"{formula}_losses" not in REGISTRY
     else:
-        assert REGISTRY[f"{row.name}_losses"].__module__ == f"spinney.metrics.kernels.{row.name}"
-    assert metrics.get(row.name).higher_is_better == row.higher_is_better
-    assert any(row.name in metrics_for(objective) for objective in OBJECTIVES)
+        assert REGISTRY[f"{formula}_losses"].__module__ == f"spinney.metrics.kernels.{formula}"
+    assert row.doc
+    assert set(row.fits) <= set(KINDS.values())
 
 
 def test_every_formula_has_a_row():
@@ -49,4 +51,13 @@ def test_every_formula_has_a_row():
     losses = {name.removesuffix("_gradients") for name in made if name.endswith("_gradients")}
     judges = {name.removesuffix("_losses") for name in made if name.endswith("_losses")}
     assert losses == set(OBJECTIVES)
-    assert judges == {row.name for row in METRICS.values() if row.form != "area"}
+    assert judges == {
+        row.formula or row.name for row in METRICS.values() if row.form not in ("area", "by_class")
+    }
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS.values())))
+def test_a_spelling_means_one_metric_of_an_objective(kind):
+    fitting = [row for row in METRICS.values() if kind in row.fits]
+    words = [word for row in fitting for word in (row.name, *row.spellings)]
+    assert len(words) == len(set(words))

@@ -59,6 +59,7 @@ NUMBERS = {
     "unseen": st.sampled_from(["missing", "error", "rarest"]),
     "monotone_constraints": st.none() | st.lists(sign) | st.dictionaries(key, sign) | st.just("(1,-1)"),
     "interaction_constraints": st.none() | st.lists(st.sets(key, min_size=1) | st.lists(key, min_size=1)),
+    "first_metric_only": st.booleans(),
     "feature_weights": st.none() | st.lists(positive) | st.dictionaries(key, not_negative),
 }
 

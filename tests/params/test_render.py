@@ -8,6 +8,8 @@ import pytest
 import spinney as sp
 from spinney.binning.dataset import DATA_PARAMS
 from spinney.params import Row, markdown, numpydoc, table
+from spinney.params.metrics import METRICS
+from spinney.params.objectives import OBJECTIVES
 from spinney.params.rows import GROUPS
 
 PAGE = Path(__file__).parents[2] / "docs" / "parameters.md"
@@ -33,6 +35,21 @@ def test_every_parameter_stands_once_in_a_table_of_the_page():
         if "|" in line
     ]
     assert sorted(name for name in rows if name.startswith("`")) == sorted(f"`{row.name}`" for row in table())
+
+
+def test_every_metric_stands_in_the_table_of_metrics():
+    lines = markdown().split("## Metrics")[1].splitlines()
+    listed = {line.split("|")[1].strip(" `"): line for line in lines if line.startswith("| `")}
+    assert list(listed) == list(METRICS)
+    for name, line in listed.items():
+        assert all(f"`{parameter}`" in line for parameter in METRICS[name].parameters)
+        assert line.endswith("| higher |") == METRICS[name].higher_is_better
+
+
+def test_every_objective_stands_beside_what_it_predicts():
+    lines = markdown().split("## Metrics")[1].splitlines()
+    listed = [name for line in lines[:14] for name in OBJECTIVES if f"`{name}`" in line]
+    assert sorted(listed) == sorted(OBJECTIVES)
 
 
 def test_every_line_of_a_table_has_as_many_cells_as_its_heading():

@@ -3,10 +3,13 @@ from dataclasses import replace
 import pytest
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import Config, metrics_for, parse, table
+from spinney.params import Config, kind_of, metrics_for, parse, table
+from spinney.params.metrics import METRICS as ROWS
+from spinney.params.objectives import OBJECTIVES as LOSSES
+from spinney.params.objectives import ObjectiveRow
 
 OBJECTIVES = next(row for row in table() if row.name == "objective").choices
-METRICS = next(row for row in table() if row.name == "eval_metric").choices
+METRICS = {name: row.spellings for name, row in ROWS.items()}
 
 
 def given_for(objective, **more):
@@ -78,15 +81,72 @@ def test_a_metric_is_accepted_exactly_where_it_fits(objective, metric):
         assert ", ".join(metrics_for(objective)) in message
 
 
-def test_every_metric_fits_one_objective():
-    assert sorted(METRICS) == sorted(metric for objective in OBJECTIVES for metric in metrics_for(objective))
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_metric_fits_by_what_the_objective_predicts(objective):
+    fitting = {name for name, row in ROWS.items() if kind_of(objective) in row.fits}
+    assert set(metrics_for(objective)) == fitting
+    assert len(metrics_for(objective)) == len(fitting)
+
+
+@pytest.fixture
+def an_objective_of_each_kind(monkeypatch):
+    """By what it predicts."""
+    counts = ObjectiveRow(name="counts", metric="poisson_deviance", link="exp")
+    monkeypatch.setitem(LOSSES, "counts", counts)
+    return {"numbers": "squared_error", "positive": "counts", "two": "log_loss", "many": "softmax"}
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_every_spelling_of_a_metric_is_translated(metric):
-    objective = next(one for one in OBJECTIVES if metric in metrics_for(one))
-    for spelling in METRICS[metric]:
-        assert parse(given_for(objective, metric=spelling)).eval_metric == (metric,)
+def test_every_spelling_of_a_metric_is_translated(metric, an_objective_of_each_kind):
+    for kind in ROWS[metric].fits:
+        for spelling in METRICS[metric]:
+            given = given_for(an_objective_of_each_kind[kind], metric=spelling)
+            assert parse(given).eval_metric == (metric,)
+
+
+@pytest.mark.parametrize(
+    ("objective", "metric"),
+    [
+        ("squared_error", "auc"),
+        ("squared_error", "average_precision"),
+        ("log_loss", "l2"),
+        ("log_loss", "l1"),
+        ("log_loss", "r2"),
+        ("counts", "mae"),
+        ("counts", "auc"),
+    ],
+)
+@pytest.mark.usefixtures("an_objective_of_each_kind")
+def test_metrics_of_another_objective_fit_where_they_make_sense(objective, metric):
+    assert len(parse(given_for(objective, metric=metric)).eval_metric) == 1
+
+
+@pytest.mark.parametrize(
+    ("objective", "metric"),
+    [
+        ("squared_error", "accuracy"),
+        ("squared_error", "logloss"),
+        ("softmax", "mae"),
+        ("log_loss", "auc_ovo"),
+    ],
+)
+def test_a_metric_that_makes_no_sense_is_told_with_those_that_do(objective, metric):
+    message = message_of(given_for(objective, metric=metric))
+    assert (
+        f"eval_metric={metric!r} does not fit objective={objective!r}; the metrics that fit are " in message
+    )
+    assert metrics_for(objective)[-1] in message
+
+
+@pytest.mark.parametrize("word", ["none", "None", "null", "na", "custom"])
+def test_no_metric_at_all_can_be_asked_for(word):
+    config = parse({"metric": word})
+    assert config.eval_metric == ("none",)
+    assert parse(config.to_dict()) == config
+
+
+def test_metrics_and_none_contradict_each_other():
+    assert "asks for metrics and for none" in message_of({"metric": ["mae", "none"]})
 
 
 def test_a_spelling_with_two_meanings_follows_the_objective():
@@ -120,6 +180,6 @@ def test_metrics_hold_only_strings():
 
 
 def test_replacing_a_value_checks_the_values_together_again():
-    config = Config(objective="log_loss", eval_metric="auc")
-    with pytest.raises(ParameterError, match="eval_metric='auc' does not fit objective='squared_error'"):
+    config = Config(objective="log_loss", eval_metric="error")
+    with pytest.raises(ParameterError, match="eval_metric='error' does not fit objective='squared_error'"):
         replace(config, objective="squared_error")

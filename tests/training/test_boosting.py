@@ -99,7 +99,8 @@ def test_raw_predictions_are_the_scores_of_training_bit_for_bit(objective, extra
     with Team(1) as team:
         for rounds, value in enumerate(history.evals["own"][name], start=1):
             raw = np.atleast_2d(model.predict_raw(X, rounds=rounds, base_margin=given).T).copy()
-            assert metrics.get(name)(raw, Labels(y), team) == value
+            outcome = metrics.Outcome(raw, objectives.get(model.params).row.link, team)
+            assert metrics.get(name, model.params)(outcome, Labels(y)) == value
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -35,8 +35,9 @@ def test_metrics_of_every_round_are_those_of_the_predictions():
     with Team(1) as team:
         for done in range(1, 9):
             raw = model.predict_raw(X[200:], rounds=done)[None]
-            for name in names:
-                assert evals["test"][name][done - 1] == metrics.get(name)(raw, Labels(Y[200:]), team)
+            outcome = metrics.Outcome(raw, "logistic", team)
+            for metric in metrics.metrics_of(model.params):
+                assert evals["test"][metric.name][done - 1] == metric(outcome, Labels(Y[200:]))
 
 
 @pytest.mark.parametrize(
@@ -132,8 +133,9 @@ def test_validation_values_missing_where_training_had_none_take_the_default_dire
     test = sp.Dataset(X[200:], Y[200:], reference=data)
     model = sp.train(LOGISTIC, data, rounds=5, valid={"test": test}, callbacks=[history])
     with Team(1) as team:
-        raw = model.predict_raw(X[200:])[None]
-        assert history.evals["test"]["logloss"][-1] == metrics.get("logloss")(raw, Labels(Y[200:]), team)
+        outcome = metrics.Outcome(model.predict_raw(X[200:])[None], "logistic", team)
+        found = metrics.get("logloss", model.params)(outcome, Labels(Y[200:]))
+    assert history.evals["test"]["logloss"][-1] == found
 
 
 def test_validation_sets_do_not_change_the_model():

@@ -1,10 +1,14 @@
 """Metrics: numbers that judge scores against labels.
 
-Enters: raw scores (outputs × rows), `Labels`. Leaves: one float. Must not know: trees, data sets, objectives.
+Enters: an `Outcome` (raw scores, outputs × rows, and the link that makes predictions of them), `Labels`. Leaves: one float.
+Must not know: trees, data sets, objectives.
 
-What is known of a metric without its formula is its row in `params/metrics.py`. Its formula stands in `kernels/<name>.py`.
+What is known of a metric without its formula is its row in `params/metrics.py`. Formulas of one row stand in `kernels/<name>.py`.
+`registry.py` makes a metric of a row, `mean.py`, `by_class.py` and `areas.py` make one number of all rows, `checks.py` says which
+targets have one.
 """
 
-from spinney.metrics.registry import Metric, get, metrics_of
+from spinney.metrics.outcome import Outcome
+from spinney.metrics.registry import Judgement, Metric, get, metrics_of
 
-__all__ = ["Metric", "get", "metrics_of"]
+__all__ = ["Judgement", "Metric", "Outcome", "get", "metrics_of"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -13,28 +12,50 @@ from spinney.data import Labels
 from spinney.jit.kernel import REGISTRY, Kernel
 from spinney.jit.team import Team
 from spinney.metrics.kernels.frames import BLOCK
+from spinney.metrics.outcome import Outcome, scaled
+from spinney.params import MetricRow
+
+Floats = NDArray[np.float64]
 
 
-def mean_loss(name: str, scores: NDArray[np.float64], labels: Labels, team: Team) -> float:
+def mean(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Floats) -> float:
     """Weighted mean of the losses that a metric's formula gives."""
-    outputs, rows = scores.shape
+    values = outcome.predictions if row.judges == "prediction" else outcome.scores
+    return mean_loss(row.formula or row.name, values, labels, parameters, outcome.team)
+
+
+def root_mean(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Floats) -> float:
+    """Root of the mean."""
+    return math.sqrt(mean(row, outcome, labels, parameters))
+
+
+def explained(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Floats) -> float:
+    """1 less the mean loss as a share of that of the target's mean; of a constant target 1 where there is no loss, else 0."""
+    left = mean(row, outcome, labels, parameters)
+    labels = scaled(labels)
+    weight = np.ones(labels.rows) if labels.weight is None else labels.weight
+    middle = math.fsum(labels.target * weight) / math.fsum(weight)
+    whole = mean_loss(row.formula, np.full((1, labels.rows), middle), labels, parameters, outcome.team)
+    if whole == 0.0:
+        return 1.0 if left == 0.0 else 0.0
+    return 1.0 - left / whole
+
+
+def mean_loss(formula: str, values: Floats, labels: Labels, parameters: Floats, team: Team) -> float:
+    """Weighted mean of a formula's losses; values are outputs × rows."""
+    outputs, rows = values.shape
     sums = np.empty(-(-rows // BLOCK))
-    if labels.weight is not None:
-        # By a power of two, which changes no bit, to a largest weight of about 1: weight times loss stays finite.
-        largest = int(np.frexp(labels.weight.max())[1])
-        labels = replace(labels, weight=np.ldexp(labels.weight, -largest))
-    team.run(_kernel(name).bind(labels.arrays(), outputs, len(sums), scores, sums))
+    labels = scaled(labels)
+    job = _kernel(formula).bind(
+        labels.arrays(), outputs, len(parameters), parameters, len(sums), values, sums
+    )
+    team.run(job)
     total = float(rows) if labels.weight is None else math.fsum(labels.weight)
     return math.fsum(sums) / total
 
 
-def root_mean_loss(name: str, scores: NDArray[np.float64], labels: Labels, team: Team) -> float:
-    """Root of the mean."""
-    return math.sqrt(mean_loss(name, scores, labels, team))
-
-
-def _kernel(name: str) -> Kernel:
-    """The kernel of a metric; the package's stand in modules of their name."""
-    if f"{name}_losses" not in REGISTRY:
-        import_module(f"spinney.metrics.kernels.{name}")
-    return REGISTRY[f"{name}_losses"]
+def _kernel(formula: str) -> Kernel:
+    """The kernel of a formula; the package's stand in modules of their name."""
+    if f"{formula}_losses" not in REGISTRY:
+        import_module(f"spinney.metrics.kernels.{formula}")
+    return REGISTRY[f"{formula}_losses"]

@@ -5,60 +5,79 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
-from spinney.jit.team import Team
-from spinney.metrics.auc import area, check_classes
-from spinney.metrics.mean import mean_loss, root_mean_loss
-from spinney.params import Config, metric_row, metrics_for
+from spinney.metrics.areas import area
+from spinney.metrics.by_class import by_class
+from spinney.metrics.checks import check
+from spinney.metrics.mean import explained, mean, root_mean
+from spinney.metrics.outcome import Outcome
+from spinney.params import Config, MetricRow, metric_row, metrics_for
 
-Function = Callable[[NDArray[np.float64], Labels, Team], float]
-Check = Callable[[Labels], None]
+Form = Callable[[MetricRow, Outcome, Labels, NDArray[np.float64]], float]
+
+# By form: what computes a metric.
+_FORMS: Mapping[str, Form] = {
+    "mean": mean,
+    "root_mean": root_mean,
+    "explained": explained,
+    "by_class": by_class,
+    "area": area,
+}
+
+
+class Judgement(NamedTuple):
+    """What a metric says."""
+
+    name: str
+    value: float
+    higher_is_better: bool
 
 
 def _no_check(labels: Labels) -> None:
     """Whatever the objective takes has this metric."""
 
 
-# By form: what computes a metric of some name, and what refuses labels.
-_FORMS: Mapping[str, tuple[Callable[[str, NDArray[np.float64], Labels, Team], float], Check]] = {
-    "mean": (mean_loss, _no_check),
-    "root_mean": (root_mean_loss, _no_check),
-    "area": (area, check_classes),
-}
-
-
 @dataclass(frozen=True)
 class Metric:
-    """A metric: call it with raw scores (outputs × rows), labels and the team to compute with.
+    """A metric: call it with an outcome and labels.
 
     `check` refuses labels that have no such metric, whatever the scores.
     """
 
     name: str
     higher_is_better: bool
-    function: Function
-    check: Check = _no_check
+    function: Callable[[Outcome, Labels], float]
+    check: Callable[[Labels], None] = _no_check
 
-    def __call__(self, scores: NDArray[np.float64], labels: Labels, team: Team) -> float:
+    def __call__(self, outcome: Outcome, labels: Labels) -> float:
         """Compute the metric."""
-        return self.function(scores, labels, team)
+        return self.function(outcome, labels)
+
+    def judge(self, outcome: Outcome, labels: Labels) -> Judgement:
+        """Compute it, and say what it is."""
+        return Judgement(self.name, self(outcome, labels), self.higher_is_better)
 
 
-def get(name: str) -> Metric:
-    """The metric of a canonical name.
+def get(name: str, config: Config) -> Metric:
+    """The metric of a canonical name, for the objective and with the parameters of a configuration.
 
     Examples
     --------
-    >>> get("auc").higher_is_better
+    >>> get("auc", Config(objective="log_loss")).higher_is_better
     True
     """
     row = metric_row(name)
-    function, check = _FORMS[row.form]
-    return Metric(name, row.higher_is_better, partial(function, name), check)
+    parameters = np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
+
+    def compute(outcome: Outcome, labels: Labels) -> float:
+        return _FORMS[row.form](row, outcome, labels, parameters)
+
+    return Metric(name, row.higher_is_better, compute, partial(check, row, config))
 
 
 def metrics_of(config: Config) -> list[Metric]:
@@ -69,4 +88,5 @@ def metrics_of(config: Config) -> list[Metric]:
     >>> [metric.name for metric in metrics_of(Config(objective="log_loss"))]
     ['logloss']
     """
-    return [get(name) for name in config.eval_metric or metrics_for(config.objective)[:1]]
+    names = config.eval_metric or metrics_for(config.objective)[:1]
+    return [get(name, config) for name in names if name != "none"]

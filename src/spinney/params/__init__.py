@@ -13,7 +13,7 @@ documentation.
 
 from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
-from spinney.params.metrics import MetricRow, metric_row, metrics_for
+from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
 from spinney.params.names import parse, resolve
 from spinney.params.objectives import ObjectiveRow, objective_row
 from spinney.params.render import markdown, numpydoc
@@ -27,6 +27,7 @@ __all__ = [
     "Row",
     "checked_rounds",
     "found_places",
+    "kind_of",
     "markdown",
     "metric_row",
     "metrics_for",

@@ -39,14 +39,17 @@ class Spelled(Protocol):
 class Spellings(Mapping[str, tuple[str, ...]]):
     """Other spellings by canonical name, of rows as they are when it is asked."""
 
-    def __init__(self, rows: Mapping[str, Spelled]) -> None:
-        self._rows = rows
+    def __init__(
+        self, rows: Mapping[str, Spelled], more: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        self._rows, self._more = rows, more or {}
 
     def __getitem__(self, name: str) -> tuple[str, ...]:
-        return self._rows[name].spellings
+        return self._more[name] if name in self._more else self._rows[name].spellings
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        yield from self._rows
+        yield from self._more
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._rows) + len(self._more)

@@ -15,7 +15,7 @@ from spinney.params.choices import (
     UNSEEN,
     Spellings,
 )
-from spinney.params.metrics import METRICS
+from spinney.params.metrics import METRICS, NONE
 from spinney.params.objectives import OBJECTIVES
 from spinney.params.rows import Row, param, row_of, share
 from spinney.params.validate import checked, reconciled
@@ -338,10 +338,10 @@ class Config:
     eval_metric: tuple[str, ...] = param(
         (),
         group="evaluation",
-        choices=Spellings(METRICS),
+        choices=Spellings(METRICS, NONE),
         aliases=("metric", "metrics", "metric_types"),
-        doc="Metrics to compute on the validation data: rmse and mae for squared_error; logloss, auc and "
-        "error for log_loss; mlogloss and merror for softmax. Empty or None takes the first of them.",
+        doc="Metrics to compute on the validation data; the page of parameters tells which fit an objective. Empty or None "
+        "takes the objective's own, none computes none of them.",
     )
     early_stopping_rounds: int | None = param(
         None,
@@ -358,6 +358,11 @@ class Config:
         low=0,
         aliases=("early_stopping_min_delta",),
         doc="A metric counts as better only if it improves by more than this.",
+    )
+    first_metric_only: bool = param(
+        False,
+        group="evaluation",
+        doc="Whether early stopping goes by the first metric instead of the last.",
     )
     random_state: int = param(
         0,

@@ -3,11 +3,27 @@
 A new metric is one row here, and its formula in a file of its own: `metrics/kernels/<name>.py`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from spinney.errors import ParameterError
-from spinney.params.objectives import Link, objective_row
+from spinney.params.objectives import objective_row
+
+# What an objective predicts: numbers, numbers above 0, the probability of the second of two classes, or those of all classes.
+Kind = Literal["numbers", "positive", "two", "many"]
+KINDS: Mapping[str, Kind] = {
+    "identity": "numbers",
+    "exp": "positive",
+    "logistic": "two",
+    "softmax": "many",
+    "one_vs_rest": "many",
+}
+_NUMBERS: tuple[Kind, ...] = ("numbers", "positive")
+_ONE: tuple[Kind, ...] = ("numbers", "positive", "two")
+_CLASSES: tuple[Kind, ...] = ("two", "many")
+# Asks for no named metric at all.
+NONE: Mapping[str, tuple[str, ...]] = {"none": ("None", "null", "na", "custom")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,29 +31,260 @@ class MetricRow:
     """A metric."""
 
     name: str
-    spellings: tuple[
-        str, ...
-    ] = ()  # one may stand in two rows; it then means the metric that fits the objective
-    link: Link = "identity"  # it judges the scores of objectives with this link
-    # How rows make a number: the mean of a formula's losses, its root, or the area under the ROC curve.
-    form: Literal["mean", "root_mean", "area"] = "mean"
+    # One may stand in two rows; it then means the metric that fits the objective.
+    spellings: tuple[str, ...] = ()
+    doc: str = ""
+    fits: tuple[Kind, ...] = _NUMBERS  # it judges objectives that predict this
+    # What it looks at: raw scores, predictions (of classes: probabilities), the class they speak for, or the order of the rows by
+    # raw score, where there are many classes by probability.
+    judges: Literal["score", "prediction", "class", "order"] = "prediction"
+    # How rows make a number: the mean of a formula's losses or its root; 1 less the mean's share of the target's variance;
+    # sums by class; areas under curves.
+    form: Literal["mean", "root_mean", "explained", "by_class", "area"] = "mean"
+    formula: str = ""  # in the kernel of this name; empty: its own
+    # What the target must be, beyond what the objective asks.
+    target: Literal["any", "above -1", "0 or more", "above 0", "0 and 1"] = "any"
     higher_is_better: bool = False
+    # Parameters whose values its formula gets, in this order.
+    parameters: tuple[str, ...] = ()
 
 
-METRICS: dict[str, MetricRow] = {
-    row.name: row
-    for row in (
-        MetricRow(name="rmse", spellings=("root_mean_squared_error", "l2_root"), form="root_mean"),
-        MetricRow(name="mae", spellings=("l1", "mean_absolute_error")),
-        MetricRow(name="logloss", spellings=("binary_logloss", "log_loss"), link="logistic"),
-        MetricRow(name="auc", spellings=("roc_auc",), link="logistic", form="area", higher_is_better=True),
-        MetricRow(name="error", spellings=("binary_error",), link="logistic"),
-        MetricRow(
-            name="mlogloss", spellings=("multi_logloss", "multiclass_logloss", "log_loss"), link="softmax"
-        ),
-        MetricRow(name="merror", spellings=("multi_error", "error"), link="softmax"),
-    )
-}
+_ROWS = (
+    MetricRow(
+        name="rmse",
+        spellings=("root_mean_squared_error", "l2_root"),
+        doc="root of the mean squared error",
+        fits=_ONE,
+        form="root_mean",
+        formula="mse",
+    ),
+    MetricRow(
+        name="mse",
+        spellings=("l2", "mean_squared_error", "regression_l2"),
+        doc="mean squared error",
+        fits=_ONE,
+    ),
+    MetricRow(
+        name="mae",
+        spellings=("l1", "mean_absolute_error", "regression_l1"),
+        doc="mean absolute error",
+        fits=_ONE,
+    ),
+    MetricRow(
+        name="r2",
+        spellings=("r2_score",),
+        doc="share of the target's variance that is explained; 1 is perfect",
+        fits=_ONE,
+        form="explained",
+        formula="mse",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="rmsle",
+        spellings=("root_mean_squared_log_error",),
+        doc="root of the mean squared difference of log(1 + y); predictions below -1 + 1e-6 count as that",
+        form="root_mean",
+        formula="msle",
+        target="above -1",
+    ),
+    MetricRow(
+        name="msle",
+        spellings=("mean_squared_log_error",),
+        doc="mean squared difference of log(1 + y); predictions below -1 + 1e-6 count as that",
+        target="above -1",
+    ),
+    MetricRow(
+        name="mape",
+        spellings=("mean_absolute_percentage_error",),
+        doc="mean absolute error as a share of the target's size",
+    ),
+    MetricRow(
+        name="huber",
+        doc="half the squared error up to huber_delta, linear beyond",
+        parameters=("huber_delta",),
+    ),
+    MetricRow(
+        name="pseudo_huber",
+        spellings=("mphe", "pseudohuber"),
+        doc="smooth form of huber",
+        parameters=("huber_delta",),
+    ),
+    MetricRow(
+        name="fair",
+        doc="c e - c² log(1 + e / c) of the absolute error e, with c = fair_c",
+        parameters=("fair_c",),
+    ),
+    MetricRow(
+        name="pinball",
+        spellings=("quantile", "mean_pinball_loss"),
+        doc="absolute error, times quantile_alpha where y is larger, else times 1 - quantile_alpha",
+        parameters=("quantile_alpha",),
+    ),
+    MetricRow(
+        name="expectile",
+        doc="squared error, times expectile_alpha where y is larger, else times 1 - expectile_alpha",
+        parameters=("expectile_alpha",),
+    ),
+    MetricRow(
+        name="poisson_deviance",
+        spellings=("mean_poisson_deviance", "poisson-deviance"),
+        doc="mean Poisson deviance",
+        fits=("positive",),
+        target="0 or more",
+    ),
+    MetricRow(
+        name="gamma_deviance",
+        spellings=("mean_gamma_deviance", "gamma-deviance"),
+        doc="mean gamma deviance",
+        fits=("positive",),
+        target="above 0",
+    ),
+    MetricRow(
+        name="tweedie_deviance",
+        spellings=("mean_tweedie_deviance", "tweedie-deviance"),
+        doc="mean Tweedie deviance of tweedie_variance_power",
+        fits=("positive",),
+        target="0 or more",
+        parameters=("tweedie_variance_power",),
+    ),
+    MetricRow(
+        name="poisson_nloglik",
+        spellings=("poisson-nloglik", "poisson"),
+        doc="negative log-likelihood of a Poisson distribution",
+        fits=("positive",),
+        target="0 or more",
+    ),
+    MetricRow(
+        name="gamma_nloglik",
+        spellings=("gamma-nloglik", "gamma"),
+        doc="negative log-likelihood of an exponential distribution: y / f + log f",
+        fits=("positive",),
+        target="above 0",
+    ),
+    MetricRow(
+        name="tweedie_nloglik",
+        spellings=("tweedie-nloglik", "tweedie"),
+        doc="the part of a Tweedie distribution's negative log-likelihood that depends on the prediction",
+        fits=("positive",),
+        target="0 or more",
+        parameters=("tweedie_variance_power",),
+    ),
+    MetricRow(
+        name="logloss",
+        spellings=("binary_logloss", "log_loss", "binary", "cross_entropy", "xentropy"),
+        doc="-log of the probability of the row's class",
+        fits=("two",),
+        judges="score",
+    ),
+    MetricRow(
+        name="focal",
+        doc="-log p times (1 - p) ** focal_gamma of the row's class; times focal_alpha in the second class, else 1 - focal_alpha",
+        fits=("two",),
+        judges="score",
+        parameters=("focal_gamma", "focal_alpha"),
+    ),
+    MetricRow(
+        name="auc",
+        spellings=("roc_auc",),
+        doc="area under the ROC curve; of many classes the mean of each class's against the rest",
+        fits=("two", "many", "numbers", "positive"),
+        judges="order",
+        form="area",
+        target="0 and 1",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="average_precision",
+        spellings=("aucpr", "auc_pr"),
+        doc="area under the curve of precision by recall, in steps; of many classes the mean of each class's against the rest",
+        fits=("two", "many", "numbers", "positive"),
+        judges="order",
+        form="area",
+        target="0 and 1",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="error",
+        spellings=("binary_error",),
+        doc="share of rows of another class than the scores speak for",
+        fits=("two",),
+        judges="class",
+    ),
+    MetricRow(
+        name="mlogloss",
+        spellings=("multi_logloss", "multiclass_logloss", "log_loss", "multiclass", "softmax"),
+        doc="-log of the probability of the row's class",
+        fits=("many",),
+        judges="score",
+    ),
+    MetricRow(
+        name="merror",
+        spellings=("multi_error", "error"),
+        doc="share of rows of another class than the one of the largest score",
+        fits=("many",),
+        judges="class",
+    ),
+    MetricRow(
+        name="auc_ovr",
+        spellings=("roc_auc_ovr",),
+        doc="auc of each class against the rest, their mean",
+        fits=("many",),
+        judges="order",
+        form="area",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="auc_ovo",
+        spellings=("roc_auc_ovo",),
+        doc="auc of each class against each other one, by its own probability among the rows of the two; their mean",
+        fits=("many",),
+        judges="order",
+        form="area",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="accuracy",
+        spellings=("acc", "accuracy_score"),
+        doc="share of rows of the class that the scores speak for",
+        fits=_CLASSES,
+        judges="class",
+        form="by_class",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="balanced_accuracy",
+        spellings=("balanced_accuracy_score",),
+        doc="accuracy within each class that has rows, their mean",
+        fits=_CLASSES,
+        judges="class",
+        form="by_class",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="f1",
+        spellings=("f1_score",),
+        doc="harmonic mean of precision and recall of the second of two classes; of many classes the mean of each class's",
+        fits=_CLASSES,
+        judges="class",
+        form="by_class",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="f1_macro",
+        doc="harmonic mean of precision and recall of each class, their mean",
+        fits=_CLASSES,
+        judges="class",
+        form="by_class",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="brier",
+        spellings=("brier_score", "brier_score_loss"),
+        doc="mean squared error of the probability; of many classes the sum of each class's",
+        fits=_CLASSES,
+    ),
+)
+METRICS: dict[str, MetricRow] = {row.name: row for row in _ROWS}
 
 
 def metric_row(name: str) -> MetricRow:
@@ -47,14 +294,24 @@ def metric_row(name: str) -> MetricRow:
     return METRICS[name]
 
 
+def kind_of(objective: str) -> Kind:
+    """What an objective predicts.
+
+    Examples
+    --------
+    >>> kind_of("log_loss")
+    'two'
+    """
+    return KINDS[objective_row(objective).link]
+
+
 def metrics_for(objective: str) -> tuple[str, ...]:
     """Names of the metrics that can judge an objective, its own metric first.
 
     Examples
     --------
-    >>> metrics_for("log_loss")
-    ('logloss', 'auc', 'error')
+    >>> metrics_for("log_loss")[:4]
+    ('logloss', 'rmse', 'mse', 'mae')
     """
-    row = objective_row(objective)
-    others = (one.name for one in METRICS.values() if one.link == row.link and one.name != row.metric)
-    return (row.metric, *others)
+    own, kind = objective_row(objective).metric, kind_of(objective)
+    return (own, *(row.name for row in METRICS.values() if kind in row.fits and row.name != own))

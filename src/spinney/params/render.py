@@ -1,9 +1,11 @@
 """The table as documentation: the parameters page and the estimators' docstrings."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from spinney.params.config import table
+from spinney.params.metrics import METRICS, Kind, kind_of
+from spinney.params.objectives import OBJECTIVES
 from spinney.params.rows import GROUPS, Row
 
 _INTRODUCTION = """\
@@ -17,6 +19,14 @@ string, and must be finite.
 This page is written by `python -m spinney.params > docs/parameters.md`.
 """
 
+
+# What an objective predicts, in words.
+_PREDICTED: Mapping[Kind, str] = {
+    "numbers": "numbers",
+    "positive": "numbers above 0",
+    "two": "two classes",
+    "many": "many classes",
+}
 
 # What a heading says about all parameters under it.
 _NOTES = {
@@ -33,7 +43,7 @@ def markdown() -> str:
     Returns
     -------
     str
-        One table for each group, then the other spellings of values.
+        One table for each group, then the other spellings of values, and the metrics.
 
     Examples
     --------
@@ -51,7 +61,7 @@ def markdown() -> str:
             *(_line(row) for row in table() if row.group == group),
         ]
         parts.append("\n".join(lines) + "\n")
-    parts.append(_value_spellings())
+    parts += [_value_spellings(), _metrics()]
     return "\n".join(parts)
 
 
@@ -105,4 +115,34 @@ def _value_spellings() -> str:
             if others:
                 spelled = ", ".join(f"`{other}`" for other in others)
                 lines.append(f"| `{row.name}` | `{choice}` | {spelled} |")
+    return "\n".join(lines) + "\n"
+
+
+def _metrics() -> str:
+    """The table of metrics, and which objectives predict what."""
+    lines = [
+        "## Metrics",
+        "",
+        "A metric looks at raw scores, at predictions (of a classifier: probabilities), at the class that the scores speak for,",
+        "or at the order of the rows: by raw score, with many classes by probability. It fits objectives by what they predict:",
+        "",
+        "| predicted | objectives |",
+        "|---|---|",
+    ]
+    for kind, words in _PREDICTED.items():
+        found = [f"`{name}`" for name in OBJECTIVES if kind_of(name) == kind]
+        if found:
+            lines.append(f"| {words} | {', '.join(found)} |")
+    lines += [
+        "",
+        "| metric | what it is | looks at | fits | target | parameters | better |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in METRICS.values():
+        fits = ", ".join(words for kind, words in _PREDICTED.items() if kind in row.fits)
+        parameters = ", ".join(f"`{name}`" for name in row.parameters)
+        better = "higher" if row.higher_is_better else "lower"
+        lines.append(
+            f"| `{row.name}` | {row.doc} | {row.judges} | {fits} | {row.target} | {parameters} | {better} |"
+        )
     return "\n".join(lines) + "\n"

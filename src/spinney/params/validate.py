@@ -9,7 +9,7 @@ from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column
-from spinney.params.metrics import METRICS, metrics_for
+from spinney.params.metrics import METRICS, NONE, metrics_for
 from spinney.params.objectives import objective_row
 from spinney.params.rows import Row
 
@@ -277,6 +277,12 @@ def _metrics(names: tuple[str, ...], objective: str) -> tuple[str, ...]:
     fitting = metrics_for(objective)
     chosen: list[str] = []
     for name in names:
+        if name in NONE or name in NONE["none"]:
+            if len(names) > 1:
+                raise ParameterError(
+                    f"eval_metric={list(names)!r} asks for metrics and for none; give one or the other"
+                )
+            return ("none",)
         metric = next((one for one in fitting if name == one or name in METRICS[one].spellings), None)
         if metric is None:
             raise ParameterError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,13 +11,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney import metrics, objectives
+from spinney import objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.growth.grower import most_threads
 from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team, most_for, threads_for
+from spinney.metrics import Judgement, Outcome
 from spinney.model.model import Model
 from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.largest import find_largest
@@ -27,6 +28,7 @@ from spinney.sampling import Bag, GradientSampler, UniformSampler
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks
 from spinney.training.early_stopping import EarlyStopping
+from spinney.training.evaluation import Judge, check_stopping, deciding, judged, judges_of
 from spinney.training.learners import AddTree, Setup
 from spinney.tree import Tree, concatenate
 
@@ -52,6 +54,7 @@ def train(
     rounds: int = 100,
     *,
     valid: Mapping[str, Dataset] | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
     callbacks: Iterable[Callback] | None = None,
     progress: bool = False,
 ) -> Model:
@@ -67,7 +70,12 @@ def train(
         Number of boosting rounds.
     valid : mapping of str to Dataset, optional
         Data to compute the metrics on after each round, by name. Each must have been made with `reference=dataset`, or be
-        `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides.
+        `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides, or its first with
+        `first_metric_only`.
+    metrics : iterable of callables or str, optional
+        Metrics to compute after those of `eval_metric`. A function of your own is called with raw scores, (rows,) or
+        (rows, outputs), and target, `f(scores, labels)`, or with the weights too, `f(scores, labels, weight)`. It returns
+        (name, value, higher_is_better).
     callbacks : iterable of callables, optional
         Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of one
         that has it is called when the training starts. A callback that is given twice is called once.
@@ -91,15 +99,15 @@ def train(
     config = _config(params, dataset)
     rounds = checked_rounds(rounds)
     by_place = _by_place(config, dataset)
-    watched = _check_valid(valid, dataset, config)
-    if config.early_stopping_rounds is not None and not watched:
-        raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
+    judges = judges_of(config, metrics)
+    watched = _check_valid(valid, dataset, judges)
+    check_stopping(config, judges, watched)
     listeners = checked_callbacks(callbacks)
     with ExitStack() as stack:
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(_threads(config, dataset)))
-        return _Boosting(config, by_place, dataset, watched, team).run(rounds, listeners)
+        return _Boosting(config, by_place, dataset, watched, judges, team).run(rounds, listeners)
 
 
 @dataclass
@@ -115,7 +123,13 @@ class _Boosting:
     """One training."""
 
     def __init__(
-        self, config: Config, by_place: Config, dataset: Dataset, valid: Mapping[str, Dataset], team: Team
+        self,
+        config: Config,
+        by_place: Config,
+        dataset: Dataset,
+        valid: Mapping[str, Dataset],
+        judges: list[Judge],
+        team: Team,
     ) -> None:
         self._config, self._dataset, self._team = config, dataset, team
         self._objective = objectives.get(config)
@@ -137,21 +151,24 @@ class _Boosting:
         self._learner = learners.get(Setup(dataset, by_place, self._gradients, self._bag, values, team))
         self._eligible = _eligible_rows(labels, config.subsample)
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
-        self._metrics = metrics.metrics_of(config)
+        self._judges = judges
 
     def run(self, rounds: int, callbacks: list[Callback]) -> Model:
         """Do the rounds and put the model together."""
-        stopping = self._early_stopping()
+        stopping: EarlyStopping | None = None
         trees: list[Tree] = []
         begin(callbacks, rounds)
         for done in range(1, rounds + 1):
             trees += self._one_round(done)
-            evals = self._evaluate()
+            said = self._evaluate()
+            evals = {name: {one.name: one.value for one in found} for name, found in said.items()}
             info = RoundInfo(done, rounds, evals)
             answers = [callback(info) for callback in callbacks]
             stop = [isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers]
-            if stopping is not None:
-                stop.append(stopping.update(done, _deciding(evals, done)))
+            if self._config.early_stopping_rounds is not None:
+                decides = deciding(self._config, *list(said.items())[-1], done)
+                stopping = stopping or self._early_stopping(decides.higher_is_better)
+                stop.append(stopping.update(done, decides.value))
             if any(stop):
                 break
         best = stopping.best_round if stopping is not None and trees else None
@@ -214,18 +231,17 @@ class _Boosting:
             eligible = np.arange(self._dataset.rows, dtype=np.int32)
         return GradientSampler(eligible, self._gradients.pairs, self._bag.rows, self._team)
 
-    def _evaluate(self) -> dict[str, dict[str, float]]:
+    def _evaluate(self) -> dict[str, list[Judgement]]:
+        link = self._objective.row.link
         return {
-            name: {m.name: m(w.scores, w.labels, self._team) for m in self._metrics}
-            for name, w in self._watched.items()
+            name: judged(self._judges, Outcome(watched.scores, link, self._team), watched.labels)
+            for name, watched in self._watched.items()
         }
 
-    def _early_stopping(self) -> EarlyStopping | None:
+    def _early_stopping(self, higher_is_better: bool) -> EarlyStopping:
         config = self._config
-        if config.early_stopping_rounds is None:
-            return None
-        higher = self._metrics[-1].higher_is_better
-        return EarlyStopping(config.early_stopping_rounds, config.min_delta, higher)
+        assert config.early_stopping_rounds is not None
+        return EarlyStopping(config.early_stopping_rounds, config.min_delta, higher_is_better)
 
     def _start(self, labels: Labels) -> NDArray[np.float64]:
         if self._config.base_score is not None:
@@ -290,7 +306,9 @@ def _threads(config: Config, dataset: Dataset) -> int:
     return threads_for(config.n_jobs, most)
 
 
-def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset, config: Config) -> dict[str, Dataset]:
+def _check_valid(
+    valid: Mapping[str, Dataset] | None, dataset: Dataset, judges: list[Judge]
+) -> dict[str, Dataset]:
     if valid is None:
         return {}
     if not isinstance(valid, Mapping):
@@ -302,23 +320,11 @@ def _check_valid(valid: Mapping[str, Dataset] | None, dataset: Dataset, config: 
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
         labels = data.labels(f"valid[{name!r}]")
         try:
-            for metric in metrics.metrics_of(config):
-                metric.check(labels)
+            for judge in judges:
+                judge.check(labels)
         except DataError as error:
             raise DataError(f"valid[{name!r}]: {error}") from None
     return dict(valid)
-
-
-def _deciding(evals: Mapping[str, Mapping[str, float]], done: int) -> float:
-    """The value that early stopping goes by: the last metric of the last data set."""
-    name, values = list(evals.items())[-1]
-    metric, value = list(values.items())[-1]
-    if not math.isfinite(value):
-        raise DataError(
-            f"{metric} of valid[{name!r}] is {value} after round {done}, and early stopping cannot go by that; choose "
-            "another eval_metric, or leave out early_stopping_rounds"
-        )
-    return value
 
 
 def _scaled_weights(labels: Labels, config: Config) -> tuple[Labels, float]:

@@ -5,7 +5,7 @@ from spinney.metrics.kernels.frames import pointwise
 
 
 @inline
-def loss(score, target):
+def loss(score, target, parameters):
     """1 where the score speaks for the other class."""
     return 1.0 if (score > 0.0) != (target > 0.5) else 0.0
 

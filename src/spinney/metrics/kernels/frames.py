@@ -12,9 +12,9 @@ def weight_of(labels, i):
     return labels.weight[i] if labels.weighted != 0 else 1.0
 
 
-def one_score(
-    team: Member, labels: LabelArrays, outputs: i64, blocks: i64, scores: f64["labels.rows * outputs"],
-    sums: out(f64["blocks"]),
+def one_value(
+    team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
+    values: f64["labels.rows * outputs"], sums: out(f64["blocks"]),
 ):
     """Weighted sum of the losses of each block of rows."""
     for b in range(team.rank, blocks, team.size):
@@ -22,13 +22,13 @@ def one_score(
         for i in range(b * BLOCK, min((b + 1) * BLOCK, labels.rows)):
             w = weight_of(labels, i)
             if w > 0.0:
-                total += w * loss(scores[i], labels.target[i])
+                total += w * loss(values[i], labels.target[i], parameters)
         sums[b] = total
 
 
-def all_scores(
-    team: Member, labels: LabelArrays, outputs: i64, blocks: i64, scores: f64["labels.rows * outputs"],
-    sums: out(f64["blocks"]),
+def all_values(
+    team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
+    values: f64["labels.rows * outputs"], sums: out(f64["blocks"]),
 ):
     """Weighted sum of the losses of each block of rows."""
     for b in range(team.rank, blocks, team.size):
@@ -36,15 +36,18 @@ def all_scores(
         for i in range(b * BLOCK, min((b + 1) * BLOCK, labels.rows)):
             w = weight_of(labels, i)
             if w > 0.0:
-                total += w * loss(scores, i, labels.rows, outputs, labels.target[i])
+                total += w * loss(values, i, labels.rows, outputs, labels.target[i])
         sums[b] = total
 
 
 def pointwise(name, loss):
-    """The kernel `<name>_losses` of a metric: `loss(score, target)` gives the loss of one row."""
-    return framed(f"{name}_losses", one_score, loss=loss)
+    """The kernel `<name>_losses` of a metric: `loss(value, target, parameters)` gives the loss of one row.
+
+    The value is a score or a prediction, as the metric's row in `params` says, and the parameters are those that it names.
+    """
+    return framed(f"{name}_losses", one_value, loss=loss)
 
 
 def by_class(name, loss):
-    """The same where rows have several scores: `loss(scores, row, rows, outputs, target)`; scores stand by output and row."""
-    return framed(f"{name}_losses", all_scores, loss=loss)
+    """The same where rows have several values: `loss(values, row, rows, outputs, target)`; values stand by output and row."""
+    return framed(f"{name}_losses", all_values, loss=loss)

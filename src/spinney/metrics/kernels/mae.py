@@ -5,9 +5,9 @@ from spinney.metrics.kernels.frames import pointwise
 
 
 @inline
-def loss(score, target):
-    """|F - y|."""
-    return abs(score - target)
+def loss(prediction, target, parameters):
+    """|f - y|."""
+    return abs(prediction - target)
 
 
 mae_losses = pointwise("mae", loss)

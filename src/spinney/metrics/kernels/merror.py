@@ -7,15 +7,21 @@ from spinney.metrics.kernels.frames import by_class
 
 
 @inline
-def loss(scores, row, rows, outputs, target):
-    """1 where another class has the largest score; of equal ones the first counts."""
+def top_class(scores, row, rows, outputs):
+    """The class of the largest score; of equal ones the first."""
     top = scores[row]
     at = 0
     for k in range(1, outputs):
         if scores[k * rows + row] > top:
             top = scores[k * rows + row]
             at = k
-    return 0.0 if at == np.int64(target) else 1.0
+    return at
+
+
+@inline
+def loss(scores, row, rows, outputs, target):
+    """1 where another class has the largest score."""
+    return 0.0 if top_class(scores, row, rows, outputs) == np.int64(target) else 1.0
 
 
 merror_losses = by_class("merror", loss)

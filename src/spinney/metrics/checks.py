@@ -1,0 +1,67 @@
+"""What the target must be for a metric to have a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import Labels
+from spinney.errors import DataError
+from spinney.metrics.outcome import scaled
+from spinney.params import Config, MetricRow, kind_of
+
+_IN_RANGE: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.bool_]]] = {
+    "above -1": lambda target: target > -1,
+    "0 or more": lambda target: target >= 0,
+    "above 0": lambda target: target > 0,
+    "0 and 1": lambda target: (target == 0) | (target == 1),
+}
+
+
+def check(row: MetricRow, config: Config, labels: Labels) -> None:
+    """Refuse labels that have no such metric, whatever the scores.
+
+    Raises
+    ------
+    DataError
+        Naming the metric and the first row that does not fit, or the class that is absent.
+    """
+    kind = kind_of(config.objective)
+    # The objective itself sees to the labels of classes, and probabilities are as good as those.
+    if row.target in _IN_RANGE and kind in ("numbers", "positive"):
+        _check_range(row, labels)
+    if row.form == "area":
+        _check_classes(row, config, labels)
+
+
+def _check_range(row: MetricRow, labels: Labels) -> None:
+    wrong = ~_IN_RANGE[row.target](labels.target)
+    if labels.weight is not None:
+        wrong &= labels.weight > 0
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise DataError(
+            f"eval_metric={row.name!r} needs a target of {row.target}, got y[{at}] = {labels.target[at]:g}; "
+            "choose another metric"
+        )
+
+
+def _check_classes(row: MetricRow, config: Config, labels: Labels) -> None:
+    many = kind_of(config.objective) == "many"
+    classes = config.num_class if many else 2
+    codes = labels.target.astype(np.int64) if many else (labels.target > 0.5).astype(np.int64)
+    weight = scaled(labels).weight
+    present = np.bincount(codes if weight is None else codes[weight > 0], minlength=classes) > 0
+    if present.all():
+        return
+    if not many:
+        raise DataError(
+            f"eval_metric={row.name!r} needs rows of both classes with a weight above 0, "
+            f"{labels.said_of_one_class}; give rows of both, or another metric"
+        )
+    raise DataError(
+        f"eval_metric={row.name!r} needs rows of all {classes} classes with a weight above 0, there are rows of "
+        f"{int(present.sum())}; give rows of all, or another metric"
+    )

@@ -1,0 +1,92 @@
+"""What a training has come to for some rows: their scores, and what metrics make of these."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import Labels
+from spinney.jit import room
+from spinney.jit.team import Team
+from spinney.metrics.kernels.order import Sorted, sort_scores
+from spinney.metrics.kernels.predictions import exponentials_of, logs_of, probabilities_of, shares_of
+
+Floats = NDArray[np.float64]
+
+
+class Outcome:
+    """Raw scores of rows, and their predictions and order, made when a metric first asks.
+
+    Parameters
+    ----------
+    scores : float64[outputs, rows]
+        Raw scores.
+    link : str
+        What makes predictions of them, as the row of the objective says.
+    team : Team
+        Threads to compute with; no result depends on how many there are.
+
+    Examples
+    --------
+    >>> Outcome(np.array([[0.0, 40.0]]), "logistic", Team(1)).predictions.tolist()
+    [[0.5, 1.0]]
+    """
+
+    def __init__(self, scores: Floats, link: str, team: Team) -> None:
+        self.raw, self.team = scores, team
+        self._link = link
+
+    @property
+    def outputs(self) -> int:
+        """Scores per row."""
+        return len(self.raw)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Scores of which metrics make probabilities by the logistic function or, of many classes, by softmax."""
+        if self._link != "one_vs_rest":
+            return self.raw
+        logs = np.empty_like(self.raw)
+        self.team.run(logs_of.bind(logs.size, self.raw, logs))
+        return logs
+
+    @cached_property
+    def predictions(self) -> Floats:
+        """Predictions, outputs × rows: numbers, the probability of the second of two classes, or those of all."""
+        outputs, rows = self.raw.shape
+        if self._link == "identity":
+            return self.raw
+        result = np.empty_like(self.raw)
+        if self._link in ("softmax", "one_vs_rest"):
+            self.team.run(shares_of.bind(rows, outputs, self.scores, result))
+        else:
+            link = {"logistic": probabilities_of, "exp": exponentials_of}[self._link]
+            self.team.run(link.bind(rows, self.raw, result))
+        return result
+
+    @cached_property
+    def order(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Keys of the scores of the one output, ascending, and their rows."""
+        return sorted_rows(self.raw[0], self.team)
+
+
+def sorted_rows(scores: Floats, team: Team) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Numbers that are ordered and equal as the scores are, ascending, and their rows."""
+    rows = len(scores)
+    data = room(Sorted, rows=rows, threads=team.size)
+    team.run(sort_scores.bind(np.ascontiguousarray(scores), data))
+    begin = int(data.start[0])
+    return data.keys[begin : begin + rows], data.order[begin : begin + rows]
+
+
+def scaled(labels: Labels) -> Labels:
+    """Labels with weights divided by a power of two, which changes no bit, so that the largest is about 1.
+
+    Weight times loss then stays finite, and so do products of two sums of weights.
+    """
+    if labels.weight is None:
+        return labels
+    largest = int(np.frexp(labels.weight.max())[1])
+    return Labels(labels.target, np.ldexp(labels.weight, -largest))

@@ -1,0 +1,95 @@
+"""The metrics of a training, and which of them early stopping goes by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from spinney import metrics
+from spinney.data import Labels
+from spinney.errors import DataError, OwnFunctionError, ParameterError, ParameterTypeError
+from spinney.metrics import Judgement, Outcome
+from spinney.params import Config
+from spinney.params.validate import shown
+from spinney.training.own import OwnMetric
+
+
+class Judge(Protocol):
+    """A metric, named or of the user's own."""
+
+    def check(self, labels: Labels) -> None:
+        """Refuse labels that have no such metric, whatever the scores."""
+
+    def judge(self, outcome: Outcome, labels: Labels) -> Judgement:
+        """Compute it, and say what it is."""
+
+
+def judges_of(config: Config, own: object = None) -> list[Judge]:
+    """The metrics of a configuration, then others, names or functions, in their order.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown, does not fit the objective or is named twice.
+    ParameterTypeError
+        If one is neither a name nor a function.
+
+    Examples
+    --------
+    >>> def nothing(scores, labels):
+    ...     return "nothing", 0.0, False
+    >>> len(judges_of(Config(eval_metric="mae"), [nothing, "r2"]))
+    3
+    """
+    judges: list[Judge] = list(metrics.metrics_of(config))
+    if own is None:
+        return judges
+    if isinstance(own, str) or not isinstance(own, Iterable):
+        raise ParameterTypeError(f"metrics must be a list of functions or names, got {shown(own)}")
+    named = [] if config.eval_metric == ("none",) else list(config.eval_metric)
+    for metric in own:
+        if isinstance(metric, str):
+            # Checked beside those before it, so that a metric cannot be named twice.
+            named.append(metric)
+            judges.append(metrics.get(replace(config, eval_metric=tuple(named)).eval_metric[-1], config))
+        elif callable(metric):
+            judges.append(OwnMetric(metric))
+        else:
+            raise ParameterTypeError(f"metrics must be functions or names, got {shown(metric)}")
+    return judges
+
+
+def judged(judges: Iterable[Judge], outcome: Outcome, labels: Labels) -> list[Judgement]:
+    """What all metrics say of some rows."""
+    found: dict[str, Judgement] = {}
+    for judge in judges:
+        judgement = judge.judge(outcome, labels)
+        if judgement.name in found:
+            raise OwnFunctionError(
+                f"two metrics are called {judgement.name!r}; a metric of your own must return a name of its own"
+            )
+        found[judgement.name] = judgement
+    return list(found.values())
+
+
+def check_stopping(config: Config, judges: list[Judge], watched: Mapping[str, object]) -> None:
+    """Refuse early stopping that has nothing to go by."""
+    if config.early_stopping_rounds is None:
+        return
+    if not watched:
+        raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
+    if not judges:
+        raise ParameterError("early_stopping_rounds needs a metric, but eval_metric='none'; name one")
+
+
+def deciding(config: Config, name: str, judgements: list[Judgement], done: int) -> Judgement:
+    """What early stopping goes by: of the last data set, the last metric or, with `first_metric_only`, the first."""
+    decides = judgements[0 if config.first_metric_only else -1]
+    if not math.isfinite(decides.value):
+        raise DataError(
+            f"{decides.name} of valid[{name!r}] is {decides.value} after round {done}, and early stopping cannot go by that; "
+            "choose another eval_metric, or leave out early_stopping_rounds"
+        )
+    return decides

@@ -1,0 +1,148 @@
+"""Calling functions that users wrote: what goes wrong in one is told with its name."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from spinney.data import Labels
+from spinney.errors import OwnFunctionError
+from spinney.metrics import Judgement, Outcome
+from spinney.params.validate import shown
+
+_WEIGHT_NAMES = ("weight", "weights", "sample_weight")
+
+
+def name_of(function: Any) -> str:
+    """What to call a function in messages and results.
+
+    Examples
+    --------
+    >>> name_of(max), name_of(partial(max, 1))
+    ('max', 'max')
+    """
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def call_own(role: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Call a user's function; `role` says what it is, such as "the metric".
+
+    Raises
+    ------
+    OwnFunctionError
+        Naming the function, from the error that it raised.
+    """
+    try:
+        return function(*args, **named)
+    except OwnFunctionError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise OwnFunctionError(f"{role} {name_of(function)!r} failed with {said}") from error
+
+
+class WithWeight:
+    """A function of two arrays, called with the weights of the rows too where it takes them.
+
+    It takes them as its third argument if it has a third one without a default, and by name if an argument is called
+    weight, weights or sample_weight.
+
+    Examples
+    --------
+    >>> WithWeight("the metric", lambda y_true, y_pred, sample_weight=None: sample_weight)(1, 2, 3)
+    3
+    >>> WithWeight("the metric", lambda y_true, y_pred: y_true + y_pred)(1, 2, 3)
+    3
+    """
+
+    def __init__(self, role: str, function: Callable[..., Any]) -> None:
+        self._role, self._function = role, function
+
+    def __call__(self, first: Any, second: Any, weight: Any) -> Any:
+        """Call the function."""
+        if self._weight is None:
+            return call_own(self._role, self._function, first, second)
+        if self._weight == "":
+            return call_own(self._role, self._function, first, second, weight)
+        return call_own(self._role, self._function, first, second, **{self._weight: weight})
+
+    @cached_property
+    def _weight(self) -> str | None:
+        """Name of the argument for weights, empty for the third one, None where there is none."""
+        try:
+            parameters = list(inspect.signature(self._function).parameters.values())
+        except (TypeError, ValueError):
+            return None
+        for parameter in parameters:
+            if parameter.name in _WEIGHT_NAMES and parameter.kind != parameter.POSITIONAL_ONLY:
+                return parameter.name
+        plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        needed = [one for one in parameters if one.kind in plain and one.default is one.empty]
+        return "" if len(needed) > 2 else None
+
+
+@dataclass(frozen=True)
+class OwnMetric:
+    """A metric that a user wrote: f(scores, labels), or f(scores, labels, weight), gives name, value and higher_is_better."""
+
+    function: Callable[..., Any]
+
+    def check(self, labels: Labels) -> None:
+        """Whatever the objective takes may have this metric."""
+
+    def judge(self, outcome: Outcome, labels: Labels) -> Judgement:
+        """Call the function with copies of raw scores, target and weights."""
+        raw = outcome.raw
+        scores = raw[0].copy() if len(raw) == 1 else np.ascontiguousarray(raw.T)
+        weight = None if labels.weight is None else labels.weight.copy()
+        found = WithWeight("the metric", self.function)(scores, labels.target.copy(), weight)
+        return checked_judgement(name_of(self.function), found)
+
+
+def checked_judgement(function: str, found: object) -> Judgement:
+    """What a metric of a user's own gave, if it is a name, a number and a truth value.
+
+    Examples
+    --------
+    >>> checked_judgement("far", ("far", 0.5, False))
+    Judgement(name='far', value=0.5, higher_is_better=False)
+    """
+    if not isinstance(found, tuple | list) or len(found) != 3:
+        raise OwnFunctionError(
+            f"the metric {function!r} must return (name, value, higher_is_better), not {shown(found)}"
+        )
+    name, value, higher = found
+    if not isinstance(name, str) or not name:
+        raise OwnFunctionError(f"the metric {function!r} must return its name first, not {shown(name)}")
+    if not isinstance(higher, bool | np.bool_):
+        raise OwnFunctionError(
+            f"the metric {function!r} must return True or False last, whether higher values are better, not {shown(higher)}"
+        )
+    return Judgement(name, checked_number(function, value), bool(higher))
+
+
+def checked_number(function: str, value: object) -> float:
+    """The value that a metric of a user's own gave, if it is a number."""
+    if isinstance(value, np.ndarray) and value.shape != ():
+        raise OwnFunctionError(
+            f"the metric {function!r} must return one number as its value, not an array of shape {value.shape}"
+        )
+    if isinstance(value, np.ndarray):
+        value = value.item()
+    if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
+        raise OwnFunctionError(
+            f"the metric {function!r} must return a number as its value, not {shown(value)}"
+        )
+    number = float(value)
+    if math.isnan(number):
+        raise OwnFunctionError(f"the metric {function!r} gave NaN; it must return a number")
+    return number
