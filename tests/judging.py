@@ -29,7 +29,7 @@ def problem(kind, rows, weighted, name="", seed=0):
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(3 if kind == "many" else 1, rows)).round(1)
     asked = METRICS[name].target if name else "any"
-    if kind in ("two", "many") or asked == "0 and 1":
+    if kind in ("two", "many") or asked == "0 or 1":
         target = rng.integers(0, 3 if kind == "many" else 2, rows) * 1.0
     else:
         target = rng.integers(1 if asked == "above 0" else 0, 6, rows) * 0.8

@@ -18,18 +18,26 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels, match_columns, read_margin, read_table, read_weight
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.estimators.evaluation import Evaluation, evaluations, naming, single_evaluation
+from spinney.estimators.evaluation import (
+    Evaluation,
+    best_values,
+    evaluations,
+    names_of_sets,
+    naming,
+    single_evaluation,
+)
 from spinney.estimators.holdout import held_out
 from spinney.estimators.names import check_names
+from spinney.estimators.own_functions import OwnMetric, has_functions, own_metrics
 from spinney.estimators.parameters import FRACTION, ROUNDS
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
-from spinney.metrics import metrics_of
 from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
 from spinney.params.validate import checked
 from spinney.training.boosting import train
 from spinney.training.callbacks import Callback, History, checked_callbacks
+from spinney.training.evaluation import judges_of
 
 _IN_TABLE = frozenset(row.name for row in table())
 
@@ -38,6 +46,7 @@ class GBMBase(BaseEstimator, ABC):
     """A boosting estimator; subclasses say what their target means."""
 
     n_estimators: int
+    eval_metric: object
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
     validation_fraction: float | None
@@ -47,6 +56,7 @@ class GBMBase(BaseEstimator, ABC):
     model_: Model
     evals_result_: dict[str, dict[str, list[float]]]
     best_iteration_: int | None
+    best_score_: dict[str, dict[str, float]]
     n_iter_: int
     n_estimators_: int
     n_features_in_: int
@@ -59,6 +69,8 @@ class GBMBase(BaseEstimator, ABC):
         *,
         eval_set: object = None,
         eval_sample_weight: object = None,
+        eval_class_weight: object = None,
+        eval_names: Sequence[str] | None = None,
         base_margin: ArrayLike | None = None,
         eval_base_margin: object = None,
         X_val: object = None,
@@ -81,6 +93,11 @@ class GBMBase(BaseEstimator, ABC):
             Data to compute the metrics on after each round. With `early_stopping_rounds` the last pair decides.
         eval_sample_weight : array, or list of arrays or None, optional
             Weights of the rows of `eval_set`: an array for one pair, a list for a list of pairs.
+        eval_class_weight : dict, 'balanced' or None, or list of them, optional
+            Factors on the weights of the classes' rows in `eval_set`, for classifiers only: one for one pair, a list for a
+            list of pairs.
+        eval_names : list of str, optional
+            Names of the validation data in the results, in place of "validation_0" and so on.
         base_margin : array of shape (rows,) or (rows, classes), optional
             Raw scores that the rows start from, in place of a common base score. Give them to `predict` as well.
         eval_base_margin : array, or list of arrays or None, optional
@@ -108,14 +125,17 @@ class GBMBase(BaseEstimator, ABC):
             raise ParameterTypeError(f"progress={self.progress!r} must be True or False")
         heard = checked_callbacks(callbacks)
         watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
-        watched += evaluations(eval_set, eval_sample_weight, eval_base_margin)
+        watched += evaluations(eval_set, eval_sample_weight, eval_base_margin, eval_class_weight)
+        names = names_of_sets(eval_names, len(watched) or int(self.validation_fraction is not None))
         config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched)
+        valid = dict(zip(names, valid.values(), strict=True))
         history = History()
         self.model_ = self._trained(config, dataset, rounds, valid, [history, *heard])
         self.evals_result_ = history.evals
         self.best_iteration_ = self.model_.best_round
         self.n_iter_ = self.model_.rounds
         self.n_estimators_ = self.n_iter_ if self.best_iteration_ is None else self.best_iteration_
+        self.best_score_ = best_values(self.evals_result_, self.n_estimators_)
         return self
 
     def set_params(self, **params: Any) -> Self:
@@ -164,6 +184,14 @@ class GBMBase(BaseEstimator, ABC):
         """Weights to train with."""
         return labels.weight
 
+    def _eval_weights(self, class_weight: object, labels: Labels) -> NDArray[np.float64] | None:
+        """Weights of validation rows, once their classes' factors are applied."""
+        if class_weight is not None:
+            raise ParameterError(
+                f"eval_class_weight={class_weight!r} is for classifiers: {type(self).__name__} has no classes; leave it out"
+            )
+        return labels.weight
+
     def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
         """Raw scores that every row gets where the target leaves nothing to learn, else None."""
         return None
@@ -177,12 +205,17 @@ class GBMBase(BaseEstimator, ABC):
         callbacks: list[Callback],
     ) -> Model:
         progress = bool(self.progress)
+        own = self._own_metrics(config)
         fixed = self._fixed_scores(dataset)
         if fixed is None:
-            return train(config, dataset, rounds, valid=valid, callbacks=callbacks, progress=progress)
+            return train(
+                config, dataset, rounds, valid=valid, metrics=own, callbacks=callbacks, progress=progress
+            )
         # A training of no rounds checks all that any training does; its base score is put in afterwards.
         start = 0.0 if config.base_score is None else config.base_score
-        bare = train(replace(config, base_score=start), dataset, 0, valid=valid, callbacks=callbacks)
+        bare = train(
+            replace(config, base_score=start), dataset, 0, valid=valid, metrics=own, callbacks=callbacks
+        )
         return Model(bare.forest, fixed, config.objective, config, dataset.schema)
 
     def _datasets(
@@ -195,6 +228,7 @@ class GBMBase(BaseEstimator, ABC):
         target, told = self._learn_target(y, columns.rows)
         config = self._config(told)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
+        judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
         fraction = self._fraction(config, watched)
         margins = read_margin(margin, columns.rows, self._outputs())
         sample = Sample(columns, Labels(target, read_weight(weight, columns.rows), margins))
@@ -204,7 +238,7 @@ class GBMBase(BaseEstimator, ABC):
             chosen = held_out(sample.labels, strata, fraction, config.random_state)
             sample, held = sample.take(~chosen), sample.take(chosen)
             with naming(f"the rows held out by validation_fraction={fraction}"):
-                _check_metrics(config, held.labels)
+                self._check_metrics(config, held.labels)
         weights = self._row_weights(sample.labels)
         sample = replace(sample, labels=replace(sample.labels, weight=weights))
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
@@ -213,7 +247,7 @@ class GBMBase(BaseEstimator, ABC):
             return config, dataset, {"validation_0": held.binned(reference=dataset, n_jobs=config.n_jobs)}
         valid = {}
         for place, found in enumerate(watched):
-            given = (weights, margin, found.weight, found.margin)
+            given = (weights, margin, found.weight, found.margin, found.class_weight)
             same = found.X is X and found.y is y and all(value is None for value in given)
             valid[f"validation_{place}"] = dataset if same else self._validation(found, dataset, config)
         return config, dataset, valid
@@ -226,8 +260,9 @@ class GBMBase(BaseEstimator, ABC):
             target = self._read_target(found.y, columns.rows)
             weights = read_weight(found.weight, columns.rows, what=found.weight_name)
             margins = read_margin(found.margin, columns.rows, self._outputs(), what="eval_base_margin")
+            weights = self._eval_weights(found.class_weight, Labels(target, weights))
             sample = Sample(columns, Labels(target, weights, margins))
-            _check_metrics(config, sample.labels)
+            self._check_metrics(config, sample.labels)
             return sample.binned(reference=dataset, n_jobs=config.n_jobs)
 
     def _config(self, told: Mapping[str, object]) -> Config:
@@ -237,7 +272,19 @@ class GBMBase(BaseEstimator, ABC):
             given["random_state"] = 0
         elif isinstance(seed, np.random.RandomState):
             given["random_state"] = int(seed.randint(2**31 - 1))
+        if has_functions(self.eval_metric):
+            given["eval_metric"] = (
+                "none"  # a model's file holds no functions; `train` is given all metrics in their order
+            )
         return parse({**given, **told})
+
+    def _own_metrics(self, config: Config) -> list[str | OwnMetric] | None:
+        return own_metrics(self.eval_metric, config, getattr(self, "classes_", None))
+
+    def _check_metrics(self, config: Config, labels: Labels) -> None:
+        """Refuse validation rows that have no such metric, before they are binned."""
+        for judge in judges_of(config, self._own_metrics(config)):
+            judge.check(labels)
 
     def _fraction(self, config: Config, watched: list[Evaluation]) -> float | None:
         fraction: Any = checked(FRACTION, self.validation_fraction)
@@ -262,9 +309,3 @@ class GBMBase(BaseEstimator, ABC):
         check_is_fitted(self, "model_")
         X = with_columns_checked(self, X, reset=False)
         return staged_scores(self.model_, X, self.n_jobs, base_margin)
-
-
-def _check_metrics(config: Config, labels: Labels) -> None:
-    """Refuse validation rows that have no such metric, before they are binned."""
-    for metric in metrics_of(config):
-        metric.check(labels)

@@ -24,6 +24,7 @@ from spinney.estimators.labels import (
     learn_classes,
     only_class,
     weigh_classes,
+    weigh_validation,
 )
 
 
@@ -47,7 +48,10 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each column in the gain of all splits.
     evals_result_ : dict
-        evals_result_["validation_0"][metric]: the values after each round, for each pair of `eval_set`.
+        evals_result_["validation_0"][metric]: the values after each round, for each pair of `eval_set`; its name where
+        `eval_names` gives one.
+    best_score_ : dict
+        best_score_["validation_0"][metric]: the value after the last round that predictions use.
     best_iteration_ : int or None
         Round with the best metric, from 1; None without early stopping.
     n_iter_ : int
@@ -171,6 +175,9 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
 
     def _row_weights(self, labels: Labels) -> NDArray[np.float64] | None:
         return weigh_classes(self.class_weight, self.classes_, labels.target, labels.weight)
+
+    def _eval_weights(self, class_weight: object, labels: Labels) -> NDArray[np.float64] | None:
+        return weigh_validation(class_weight, self.classes_, labels.target, labels.weight)
 
     def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
         only = None if dataset.target is None else only_class(dataset.target, dataset.weight)

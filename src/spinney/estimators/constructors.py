@@ -15,7 +15,7 @@ This file is written by `python -m spinney.estimators > src/spinney/estimators/g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from spinney.estimators.names import keep, named
 # The type of a parameter in Python, by its type in words where the words are no type.
 _TYPES: Mapping[str, str] = {
     "str or sequence of str": "str | Sequence[str] | None",
+    "str, callable, or list of them": "str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None",
     "sequence of int, mapping or None": "Sequence[int] | Mapping[str | int, int] | str | None",
     "sequence of float, mapping or None": "ArrayLike | Mapping[str | int, float] | None",
     "sequence of sequences or None": "Sequence[Sequence[str | int]] | str | None",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.params.validate import shown
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Evaluation:
         Table, target, and weights and starting scores where given.
     weight_name : str
         Argument of `fit` that the weights were given as.
+    class_weight : object
+        Factors on the weights of the classes, where given.
     """
 
     where: str
@@ -29,10 +32,13 @@ class Evaluation:
     weight: object
     margin: object
     weight_name: str = "eval_sample_weight"
+    class_weight: object = None
 
 
-def evaluations(eval_set: object, eval_sample_weight: object, eval_base_margin: object) -> list[Evaluation]:
-    """Read `eval_set`: one pair (X, y), or a list of pairs with a list of weights and of margins.
+def evaluations(
+    eval_set: object, eval_sample_weight: object, eval_base_margin: object, eval_class_weight: object = None
+) -> list[Evaluation]:
+    """Read `eval_set`: one pair (X, y), or a list of pairs with a list of weights, of margins and of classes' weights.
 
     Examples
     --------
@@ -41,7 +47,11 @@ def evaluations(eval_set: object, eval_sample_weight: object, eval_base_margin: 
     >>> [found.where for found in evaluations(([[1.0]], [2.0]), [1.0], None)]
     ['eval_set']
     """
-    given = {"eval_sample_weight": eval_sample_weight, "eval_base_margin": eval_base_margin}
+    given = {
+        "eval_sample_weight": eval_sample_weight,
+        "eval_base_margin": eval_base_margin,
+        "eval_class_weight": eval_class_weight,
+    }
     if eval_set is None:
         for name, value in given.items():
             if value is not None:
@@ -53,14 +63,22 @@ def evaluations(eval_set: object, eval_sample_weight: object, eval_base_margin: 
         )
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
         X, y = eval_set
-        return [Evaluation("eval_set", X, y, eval_sample_weight, eval_base_margin)]
-    weights, margins = (_one_each(name, value, len(eval_set)) for name, value in given.items())
+        if isinstance(eval_class_weight, list) and len(eval_class_weight) == 1:
+            eval_class_weight = eval_class_weight[0]
+        return [
+            Evaluation("eval_set", X, y, eval_sample_weight, eval_base_margin, class_weight=eval_class_weight)
+        ]
+    weights, margins, factors = (_one_each(name, value, len(eval_set)) for name, value in given.items())
     found = []
     for place, pair in enumerate(eval_set):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise DataTypeError(f"eval_set[{place}] must be a pair (X, y), got {_described(pair)}")
         X, y = pair
-        found.append(Evaluation(f"eval_set[{place}]", X, y, weights[place], margins[place]))
+        found.append(
+            Evaluation(
+                f"eval_set[{place}]", X, y, weights[place], margins[place], class_weight=factors[place]
+            )
+        )
     return found
 
 
@@ -87,6 +105,43 @@ def single_evaluation(
             "X_val and y_val are given beside eval_set; give validation data in one form only"
         )
     return [Evaluation("X_val and y_val", X_val, y_val, sample_weight_val, None, "sample_weight_val")]
+
+
+def names_of_sets(eval_names: object, count: int) -> list[str]:
+    """Names of the validation data in the results.
+
+    Examples
+    --------
+    >>> names_of_sets(None, 2), names_of_sets(["early", "late"], 2)
+    (['validation_0', 'validation_1'], ['early', 'late'])
+    """
+    if eval_names is None:
+        return [f"validation_{place}" for place in range(count)]
+    if not isinstance(eval_names, list | tuple) or not all(isinstance(name, str) for name in eval_names):
+        raise ParameterTypeError(f"eval_names must be a list of str, got {shown(eval_names)}")
+    if len(eval_names) != count:
+        raise ParameterError(
+            f"eval_names={shown(eval_names)} has {len(eval_names)} names, but there are {count} sets of validation data"
+        )
+    if len(set(eval_names)) < count:
+        raise ParameterError(
+            f"eval_names={shown(eval_names)} holds a name twice; give each set one of its own"
+        )
+    return [str(name) for name in eval_names]
+
+
+def best_values(evals: Mapping[str, Mapping[str, list[float]]], rounds: int) -> dict[str, dict[str, float]]:
+    """Metrics after the last of the rounds that predictions use.
+
+    Examples
+    --------
+    >>> best_values({"late": {"rmse": [3.0, 1.0, 2.0]}}, 2)
+    {'late': {'rmse': 1.0}}
+    """
+    return {
+        name: {metric: values[rounds - 1] for metric, values in found.items()}
+        for name, found in evals.items()
+    }
 
 
 @contextmanager

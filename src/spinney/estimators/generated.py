@@ -5,7 +5,7 @@ This file is written by `python -m spinney.estimators > src/spinney/estimators/g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,9 +62,10 @@ class GBMClassifierParameters:
         min_data_per_group: int = 100,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
-        eval_metric: str | Sequence[str] | None = (),
+        eval_metric: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None = (),
         early_stopping_rounds: int | None = None,
         min_delta: float = 0.0,
+        first_metric_only: bool = False,
         validation_fraction: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -119,9 +120,10 @@ class GBMRegressorParameters:
         min_data_per_group: int = 100,
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
-        eval_metric: str | Sequence[str] | None = (),
+        eval_metric: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None = (),
         early_stopping_rounds: int | None = None,
         min_delta: float = 0.0,
+        first_metric_only: bool = False,
         validation_fraction: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

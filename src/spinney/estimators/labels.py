@@ -115,34 +115,64 @@ def weigh_classes(
         _check_present(classes, mass, "sample_weight")
     if class_weight is None:
         return weight
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        factors = np.zeros(len(classes))
-        np.divide(mass.sum(), len(classes) * mass, out=factors, where=mass > 0)
-    elif isinstance(class_weight, Mapping):
-        factors = _factors(class_weight, classes)
+    factors = _factors("class_weight", class_weight, classes, mass)
+    if isinstance(class_weight, Mapping):
         _check_present(classes, factors, "class_weight")
-    else:
-        raise ParameterTypeError(
-            f"class_weight={class_weight!r} must be 'balanced', None, or a dict of labels and weights"
-        )
     weights: NDArray[np.float64] = factors[class_of_row]
     return weights if weight is None else weights * weight
 
 
-def _factors(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[np.float64]:
+def weigh_validation(
+    class_weight: object,
+    classes: NDArray[Any],
+    codes: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64] | None:
+    """The same for validation rows, which may lack classes, but not have a weight of 0 in every row.
+
+    Examples
+    --------
+    >>> weigh_validation({"oak": 3}, np.array(["ash", "oak"]), np.array([1.0, 0.0]), np.array([1.0, 2.0])).tolist()
+    [3.0, 2.0]
+    """
+    if class_weight is None:
+        return weight
+    class_of_row = codes.astype(np.int64)
+    mass = np.bincount(class_of_row, weight, len(classes)).astype(np.float64)
+    weights: NDArray[np.float64] = _factors("eval_class_weight", class_weight, classes, mass)[class_of_row]
+    weights = weights if weight is None else weights * weight
+    if not 0 < weights.sum() < math.inf:
+        raise DataError(
+            f"eval_class_weight={class_weight!r} leaves no row a weight above 0 and finite; give other factors"
+        )
+    return weights
+
+
+def _factors(
+    what: str, class_weight: object, classes: NDArray[Any], mass: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Factor of each class; `mass` is what its rows weigh without it."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factors = np.zeros(len(classes))
+        np.divide(mass.sum(), len(classes) * mass, out=factors, where=mass > 0)
+        return factors
+    if not isinstance(class_weight, Mapping):
+        raise ParameterTypeError(
+            f"{what}={class_weight!r} must be 'balanced', None, or a dict of labels and weights"
+        )
     labels = classes.tolist()
     for label, factor in class_weight.items():
         if not isinstance(factor, numbers.Real) or isinstance(factor, bool):
-            raise ParameterTypeError(f"class_weight[{label!r}]={factor!r} must be a number")
+            raise ParameterTypeError(f"{what}[{label!r}]={factor!r} must be a number")
         if not 0 <= float(factor) < math.inf:
-            raise ParameterError(f"class_weight[{label!r}]={factor!r} must be finite and 0 or more")
+            raise ParameterError(f"{what}[{label!r}]={factor!r} must be finite and 0 or more")
     unnamed = [label for label in labels if label not in class_weight]
     strange = [label for label in class_weight if label not in labels]
     # A fold of the data may lack a class, but a class without a name beside a name without a class is a slip, unless
     # that class is the only one of its fold.
     if unnamed and strange and len(labels) > 1:
         raise ParameterError(
-            f"class_weight names {strange[0]!r}, which is no class of y, and not {unnamed[0]!r}; "
+            f"{what} names {strange[0]!r}, which is no class of y, and not {unnamed[0]!r}; "
             f"the classes are {_listed(classes)}"
         )
     return np.array([float(class_weight.get(label, 1.0)) for label in labels])

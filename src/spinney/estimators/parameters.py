@@ -66,8 +66,16 @@ _PROGRESS = Row(
 )
 _STOPPING = replace(
     _TABLE["early_stopping_rounds"],
-    doc="Stop after this many rounds in which the last metric did not get better on the last validation data. None never "
-    "stops.",
+    doc="Stop after this many rounds in which the last metric, or the first with first_metric_only, did not get better on the "
+    "last validation data. None never stops.",
+)
+_METRIC = replace(
+    _TABLE["eval_metric"],
+    kind="str, callable, or list of them",
+    doc="Metrics to compute on the validation data; the page of parameters tells which names fit an objective. Empty or None "
+    "takes the objective's own. A function f(y_true, y_pred) or f(y_true, y_pred, weight) gives a number that is better when "
+    "lower, or (name, value, higher_is_better); a classifier's y_true are places in classes_, and its y_pred probabilities. "
+    "Scorers of scikit-learn are taken too.",
 )
 # Training takes a whole number only.
 _SEED = replace(
@@ -77,7 +85,10 @@ _SEED = replace(
     doc="Seed of everything drawn at random. None is the same as 0, so that every fit can be repeated; a RandomState gives "
     "each fit a seed of its own.",
 )
-_OWN = {row.name: row for row in (ROUNDS, FRACTION, _CLASS_WEIGHT, _CATEGORICAL, _PROGRESS, _STOPPING, _SEED)}
+_OWN = {
+    row.name: row
+    for row in (ROUNDS, FRACTION, _CLASS_WEIGHT, _CATEGORICAL, _PROGRESS, _METRIC, _STOPPING, _SEED)
+}
 
 
 def _rows(names: str) -> dict[str, Row]:
@@ -100,7 +111,7 @@ _DATA = _rows(
     "min_data_per_group cat_smooth cat_l2"
 )
 _FITTING = _rows(
-    "eval_metric early_stopping_rounds min_delta validation_fraction random_state n_jobs progress"
+    "eval_metric early_stopping_rounds min_delta first_metric_only validation_fraction random_state n_jobs progress"
 )
 
 # By estimator, in the order of the constructor. A row given later replaces one of its name.

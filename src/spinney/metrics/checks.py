@@ -16,7 +16,7 @@ _IN_RANGE: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.bool_]]] = {
     "above -1": lambda target: target > -1,
     "0 or more": lambda target: target >= 0,
     "above 0": lambda target: target > 0,
-    "0 and 1": lambda target: (target == 0) | (target == 1),
+    "0 or 1": lambda target: (target == 0) | (target == 1),
 }
 
 
@@ -43,7 +43,7 @@ def _check_range(row: MetricRow, labels: Labels) -> None:
     if wrong.any():
         at = int(np.argmax(wrong))
         raise DataError(
-            f"eval_metric={row.name!r} needs a target of {row.target}, got y[{at}] = {labels.target[at]:g}; "
+            f"eval_metric={row.name!r} needs targets that are {row.target}, got y[{at}] = {labels.target[at]:g}; "
             "choose another metric"
         )
 

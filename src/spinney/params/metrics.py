@@ -43,7 +43,7 @@ class MetricRow:
     form: Literal["mean", "root_mean", "explained", "by_class", "area"] = "mean"
     formula: str = ""  # in the kernel of this name; empty: its own
     # What the target must be, beyond what the objective asks.
-    target: Literal["any", "above -1", "0 or more", "above 0", "0 and 1"] = "any"
+    target: Literal["any", "above -1", "0 or more", "above 0", "0 or 1"] = "any"
     higher_is_better: bool = False
     # Parameters whose values its formula gets, in this order.
     parameters: tuple[str, ...] = ()
@@ -190,7 +190,7 @@ _ROWS = (
         fits=("two", "many", "numbers", "positive"),
         judges="order",
         form="area",
-        target="0 and 1",
+        target="0 or 1",
         higher_is_better=True,
     ),
     MetricRow(
@@ -200,7 +200,7 @@ _ROWS = (
         fits=("two", "many", "numbers", "positive"),
         judges="order",
         form="area",
-        target="0 and 1",
+        target="0 or 1",
         higher_is_better=True,
     ),
     MetricRow(
