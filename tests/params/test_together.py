@@ -174,6 +174,14 @@ def test_metrics_are_one_string_or_a_sequence(value):
         parse({"eval_metric": value})
 
 
+@pytest.mark.parametrize("value", [len, ["rmse", len]])
+def test_functions_are_no_parameters(value):
+    with pytest.raises(
+        ParameterTypeError, match="holds a function; give functions to `train` as its argument `metrics=`"
+    ):
+        parse({"metrics": value})
+
+
 def test_metrics_hold_only_strings():
     with pytest.raises(ParameterTypeError, match=r"must hold only str.*found 3"):
         parse({"eval_metric": ["rmse", 3]})

@@ -17,6 +17,9 @@ P = ParamSpec("P")
 # What is an argument of `fit` here and may be a parameter elsewhere.
 _FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "eval_set": ("evals", "valid_sets", "valid"),
+    "eval_names": (),
+    "eval_sample_weight": (),
+    "eval_class_weight": (),
     "sample_weight": ("weight",),
     "base_margin": ("init_score",),
     "callbacks": (),

@@ -169,12 +169,16 @@ def _words(row: Row, value: object, said: Said) -> tuple[str, ...]:
     """Check a list of words; `reconciled` chooses what a word with two meanings stands for."""
     if value is None:
         return ()
-    words = [value] if isinstance(value, str) else value
+    words = [value] if isinstance(value, str) or callable(value) else value
     if not isinstance(words, Sequence) or isinstance(words, bytes | bytearray):
         raise ParameterTypeError(
             f"{said} must be a str or a sequence of str, not {_article(type(value).__name__)}"
         )
     for word in words:
+        if callable(word):
+            raise ParameterTypeError(
+                f"{said} must hold only str, but holds a function; give functions to `train` as its argument `metrics=`"
+            )
         if not isinstance(word, str):
             raise ParameterTypeError(
                 f"{said} must hold only str, one or more of {row.range}; found {shown(word)}"
