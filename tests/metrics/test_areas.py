@@ -18,6 +18,8 @@ SCORES = {
     "both signs": lambda rng: rng.normal(size=500),
     "far apart": lambda rng: rng.normal(size=500) * 10.0 ** rng.integers(-300, 300, 500),
     "close together": lambda rng: 1.0 + rng.integers(0, 50, 500) * 2.0**-52,
+    "close together, falling": lambda rng: 1.0 - np.arange(500) * 2.0**-50,
+    "some close together": lambda rng: np.round(rng.normal(size=500)) + rng.integers(0, 3, 500) * 2.0**-40,
     "constant": lambda rng: np.full(500, -0.3),
     "zeros of both signs": lambda rng: np.where(rng.random(500) < 0.5, 0.0, -0.0),
 }
@@ -34,13 +36,25 @@ def test_rows_are_sorted_by_score_and_equal_ones_by_number(made):
     assert (np.diff(keys) == 0).tolist() == (np.diff(scores[expected]) == 0).tolist()
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_threads_that_come_late_sort_the_same(threads):
-    scores = np.random.default_rng(1).normal(size=5000).round(2)
-    with Team(threads) as team:
-        team.sync[barrier.DELAY] = 1
+@pytest.mark.kernels
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_fewer_rows_than_threads_are_sorted(rows):
+    scores = np.array([0.5, -0.5, 0.5])[:rows]
+    with Team(3) as team:
         _, order = sorted_rows(scores, team)
     assert order.tolist() == np.argsort(scores, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_threads_that_come_late_sort_the_same(threads):
+    rng = np.random.default_rng(1)
+    # What sets rows apart is in the leading bits; mostly there; in the last bits alone.
+    close = 1.0 + rng.integers(0, 3, 3000) * 2.0**-50
+    for scores in (rng.normal(size=3000).round(2), np.sort(close) * rng.choice([-1, 1], 3000), close):
+        with Team(threads) as team:
+            team.sync[barrier.DELAY] = 1
+            _, order = sorted_rows(scores, team)
+        assert order.tolist() == np.argsort(scores, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("made", SCORES.values(), ids=SCORES)

@@ -1,6 +1,7 @@
-"""Sorting rows by score: digits of 11 bits from the last to the first, each thread its share of the rows.
+"""Sorting rows by score: by the leading bits, digit after digit from the last to the first, each thread its share of the rows.
 
-Rows of the same score stay in their order, so the result does not depend on the threads.
+That leaves few rows out of order as a rule, which are put right one by one; where they are many, all bits are sorted by. Rows
+of the same score stay in their order, so the result does not depend on the threads.
 """
 
 from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
@@ -9,8 +10,11 @@ from spinney.jit.intrinsics import bits_of
 
 BITS = 11
 DIGITS = 2048
-PASSES = 6
-SIGN = -9223372036854775808
+PASSES = 6  # for all bits
+LEADING = 3  # the first pass for the leading bits
+LEADING_SHIFT = 33
+STEPS = 2  # a row, on the average, that putting rows right one by one may take
+MAGNITUDE = 9223372036854775807
 
 
 @record
@@ -28,9 +32,9 @@ class Sorted:
 
 @inline
 def key_of(score):
-    """Bits that are ordered, without a sign, as scores are; -0 has those of 0."""
+    """Integers that are ordered as scores are; -0 has that of 0."""
     bits = bits_of(score + 0.0)
-    return ~bits if bits < 0 else bits ^ SIGN
+    return bits ^ MAGNITUDE if bits < 0 else bits
 
 
 @inline
@@ -48,35 +52,109 @@ def find_places(rank, size, rows, counts, places):
     return lone
 
 
+@inline
+def one_pass(team, sorted, source, turn):
+    """Sort by one digit. Returns where the result is, -1 to give up."""
+    rows, keys, order, counts, places = sorted.rows, sorted.keys, sorted.order, sorted.counts, sorted.places
+    begin = source + rows * team.rank // team.size
+    end = source + rows * (team.rank + 1) // team.size
+    mine = team.rank * DIGITS
+    shift = turn * BITS
+    # The sign is the only bit of which 1 comes before 0, and it is repeated to the digit's end.
+    flip = DIGITS // 2 if turn == PASSES - 1 else 0
+    for d in range(mine, mine + DIGITS):
+        counts[d] = 0
+    for i in range(begin, end):
+        counts[mine + (((keys[i] >> shift) & (DIGITS - 1)) ^ flip)] += 1
+    if not meet(team.sync, team.size):
+        return -1
+    if not find_places(team.rank, team.size, rows, counts, places):
+        target = rows - source
+        for i in range(begin, end):
+            digit = mine + (((keys[i] >> shift) & (DIGITS - 1)) ^ flip)
+            place = target + places[digit]
+            places[digit] += 1
+            keys[place] = keys[i]
+            order[place] = order[i]
+        source = target
+    if not meet(team.sync, team.size):
+        return -1
+    return source
+
+
+@inline
+def end_of_run(keys, place, end):
+    """The first place from this one on whose leading bits differ from those before it."""
+    while place < end and (keys[place] >> LEADING_SHIFT) == (keys[place - 1] >> LEADING_SHIFT):
+        place += 1
+    return place
+
+
+@inline
+def put_right(keys, order, begin, end):
+    """Move rows that are out of order, each to its place. Returns whether that took too long and was broken off."""
+    steps = STEPS * (end - begin)
+    for i in range(begin + 1, end):
+        key = keys[i]
+        if keys[i - 1] > key:
+            row = order[i]
+            to = i
+            while to > begin and keys[to - 1] > key:
+                keys[to] = keys[to - 1]
+                order[to] = order[to - 1]
+                to -= 1
+            keys[to] = key
+            order[to] = row
+            steps -= i - to
+            if steps < 0:
+                return True
+    return False
+
+
+@inline
+def finish(team, sorted, source):
+    """Put rows right that only the other bits set apart. Returns 0 when all are, 1 when more is to be done, -1 to give up.
+
+    A thread has the rows that share their leading bits with its first ones only if they begin in its share.
+    """
+    rows, keys = sorted.rows, sorted.keys
+    begin = source + rows * team.rank // team.size
+    end = source + rows * (team.rank + 1) // team.size
+    first = begin if begin == source else end_of_run(keys, begin, end)
+    last = end_of_run(keys, end, source + rows) if first < end else end
+    if not meet(team.sync, team.size):
+        return -1
+    broken = put_right(keys, sorted.order, first, last) if first < end else False
+    sorted.counts[team.rank * DIGITS] = 1 if broken else 0
+    if not meet(team.sync, team.size):
+        return -1
+    left = 0
+    for t in range(team.size):
+        left = max(left, sorted.counts[t * DIGITS])
+    if not meet(team.sync, team.size):
+        return -1
+    return left
+
+
 @kernel
 def sort_scores(team: Member, scores: f64["sorted.rows"], sorted: Sorted):
     """Keys of the scores in ascending order, and their rows."""
-    rows, keys, order, places = sorted.rows, sorted.keys, sorted.order, sorted.places
-    begin = rows * team.rank // team.size
-    end = rows * (team.rank + 1) // team.size
-    mine = team.rank * DIGITS
-    for i in range(begin, end):
-        keys[i] = key_of(scores[i])
-        order[i] = i
+    rows = sorted.rows
+    for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
+        sorted.keys[i] = key_of(scores[i])
+        sorted.order[i] = i
     source = 0
-    for turn in range(PASSES):
-        shift = turn * BITS
-        for d in range(mine, mine + DIGITS):
-            sorted.counts[d] = 0
-        for i in range(source + begin, source + end):
-            sorted.counts[mine + ((keys[i] >> shift) & (DIGITS - 1))] += 1
-        if not meet(team.sync, team.size):
+    for turn in range(LEADING, PASSES):
+        source = one_pass(team, sorted, source, turn)
+        if source < 0:
             return
-        if not find_places(team.rank, team.size, rows, sorted.counts, places):
-            target = rows - source
-            for i in range(source + begin, source + end):
-                digit = mine + ((keys[i] >> shift) & (DIGITS - 1))
-                place = target + places[digit]
-                places[digit] += 1
-                keys[place] = keys[i]
-                order[place] = order[i]
-            source = target
-        if not meet(team.sync, team.size):
-            return
+    left = finish(team, sorted, source)
+    if left < 0:
+        return
+    if left > 0:
+        for turn in range(PASSES):
+            source = one_pass(team, sorted, source, turn)
+            if source < 0:
+                return
     if team.rank == 0:
         sorted.start[0] = source
