@@ -21,7 +21,11 @@ DATA = sp.Dataset(X, Y)
         ({"objective": "softmax"}, ParameterError, "num_class=0 contradicts objective='softmax'"),
         ({"num_class": 3}, ParameterError, "num_class=3 contradicts objective='squared_error'"),
         ({"scale_pos_weight": 2.0}, ParameterError, "scale_pos_weight=2.0 needs objective='log_loss'"),
-        ({"eval_metric": "auc"}, ParameterError, "eval_metric='auc' does not fit objective='squared_error'"),
+        (
+            {"eval_metric": "accuracy"},
+            ParameterError,
+            "eval_metric='accuracy' does not fit objective='squared_error'",
+        ),
         ({"tree_method": "fast"}, ParameterError, "tree_method='fast' is unknown"),
         (
             {"max_bin": 63},
