@@ -9,6 +9,9 @@ from spinney.params.by_column import Groups, Signs, Weights
 
 T = TypeVar("T")
 
+INT32 = 2**31 - 1
+INT64 = 2**63 - 1
+
 GROUPS = ("objective", "growing a tree", "regularisation", "sampling", "data", "evaluation", "running")
 
 _KINDS: Mapping[object, str] = {
