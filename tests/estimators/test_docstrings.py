@@ -17,7 +17,16 @@ from spinney.params import table
 KINDS = (sp.GBMClassifier, sp.GBMRegressor)
 OWN = {"n_estimators", "validation_fraction", "progress", "categorical"}
 # Parameters that follow from the target.
-DECIDED = {"objective", "num_class"}
+DECIDED = {"num_class"}
+OF_CLASSES = {"scale_pos_weight", "focal_gamma", "focal_alpha"}
+OF_NUMBERS = {
+    "quantile_alpha",
+    "expectile_alpha",
+    "huber_delta",
+    "fair_c",
+    "poisson_max_delta_step",
+    "tweedie_variance_power",
+}
 
 
 def defaults(kind):
@@ -68,23 +77,22 @@ def test_no_place_is_left_unfilled(kind):
 
 
 def test_the_regressor_takes_every_parameter_that_is_not_about_classes():
-    expected = {row.name for row in table()} - DECIDED - {"scale_pos_weight"} | OWN
+    expected = {row.name for row in table()} - DECIDED - OF_CLASSES | OWN
     assert set(defaults(sp.GBMRegressor)) == expected
 
 
 def test_the_classifier_takes_those_about_classes_too():
-    assert set(defaults(sp.GBMClassifier)) == set(defaults(sp.GBMRegressor)) | {
-        "scale_pos_weight",
-        "class_weight",
-    }
+    common = set(defaults(sp.GBMRegressor)) - OF_NUMBERS
+    assert set(defaults(sp.GBMClassifier)) == common | OF_CLASSES | {"class_weight"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_defaults_are_the_tables(kind):
     given = defaults(kind)
     for row in table():
-        if row.name in given and row.name != "random_state":
+        if row.name in given and row.name not in ("random_state", "objective"):
             assert given[row.name] == row.default, row.name
+    assert given["objective"] == ("squared_error" if kind is sp.GBMRegressor else None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.params import Config, metrics_for, parse, table
+from spinney.params import Config, metrics_for, objective_row, parse, table
 
 ROWS = {row.name: row for row in table()}
 
@@ -64,23 +64,40 @@ NUMBERS = {
 }
 
 
+# Those that only some objectives take.
+level = st.floats(0, 1, exclude_min=True, exclude_max=True)
+SPECIAL = {
+    "scale_pos_weight": positive,
+    "quantile_alpha": level,
+    "expectile_alpha": level,
+    "huber_delta": positive,
+    "fair_c": positive,
+    "poisson_max_delta_step": st.floats(0, 10),
+    "tweedie_variance_power": st.floats(1, 2, exclude_min=True, exclude_max=True),
+    "focal_gamma": st.floats(0, 100),
+    "focal_alpha": st.none() | level,
+}
+
+
 @st.composite
 def parameters(draw):
     """Valid parameters, each under one of its spellings."""
     chosen = {name: draw(NUMBERS[name]) for name in draw(st.sets(st.sampled_from(sorted(NUMBERS))))}
     objective = draw(st.sampled_from(sorted(ROWS["objective"].choices)))
     chosen["objective"] = draw(st.sampled_from([objective, *ROWS["objective"].choices[objective]]))
-    if objective == "softmax":
-        chosen["num_class"] = draw(st.integers(2, 1000))
-    if objective == "log_loss":
-        chosen["scale_pos_weight"] = draw(positive)
+    if "num_class" in objective_row(objective).parameters:
+        # With several scores of an objective of one's own no named metric fits.
+        chosen["num_class"] = draw(st.integers(2, 1000)) if objective != "own" else draw(st.integers(0, 1))
+    for name in objective_row(objective).parameters:
+        if name in SPECIAL:
+            chosen[name] = draw(SPECIAL[name])
     chosen["eval_metric"] = draw(st.lists(st.sampled_from(metrics_for(objective)), unique=True))
-    return {draw(st.sampled_from([name, *ROWS[name].aliases])): value for name, value in chosen.items()}
+    names = {name: [name, *(one for one in ROWS[name].aliases if one != "alpha")] for name in chosen}
+    return {draw(st.sampled_from(names[name])): value for name, value in chosen.items()}
 
 
 def test_the_strategies_cover_every_parameter():
-    special = {"objective", "num_class", "scale_pos_weight", "eval_metric"}
-    assert set(NUMBERS) | special == set(ROWS)
+    assert set(NUMBERS) | set(SPECIAL) | {"objective", "num_class", "eval_metric"} == set(ROWS)
 
 
 @settings(deadline=None, max_examples=50)

@@ -12,8 +12,11 @@ OBJECTIVES = next(row for row in table() if row.name == "objective").choices
 METRICS = {name: row.spellings for name, row in ROWS.items()}
 
 
+MANY = ("softmax", "one_vs_rest")
+
+
 def given_for(objective, **more):
-    return {"objective": objective, "num_class": 3 if objective == "softmax" else 0, **more}
+    return {"objective": objective, "num_class": 3 if objective in MANY else 0, **more}
 
 
 def message_of(given):
@@ -71,9 +74,9 @@ def test_one_class_is_read_as_not_set(objective):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_metric_is_accepted_exactly_where_it_fits(objective, metric):
-    fits = metric in metrics_for(objective) or (metric, objective) == ("error", "softmax")
+    fits = metric in metrics_for(objective) or (metric == "error" and objective in MANY)
     if fits:
-        expected = "merror" if objective == "softmax" and metric == "error" else metric
+        expected = "merror" if objective in MANY and metric == "error" else metric
         assert parse(given_for(objective, eval_metric=metric)).eval_metric == (expected,)
     else:
         message = message_of(given_for(objective, eval_metric=metric))
@@ -191,3 +194,107 @@ def test_replacing_a_value_checks_the_values_together_again():
     config = Config(objective="log_loss", eval_metric="error")
     with pytest.raises(ParameterError, match="eval_metric='error' does not fit objective='squared_error'"):
         replace(config, objective="squared_error")
+
+
+LEVELS = {
+    "quantile_alpha": (0.9, ["quantile"]),
+    "expectile_alpha": (0.9, ["expectile"]),
+    "huber_delta": (2.0, ["huber", "pseudo_huber"]),
+    "fair_c": (2.0, ["fair"]),
+    "poisson_max_delta_step": (0.1, ["poisson"]),
+    "tweedie_variance_power": (1.2, ["tweedie"]),
+    "focal_gamma": (1.0, ["focal"]),
+    "focal_alpha": (0.25, ["focal"]),
+    "scale_pos_weight": (2.0, ["log_loss", "focal"]),
+}
+
+
+@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_parameter_of_some_objectives_is_refused_with_the_others(objective, name):
+    value, takers = LEVELS[name]
+    if objective in takers:
+        assert getattr(parse(given_for(objective, **{name: value})), name) == value
+    else:
+        message = message_of(given_for(objective, **{name: value}))
+        named = " or ".join(map(repr, takers))
+        assert (
+            f"{name}={value!r} needs objective={named}, but objective={objective!r}; leave it at" in message
+        )
+
+
+def test_a_parameter_of_an_objective_is_taken_by_its_metric_with_others_too():
+    assert parse({"eval_metric": ["rmse", "pinball"], "quantile": 0.9}).quantile_alpha == 0.9
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("quantile_alpha", [0, 1, -0.1, 1.1]),
+        ("expectile_alpha", [0, 1]),
+        ("huber_delta", [0, -1]),
+        ("fair_c", [0, -1]),
+        ("poisson_max_delta_step", [-0.1, 11]),
+        ("tweedie_variance_power", [1, 2, 0, 3]),
+        ("focal_gamma", [-1]),
+        ("focal_alpha", [0, 1]),
+    ],
+)
+def test_a_level_out_of_its_range_is_refused(name, wrong):
+    for value in wrong:
+        assert f"{name}={value!r} is out of range: it must be " in message_of(
+            {"objective": LEVELS[name][1][0], name: value}
+        )
+
+
+@pytest.mark.parametrize(
+    ("given", "canonical"),
+    [
+        ({"objective": "reg:quantileerror", "quantile_alpha": 0.9}, ("quantile", "quantile_alpha", 0.9)),
+        ({"objective": "quantile", "quantile": 0.9}, ("quantile", "quantile_alpha", 0.9)),
+        ({"objective": "reg:pseudohubererror", "huber_slope": 3.0}, ("pseudo_huber", "huber_delta", 3.0)),
+        ({"objective": "huber", "huber_delta": 3.0}, ("huber", "huber_delta", 3.0)),
+        ({"objective": "fair", "fair_c": 3.0}, ("fair", "fair_c", 3.0)),
+        ({"objective": "reg:expectileerror", "expectile_alpha": 0.2}, ("expectile", "expectile_alpha", 0.2)),
+        (
+            {"objective": "reg:tweedie", "tweedie_variance_power": 1.1},
+            ("tweedie", "tweedie_variance_power", 1.1),
+        ),
+        (
+            {"objective": "count:poisson", "poisson_max_delta_step": 0.1},
+            ("poisson", "poisson_max_delta_step", 0.1),
+        ),
+        ({"objective": "reg:gamma"}, ("gamma", "num_class", 0)),
+        ({"objective": "reg:squaredlogerror"}, ("squared_log_error", "num_class", 0)),
+        ({"objective": "reg:absoluteerror"}, ("absolute_error", "num_class", 0)),
+        ({"objective": "regression_l1"}, ("absolute_error", "num_class", 0)),
+        ({"objective": "mape"}, ("mape", "num_class", 0)),
+        ({"objective": "cross_entropy"}, ("log_loss", "num_class", 0)),
+        ({"objective": "reg:logistic"}, ("log_loss", "num_class", 0)),
+        ({"objective": "multiclassova", "num_class": 5}, ("one_vs_rest", "num_class", 5)),
+    ],
+)
+def test_names_of_other_libraries_are_known(given, canonical):
+    config = parse(given)
+    objective, name, value = canonical
+    assert (config.objective, getattr(config, name)) == (objective, value)
+
+
+@pytest.mark.parametrize(("objective", "level"), [("quantile", "quantile_alpha"), ("huber", "huber_delta")])
+def test_alpha_is_an_error_where_it_has_two_meanings(objective, level):
+    message = message_of({"objective": objective, "alpha": 0.9})
+    assert f"alpha=0.9 has two meanings with objective={objective!r}" in message
+    assert "reg_alpha" in message
+    assert level in message
+
+
+def test_alpha_is_the_l1_penalty_elsewhere():
+    assert parse({"alpha": 0.9}).reg_alpha == 0.9
+    assert parse({"objective": "quantile", "reg_alpha": 0.9}).reg_alpha == 0.9
+
+
+def test_an_objective_of_one_s_own_with_several_scores_has_no_named_metric():
+    assert "eval_metric='rmse' judges one score a row" in message_of(
+        {"objective": "own", "num_class": 3, "eval_metric": "rmse"}
+    )
+    assert parse({"objective": "own", "eval_metric": "rmse"}).eval_metric == ("rmse",)

@@ -28,6 +28,7 @@ from spinney.estimators.evaluation import (
 )
 from spinney.estimators.holdout import held_out
 from spinney.estimators.names import check_names
+from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import OwnMetric, has_functions, own_metrics
 from spinney.estimators.parameters import FRACTION, ROUNDS
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
@@ -52,6 +53,7 @@ class GBMBase(BaseEstimator, ABC):
     validation_fraction: float | None
     progress: bool
     categorical: str | Sequence[str | int] | NDArray[np.bool_]
+    objective: object
 
     model_: Model
     evals_result_: dict[str, dict[str, list[float]]]
@@ -204,17 +206,33 @@ class GBMBase(BaseEstimator, ABC):
         valid: Mapping[str, Dataset],
         callbacks: list[Callback],
     ) -> Model:
-        progress = bool(self.progress)
-        own = self._own_metrics(config)
+        progress, objective, own = (
+            bool(self.progress),
+            own_function(self.objective),
+            self._own_metrics(config),
+        )
         fixed = self._fixed_scores(dataset)
         if fixed is None:
             return train(
-                config, dataset, rounds, valid=valid, metrics=own, callbacks=callbacks, progress=progress
+                config,
+                dataset,
+                rounds,
+                objective=objective,
+                valid=valid,
+                metrics=own,
+                callbacks=callbacks,
+                progress=progress,
             )
         # A training of no rounds checks all that any training does; its base score is put in afterwards.
         start = 0.0 if config.base_score is None else config.base_score
         bare = train(
-            replace(config, base_score=start), dataset, 0, valid=valid, metrics=own, callbacks=callbacks
+            replace(config, base_score=start),
+            dataset,
+            0,
+            objective=objective,
+            valid=valid,
+            metrics=own,
+            callbacks=callbacks,
         )
         return Model(bare.forest, fixed, config.objective, config, dataset.schema)
 

@@ -1,7 +1,7 @@
 """Gradient boosting for classes."""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
-# mypy: allow-subclassing-any
+# mypy: allow-subclassing-any, allow-untyped-decorators
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from spinney import objectives
 from spinney.binning.dataset import Dataset
@@ -26,6 +27,16 @@ from spinney.estimators.labels import (
     weigh_classes,
     weigh_validation,
 )
+from spinney.estimators.objectives import classification_objective, is_binary
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    if callable(estimator.objective):
+        raise AttributeError(
+            "predict_proba is not available where objective is a function: its scores have no known probabilities; use "
+            "decision_function"
+        )
+    return True
 
 
 @documented
@@ -84,6 +95,11 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
     n_classes_: int
     class_weight: object
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not is_binary(self.objective)
+        return tags
+
     def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[Any]:
         """Predict the most probable class.
 
@@ -101,13 +117,15 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         """
         return self._labels(self._raw_scores(X, base_margin))
 
+    @available_if(_has_probabilities)
     def predict_proba(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
         """Predict the probability of each class. The parameters are those of `predict`.
 
         Returns
         -------
         float64 array of shape (rows, classes)
-            In the order of `classes_`. For a single class, a column of ones.
+            In the order of `classes_`. For a single class, a column of ones. Not there where `objective` is a function:
+            nobody knows what probabilities its scores stand for.
         """
         return self._probabilities(self._raw_scores(X, base_margin))
 
@@ -118,7 +136,8 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         -------
         float64 array of shape (rows,) or (rows, classes)
             Log-odds of the second of two classes (-40 for a single class, which is certain); else one score a class, of
-            which softmax makes probabilities.
+            which softmax makes probabilities, or with one_vs_rest the log-odds of each. With a function as `objective`, its
+            scores.
         """
         return self._raw_scores(X, base_margin)
 
@@ -132,6 +151,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         for raw in self._staged_scores(X, base_margin):
             yield self._labels(raw)
 
+    @available_if(_has_probabilities)
     def staged_predict_proba(
         self, X: object, *, base_margin: ArrayLike | None = None
     ) -> Iterator[NDArray[np.float64]]:
@@ -160,9 +180,10 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
     def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         self.classes_, codes = learn_classes(y, rows)
         self.n_classes_ = len(self.classes_)
+        objective = classification_objective(self.objective, self.n_classes_)
         if self.n_classes_ <= 2:
-            return codes, {"objective": "log_loss"}
-        return codes, {"objective": "softmax", "num_class": self.n_classes_}
+            return codes, {"objective": objective}
+        return codes, {"objective": objective, "num_class": self.n_classes_}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         return find_classes(y, rows, self.classes_)

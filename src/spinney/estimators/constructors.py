@@ -26,6 +26,8 @@ from spinney.estimators.names import keep, named
 
 # The type of a parameter in Python, by its type in words where the words are no type.
 _TYPES: Mapping[str, str] = {
+    "str or callable": "str | Callable[..., Any]",
+    "str, callable or None": "str | Callable[..., Any] | None",
     "str or sequence of str": "str | Sequence[str] | None",
     "str, callable, or list of them": "str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None",
     "sequence of int, mapping or None": "Sequence[int] | Mapping[str | int, int] | str | None",

@@ -31,6 +31,25 @@ FRACTION = Row(
     doc="Share of the training rows to hold out as validation data, of every class alike. They are not trained on. None "
     "holds out nothing.",
 )
+# What says of a function in place of a name.
+_OWN_LOSS = (
+    "Or a function f(y_true, y_pred), or f(y_true, y_pred, weight), that gives gradients and hessians by raw score; what the "
+    "first form gives is multiplied by the weights. The model then predicts raw scores."
+)
+_REGRESSION = replace(
+    _TABLE["objective"],
+    kind="str or callable",
+    doc="Loss: squared_error, squared_log_error, absolute_error, huber, pseudo_huber, fair, quantile, expectile, mape, poisson, "
+    f"gamma or tweedie; the guide has a table of them. {_OWN_LOSS}",
+)
+_CLASSIFICATION = replace(
+    _TABLE["objective"],
+    kind="str, callable or None",
+    default=None,
+    doc="Loss: log_loss or focal for two classes, softmax or one_vs_rest for more of them (for two they are log_loss). None "
+    f"takes log_loss for two, softmax for more. {_OWN_LOSS} y_true are places in classes_; y_pred "
+    "has a column for each of more than two classes.",
+)
 _CLASS_WEIGHT = Row(
     name="class_weight",
     kind="dict, 'balanced' or None",
@@ -104,7 +123,10 @@ _SAMPLING = _rows(
     "subsample sampling_method top_rate other_rate goss_warm_up leaf_values colsample_bytree colsample_bylevel "
     "colsample_bynode feature_weights"
 )
-_CLASSES = _rows("scale_pos_weight class_weight")
+_CLASSES = _rows("focal_gamma focal_alpha scale_pos_weight class_weight")
+_NUMBERS = _rows(
+    "quantile_alpha expectile_alpha huber_delta fair_c poisson_max_delta_step tweedie_variance_power"
+)
 _START = _rows("base_score")
 _DATA = _rows(
     "max_bin bundle bundle_order max_conflict_rate absent categorical unseen max_cat_to_onehot max_cat_threshold "
@@ -116,6 +138,12 @@ _FITTING = _rows(
 
 # By estimator, in the order of the constructor. A row given later replaces one of its name.
 ESTIMATORS: Mapping[str, Mapping[str, Row]] = {
-    "GBMClassifier": _GROWING | _SAMPLING | _CLASSES | _START | _DATA | _FITTING,
-    "GBMRegressor": _GROWING | _SAMPLING | _START | _DATA | _FITTING,
+    "GBMClassifier": {"objective": _CLASSIFICATION}
+    | _GROWING
+    | _SAMPLING
+    | _CLASSES
+    | _START
+    | _DATA
+    | _FITTING,
+    "GBMRegressor": {"objective": _REGRESSION} | _GROWING | _SAMPLING | _NUMBERS | _START | _DATA | _FITTING,
 }

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,7 @@ from spinney.data import read_vector
 from spinney.estimators.base import GBMBase
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
+from spinney.estimators.objectives import needs_no_negatives, regression_objective
 
 
 @documented
@@ -60,6 +62,11 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
     array([0. , 0.6])
     """
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = needs_no_negatives(self.objective)
+        return tags
+
     def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
         """Predict the target.
 
@@ -92,7 +99,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
         return objectives.get(self.model_.params).link(raw)
 
     def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
-        return self._read_target(y, rows), {"objective": "squared_error"}
+        return self._read_target(y, rows), {"objective": regression_objective(self.objective)}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         return read_vector(y, rows, "y", allow_none=False)

@@ -16,7 +16,7 @@ from spinney.metrics.by_class import by_class
 from spinney.metrics.checks import check
 from spinney.metrics.mean import explained, mean, root_mean
 from spinney.metrics.outcome import Outcome
-from spinney.params import Config, MetricRow, metric_row, metrics_for
+from spinney.params import Config, MetricRow, metric_row, objective_row
 
 Form = Callable[[MetricRow, Outcome, Labels, NDArray[np.float64]], float]
 
@@ -88,5 +88,5 @@ def metrics_of(config: Config) -> list[Metric]:
     >>> [metric.name for metric in metrics_of(Config(objective="log_loss"))]
     ['logloss']
     """
-    names = config.eval_metric or metrics_for(config.objective)[:1]
+    names = config.eval_metric or (objective_row(config.objective).metric,)
     return [get(name, config) for name in names if name != "none"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
 from spinney.jit import Bound
+from spinney.jit.team import Team
 from spinney.objectives.kernels.records import Gradients
 from spinney.objectives.links import LINKS
 from spinney.objectives.targets import DOMAINS
@@ -37,6 +39,11 @@ class Objective(ABC):
     @abstractmethod
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """A job for a team that fills the pairs of `gradients` from its scores."""
+
+    def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Callable[[], None]:
+        """What fills `gradients` from its scores each round."""
+        job = self.gradients(labels, gradients, team.size)
+        return lambda: team.run(job)
 
     def link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predictions from raw scores: (rows,) or (rows, outputs)."""

@@ -1,4 +1,4 @@
-"""From scores to predictions, and from the mean of a target to the score that is predicted as it."""
+"""From scores to predictions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Labels
-from spinney.errors import DataError
 from spinney.jit.team import run_alone
-from spinney.objectives.kernels.links import log_all, sigmoid_all, softmax_all
-from spinney.objectives.sums import weighted_mean
+from spinney.objectives.kernels.links import exp_all, one_vs_rest_all, sigmoid_all, softmax_all
 
 
 def same(raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -43,6 +40,14 @@ def logistic(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return result
 
 
+def exponential(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores are logarithms of predictions."""
+    raw = np.ascontiguousarray(raw)
+    result = np.empty_like(raw)
+    run_alone(exp_all.bind(raw.size, raw, result))
+    return result
+
+
 def softmax(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities of all classes."""
     raw = np.ascontiguousarray(raw)
@@ -51,27 +56,18 @@ def softmax(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return result
 
 
-def mean(labels: Labels, objective: str) -> float:
-    """The mean itself."""
-    return weighted_mean(labels)
-
-
-def log_odds(labels: Labels, objective: str) -> float:
-    """Log-odds of the mean."""
-    p = weighted_mean(labels)
-    if not 0 < p < 1:
-        raise DataError(
-            f"objective {objective} needs rows of both classes with a weight above 0, {labels.said_of_one_class}"
-        )
-    logs = np.empty(2)
-    log_all(2, np.array([p, 1 - p]), logs)
-    return float(logs[0] - logs[1])
+def one_vs_rest(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of all classes, each against the rest, made to add up to 1."""
+    raw = np.ascontiguousarray(raw)
+    result = np.empty_like(raw)
+    run_alone(one_vs_rest_all.bind(raw.shape[0], raw.shape[1], raw, result))
+    return result
 
 
 LINKS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "identity": same,
+    "exp": exponential,
     "logistic": logistic,
     "softmax": softmax,
+    "one_vs_rest": one_vs_rest,
 }
-# Where losses of one score start.
-STARTS: Mapping[str, Callable[[Labels, str], float]] = {"identity": mean, "logistic": log_odds}

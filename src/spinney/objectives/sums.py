@@ -50,6 +50,21 @@ def exact_sums(
     return _joined(power, *sums)
 
 
+def whole_weights(labels: Labels) -> NDArray[np.int64]:
+    """Weights as whole numbers of which 2**31 fit an int64; what weighs anything weighs 1 at least.
+
+    Examples
+    --------
+    >>> whole_weights(Labels(np.zeros(3), np.array([1.0, 0.5, 0.0]))).tolist()
+    [1073741824, 536870912, 0]
+    """
+    if labels.weight is None:
+        return np.ones(labels.rows, np.int64)
+    power = int(np.frexp(labels.weight.max())[1]) - 31
+    steps = np.rint(np.ldexp(labels.weight, -power)).astype(np.int64)
+    return np.where(labels.weight > 0, np.maximum(steps, 1), 0)
+
+
 def _layers(values: NDArray[np.float64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
     """The power of two, and the whole numbers of both layers."""
     power = int(np.frexp(np.abs(values).max())[1]) - 31

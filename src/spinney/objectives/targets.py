@@ -29,6 +29,26 @@ def check_numbers(target: NDArray[np.float64], config: Config) -> None:
         )
 
 
+def _check_above(
+    fits: Callable[[NDArray[np.float64]], NDArray[np.bool_]], needed: str
+) -> Callable[[NDArray[np.float64], Config], None]:
+    """What refuses a target of which some values do not fit."""
+
+    def check(target: NDArray[np.float64], config: Config) -> None:
+        wrong = np.flatnonzero(~fits(target))
+        if len(wrong):
+            raise DataError(
+                f"objective {config.objective} needs y of {needed}, got y[{wrong[0]}] = {target[wrong[0]]:g}"
+            )
+        check_numbers(target, config)
+
+    return check
+
+
+def accept(target: NDArray[np.float64], config: Config) -> None:
+    """Take any target: only the user's function knows what fits it."""
+
+
 def check_shares(target: NDArray[np.float64], config: Config) -> None:
     """Refuse what is no probability; mostly they are the labels 0 and 1."""
     wrong = np.flatnonzero((target < 0) | (target > 1))
@@ -51,6 +71,10 @@ def check_classes(target: NDArray[np.float64], config: Config) -> None:
 
 DOMAINS: Mapping[str, Callable[[NDArray[np.float64], Config], None]] = {
     "numbers": check_numbers,
+    "above -1": _check_above(lambda target: target > -1, "more than -1"),
+    "0 or more": _check_above(lambda target: target >= 0, "0 or more"),
+    "above 0": _check_above(lambda target: target > 0, "more than 0"),
     "shares": check_shares,
     "classes": check_classes,
+    "anything": accept,
 }

@@ -5,9 +5,9 @@ Leaves: a frozen `Config` whose values have the right type, lie in range and fit
 names the parameter, the value found and what would be right.
 Must not know: data, trees, formulas of losses and metrics, threads.
 
-`config.py` is the table, `fields/` its groups of parameters, `rows.py` what one row says, `choices.py` the words that parameters accept,
-`objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `validate.py` the checks,
-`by_column.py` those of parameters about columns, `names.py` spellings and suggestions, `render.py` the
+`config.py` is the table, `fields/` its groups of parameters, `rows.py` what one row says, `choices.py` the words that
+parameters accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas,
+`validate.py` the checks, `by_column.py` those of parameters about columns, `names.py` spellings and suggestions, `render.py` the
 documentation.
 """
 

@@ -50,7 +50,8 @@ class Config(
 
     def __post_init__(self) -> None:
         values = {row.name: checked(row, getattr(self, row.name)) for row in table()}
-        for name, value in reconciled(values).items():
+        defaults = {row.name: row.default for row in table()}
+        for name, value in reconciled(values, defaults).items():
             object.__setattr__(self, name, value)
 
     @property

@@ -306,7 +306,7 @@ def kind_of(objective: str) -> Kind:
 
 
 def metrics_for(objective: str) -> tuple[str, ...]:
-    """Names of the metrics that can judge an objective, its own metric first.
+    """Names of the metrics that can judge an objective, its own metric first if it has one.
 
     Examples
     --------
@@ -314,4 +314,5 @@ def metrics_for(objective: str) -> tuple[str, ...]:
     ('logloss', 'rmse', 'mse', 'mae')
     """
     own, kind = objective_row(objective).metric, kind_of(objective)
-    return (own, *(row.name for row in METRICS.values() if kind in row.fits and row.name != own))
+    others = [row.name for row in METRICS.values() if kind in row.fits and row.name != own]
+    return (*(() if own in NONE else (own,)), *others)

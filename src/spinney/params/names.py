@@ -31,6 +31,12 @@ TRAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "callbacks": (),
 }
 
+# What LightGBM calls alpha with some objectives, which is the L1 penalty to XGBoost and here.
+_LEVELS: Mapping[str, str] = {
+    "quantile": "quantile_alpha for the level",
+    "huber": "huber_delta for the width",
+}
+
 PRINTING = ("verbosity", "verbose", "verbose_eval", "silent")
 
 
@@ -110,6 +116,12 @@ def parse(given: Mapping[str, object]) -> Config:
 `python -m spinney.params` and docs/parameters.md list every parameter
     """
     values: dict[str, Any] = {row.name: checked(row, value, name) for row, name, value in _rows(given)}
+    level = _LEVELS.get(values.get("objective", ""))
+    if "alpha" in given and level is not None:
+        raise ParameterError(
+            f"alpha={shown(given['alpha'])} has two meanings with objective={values['objective']!r}: write reg_alpha for the "
+            f"L1 penalty, which is XGBoost's alpha, or {level}, which is LightGBM's"
+        )
     return Config(**values)
 
 

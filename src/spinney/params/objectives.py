@@ -8,7 +8,9 @@ from typing import Literal
 
 from spinney.errors import ParameterError
 
-Link = Literal["identity", "logistic", "softmax"]
+Link = Literal["identity", "exp", "logistic", "softmax", "one_vs_rest"]
+# The objective of a model whose loss was a function of the user's. Nobody can name it: it is trained by giving the function.
+OWN = "own"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,44 +20,158 @@ class ObjectiveRow:
     name: str
     spellings: tuple[str, ...] = ()  # other ones, XGBoost's and LightGBM's among them
     metric: str  # used when none is asked for
-    # How gradients are computed: row by row from one score by a formula, or from the scores of all classes.
-    form: Literal["pointwise", "softmax"] = "pointwise"
+    # How gradients are computed: row by row from one score by a formula, from the scores of all classes, or by a function of
+    # the user's.
+    form: Literal["pointwise", "softmax", "one_vs_rest", "own"] = "pointwise"
     link: Link = "identity"  # what makes predictions of scores
-    # What a target may be: any number, 0 to 1, or the number of a class.
-    domain: Literal["numbers", "shares", "classes"] = "numbers"
+    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, or the number of a class; what the function takes.
+    domain: Literal["numbers", "above -1", "0 or more", "above 0", "shares", "classes", "anything"] = (
+        "numbers"
+    )
+    # Where scores of a loss of one score start, the constant with the least loss: a mean, the log of one, the mean on the
+    # scale of log(1 + y), log-odds, a quantile, or wherever the sum of gradients is 0.
+    start: Literal["mean", "log_mean", "mean_log", "log_odds", "quantile", "root"] = "mean"
     # Parameters that only some objectives take, and this one does. Its formula gets their values in this order.
     parameters: tuple[str, ...] = ()
-    # How the value of a leaf follows from its rows: minus the sum of gradients over that of hessians.
-    leaf_values: Literal["newton"] = "newton"
+    # How the value of a leaf follows from its rows: minus the sum of gradients over that of hessians, a quantile of what is left
+    # of the target, or a search along the step.
+    leaf_values: Literal["newton", "quantile", "line_search"] = "newton"
 
 
-OBJECTIVES: dict[str, ObjectiveRow] = {
-    row.name: row
-    for row in (
-        ObjectiveRow(
-            name="squared_error",
-            spellings=("regression", "reg:squarederror", "l2", "mse", "regression_l2", "mean_squared_error"),
-            metric="rmse",
+_ROWS = (
+    ObjectiveRow(
+        name="squared_error",
+        spellings=(
+            "regression",
+            "reg:squarederror",
+            "l2",
+            "mse",
+            "regression_l2",
+            "mean_squared_error",
+            "l2_root",
+            "rmse",
+            "root_mean_squared_error",
         ),
-        ObjectiveRow(
-            name="log_loss",
-            spellings=("binary", "binary:logistic", "logistic"),
-            metric="logloss",
-            link="logistic",
-            domain="shares",
-            parameters=("scale_pos_weight",),
-        ),
-        ObjectiveRow(
-            name="softmax",
-            spellings=("multiclass", "multi:softprob", "multi:softmax"),
-            metric="mlogloss",
-            form="softmax",
-            link="softmax",
-            domain="classes",
-            parameters=("num_class",),
-        ),
-    )
-}
+        metric="rmse",
+    ),
+    ObjectiveRow(
+        name="squared_log_error",
+        spellings=("reg:squaredlogerror", "msle", "mean_squared_log_error"),
+        metric="rmsle",
+        domain="above -1",
+        start="mean_log",
+    ),
+    ObjectiveRow(
+        name="absolute_error",
+        spellings=("reg:absoluteerror", "regression_l1", "l1", "mae", "mean_absolute_error"),
+        metric="mae",
+        start="quantile",
+        leaf_values="quantile",
+    ),
+    ObjectiveRow(
+        name="huber",
+        metric="huber",
+        start="root",
+        parameters=("huber_delta",),
+        leaf_values="line_search",
+    ),
+    ObjectiveRow(
+        name="pseudo_huber",
+        spellings=("reg:pseudohubererror", "pseudohuber"),
+        metric="pseudo_huber",
+        start="root",
+        parameters=("huber_delta",),
+    ),
+    ObjectiveRow(name="fair", metric="fair", start="root", parameters=("fair_c",)),
+    ObjectiveRow(
+        name="quantile",
+        spellings=("reg:quantileerror", "pinball"),
+        metric="pinball",
+        start="quantile",
+        parameters=("quantile_alpha",),
+        leaf_values="quantile",
+    ),
+    ObjectiveRow(
+        name="expectile",
+        spellings=("reg:expectileerror",),
+        metric="expectile",
+        start="root",
+        parameters=("expectile_alpha",),
+    ),
+    ObjectiveRow(
+        name="mape",
+        spellings=("mean_absolute_percentage_error",),
+        metric="mape",
+        start="quantile",
+        leaf_values="quantile",
+    ),
+    ObjectiveRow(
+        name="poisson",
+        spellings=("count:poisson",),
+        metric="poisson_deviance",
+        link="exp",
+        domain="0 or more",
+        start="log_mean",
+        parameters=("poisson_max_delta_step",),
+    ),
+    ObjectiveRow(
+        name="gamma",
+        spellings=("reg:gamma",),
+        metric="gamma_deviance",
+        link="exp",
+        domain="above 0",
+        start="log_mean",
+    ),
+    ObjectiveRow(
+        name="tweedie",
+        spellings=("reg:tweedie",),
+        metric="tweedie_deviance",
+        link="exp",
+        domain="0 or more",
+        start="log_mean",
+        parameters=("tweedie_variance_power",),
+    ),
+    ObjectiveRow(
+        name="log_loss",
+        spellings=("binary", "binary:logistic", "logistic", "reg:logistic", "cross_entropy", "xentropy"),
+        metric="logloss",
+        link="logistic",
+        domain="shares",
+        start="log_odds",
+        parameters=("scale_pos_weight",),
+    ),
+    ObjectiveRow(
+        name="focal",
+        spellings=("focal_loss",),
+        metric="focal",
+        link="logistic",
+        domain="shares",
+        start="root",
+        parameters=("focal_gamma", "focal_alpha", "scale_pos_weight"),
+    ),
+    ObjectiveRow(
+        name="softmax",
+        spellings=("multiclass", "multi:softprob", "multi:softmax"),
+        metric="mlogloss",
+        form="softmax",
+        link="softmax",
+        domain="classes",
+        parameters=("num_class",),
+    ),
+    ObjectiveRow(
+        name="one_vs_rest",
+        spellings=("multiclassova", "multiclass_ova", "ova", "ovr"),
+        metric="mlogloss",
+        form="one_vs_rest",
+        link="one_vs_rest",
+        domain="classes",
+        parameters=("num_class",),
+    ),
+    ObjectiveRow(name=OWN, metric="none", form="own", domain="anything", parameters=("num_class",)),
+)
+OBJECTIVES: dict[str, ObjectiveRow] = {row.name: row for row in _ROWS}
+# Parameters that only some objectives take; the others leave them at their defaults.
+SPECIFIC = tuple(dict.fromkeys(name for row in _ROWS for name in row.parameters if name != "num_class"))
 
 
 def objective_row(name: str) -> ObjectiveRow:
@@ -63,3 +179,14 @@ def objective_row(name: str) -> ObjectiveRow:
     if name not in OBJECTIVES:
         raise ParameterError(f"objective = {name!r} is unknown; there are {', '.join(OBJECTIVES)}")
     return OBJECTIVES[name]
+
+
+def takers(parameter: str) -> str:
+    """The objectives that take a parameter, in words.
+
+    Examples
+    --------
+    >>> takers("huber_delta")
+    "'huber' or 'pseudo_huber'"
+    """
+    return " or ".join(repr(row.name) for row in OBJECTIVES.values() if parameter in row.parameters)

@@ -28,6 +28,7 @@ _PREDICTED: Mapping[Kind, str] = {
     "many": "many classes",
 }
 
+_LONGEST_CHOICE = 80  # characters of a docstring's line in which all words are listed
 # What a heading says about all parameters under it.
 _NOTES = {
     "data": """\
@@ -88,7 +89,8 @@ def numpydoc(rows: Iterable[Row]) -> str:
     """
     lines = ["Parameters", "----------"]
     for row in rows:
-        kind = "{" + ", ".join(map(repr, row.choices)) + "}" if row.kind == "str" else row.kind
+        words = "{" + ", ".join(map(repr, row.choices)) + "}"
+        kind = words if row.kind == "str" and len(words) <= _LONGEST_CHOICE else row.kind
         lines.append(f"{row.name} : {kind}, default={row.default!r}")
         lines += textwrap.wrap(row.doc, width=100, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)

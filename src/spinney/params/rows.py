@@ -49,9 +49,9 @@ class Row:
     aliases : tuple of str
         Other spellings of the name.
     low, high : float or None
-        Bounds of a number, inclusive unless `low_open`.
-    low_open : bool
-        Whether `low` itself is out of range.
+        Bounds of a number, inclusive unless `low_open`, `high_open`.
+    low_open, high_open : bool
+        Whether `low`, `high` itself is out of range.
     choices : mapping of str to tuple of str
         Words accepted, each with its other spellings; empty for a number.
     also : mapping
@@ -71,6 +71,7 @@ class Row:
     low: float | None = None
     high: float | None = None
     low_open: bool = False
+    high_open: bool = False
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     also: Mapping[int | None, int | None] = field(default_factory=dict)
     excluded: Mapping[int, str] = field(default_factory=dict)
@@ -95,7 +96,7 @@ class Row:
         if self.low is not None:
             bounds.append(f"{'>' if self.low_open else '>='} {_number(self.low)}")
         if self.high is not None:
-            bounds.append(f"<= {_number(self.high)}")
+            bounds.append(f"{'<' if self.high_open else '<='} {_number(self.high)}")
         text = " and ".join(bounds) or "any finite number"
         return text + "".join(f", not {value}" for value in self.excluded)
 
@@ -109,6 +110,7 @@ def param(
     low: float | None = None,
     high: float | None = None,
     low_open: bool = False,
+    high_open: bool = False,
     choices: Mapping[str, tuple[str, ...]] = _NOTHING,
     also: Mapping[int | None, int | None] = _NOTHING,
     excluded: Mapping[int, str] = _NOTHING,
@@ -123,6 +125,7 @@ def param(
         low=low,
         high=high,
         low_open=low_open,
+        high_open=high_open,
         choices=choices,
         also=also,
         excluded=excluded,

@@ -10,7 +10,7 @@ from typing import Any
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column
 from spinney.params.metrics import METRICS, NONE, metrics_for
-from spinney.params.objectives import objective_row
+from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
 from spinney.params.rows import Row
 
 _BY_COLUMN: Mapping[str, Callable[[object, object], object]] = {
@@ -148,7 +148,7 @@ def _whole(row: Row, value: object, said: Said) -> int | None:
 
 def _bounded(row: Row, number: float, said: Said) -> float:
     too_low = row.low is not None and (number <= row.low if row.low_open else number < row.low)
-    too_high = row.high is not None and number > row.high
+    too_high = row.high is not None and (number >= row.high if row.high_open else number > row.high)
     if too_low or too_high:
         raise ParameterError(f"{said} is out of range: it must be {row.range}")
     return number
@@ -201,13 +201,15 @@ def _article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
-def reconciled(values: Mapping[str, Any]) -> dict[str, Any]:
+def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
     """Check values that are right alone against each other.
 
     Parameters
     ----------
     values : mapping
         Every parameter by canonical name, each in the form `checked` gives it.
+    defaults : mapping
+        The default of each.
 
     Returns
     -------
@@ -220,17 +222,21 @@ def reconciled(values: Mapping[str, Any]) -> dict[str, Any]:
         If two values contradict each other.
     """
     objective: str = values["objective"]
-    if "scale_pos_weight" not in objective_row(objective).parameters and values["scale_pos_weight"] != 1.0:
-        raise ParameterError(
-            f"scale_pos_weight={values['scale_pos_weight']!r} needs objective='log_loss', "
-            f"but objective={objective!r}; leave it at 1"
-        )
+    metrics = _metrics(values["eval_metric"], objective, values["num_class"])
+    judging = [name for metric in metrics if metric not in NONE for name in METRICS[metric].parameters]
+    for name in SPECIFIC:
+        taken = name in objective_row(objective).parameters or name in judging
+        if not taken and values[name] != defaults[name]:
+            raise ParameterError(
+                f"{name}={values[name]!r} needs objective={takers(name)}, but objective={objective!r}; leave it at "
+                f"{defaults[name]}"
+            )
     _check_sampling(values)
     _check_proposal(values)
     return {
         **values,
         "num_class": _num_class(values["num_class"], objective),
-        "eval_metric": _metrics(values["eval_metric"], objective),
+        "eval_metric": metrics,
     }
 
 
@@ -263,6 +269,8 @@ def _check_proposal(values: Mapping[str, Any]) -> None:
 
 
 def _num_class(num_class: int, objective: str) -> int:
+    if objective == OWN:
+        return 0 if num_class == 1 else num_class
     if "num_class" in objective_row(objective).parameters:
         if num_class < 2:
             raise ParameterError(
@@ -272,12 +280,12 @@ def _num_class(num_class: int, objective: str) -> int:
     if num_class > 1:
         raise ParameterError(
             f"num_class={num_class} contradicts objective={objective!r}: leave it at 0, or use "
-            "objective='softmax'"
+            "objective='softmax' or 'one_vs_rest'"
         )
     return 0
 
 
-def _metrics(names: tuple[str, ...], objective: str) -> tuple[str, ...]:
+def _metrics(names: tuple[str, ...], objective: str, num_class: int) -> tuple[str, ...]:
     fitting = metrics_for(objective)
     chosen: list[str] = []
     for name in names:
@@ -292,6 +300,11 @@ def _metrics(names: tuple[str, ...], objective: str) -> tuple[str, ...]:
             raise ParameterError(
                 f"eval_metric={name!r} does not fit objective={objective!r}; the metrics that fit are "
                 f"{', '.join(fitting)}"
+            )
+        if objective == OWN and num_class > 1:
+            raise ParameterError(
+                f"eval_metric={name!r} judges one score a row, but an objective of your own with num_class={num_class} has "
+                f"{num_class}; leave it out"
             )
         if metric in chosen:
             raise ParameterError(

@@ -30,6 +30,7 @@ from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, 
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge, check_stopping, deciding, judged, judges_of
 from spinney.training.learners import AddTree, Setup
+from spinney.training.own_objective import with_function
 from spinney.tree import Tree, concatenate
 
 # Of a learning rate: below it floats lose their digits, and 1 / rate may be infinite.
@@ -53,6 +54,7 @@ def train(
     dataset: Dataset,
     rounds: int = 100,
     *,
+    objective: objectives.Function | None = None,
     valid: Mapping[str, Dataset] | None = None,
     metrics: Iterable[str | Callable[..., object]] | None = None,
     callbacks: Iterable[Callback] | None = None,
@@ -68,6 +70,11 @@ def train(
         What to learn from.
     rounds : int, default=100
         Number of boosting rounds.
+    objective : callable, optional
+        A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. It may also stand in
+        `params`. `scores` are (rows,) or, with `num_class` of 2 or more in `params`, (rows, outputs), and cannot be written to;
+        `labels` has `target`, `weight` (None: all 1) and `margin`. Weights are for the function to apply. The model predicts
+        raw scores.
     valid : mapping of str to Dataset, optional
         Data to compute the metrics on after each round, by name. Each must have been made with `reference=dataset`, or be
         `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides, or its first with
@@ -96,6 +103,7 @@ def train(
     >>> model.predict(np.array([[0.1], [0.9]])).round(1)
     array([0.1, 0.9])
     """
+    params, function = with_function(params, objective)
     config = _config(params, dataset)
     rounds = checked_rounds(rounds)
     by_place = _by_place(config, dataset)
@@ -107,7 +115,7 @@ def train(
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(_threads(config, dataset)))
-        return _Boosting(config, by_place, dataset, watched, judges, team).run(rounds, listeners)
+        return _Boosting(config, by_place, dataset, watched, judges, team, function).run(rounds, listeners)
 
 
 @dataclass
@@ -130,9 +138,10 @@ class _Boosting:
         valid: Mapping[str, Dataset],
         judges: list[Judge],
         team: Team,
+        function: objectives.Function | None,
     ) -> None:
         self._config, self._dataset, self._team = config, dataset, team
-        self._objective = objectives.get(config)
+        self._objective = objectives.get(config, function)
         self._outputs = self._objective.outputs
         labels = dataset.labels()
         self._objective.check_target(labels)
@@ -145,7 +154,7 @@ class _Boosting:
         self._kept = self._gradients
         if config.leaf_values == "all" and config.sampling_method != "uniform":
             self._kept = gradients_room(scores, unit)
-        self._fill = self._objective.gradients(labels, self._gradients, team.size)
+        self._fill = self._objective.filler(labels, self._gradients, team)
         values = LeafValues(learners.all_rows(config, labels, self._kept))
         self._bag = Bag.of_all(labels.rows)
         self._learner = learners.get(Setup(dataset, by_place, self._gradients, self._bag, values, team))
@@ -178,7 +187,7 @@ class _Boosting:
         )
 
     def _one_round(self, done: int) -> list[Tree]:
-        self._team.run(self._fill)
+        self._fill()
         if self._kept is not self._gradients:
             self._kept.pairs[:], self._kept.largest[:] = self._gradients.pairs, self._gradients.largest
         seed = self._config.random_state * 1_000_003 + done

@@ -75,6 +75,11 @@ class WithWeight:
             return call_own(self._role, self._function, first, second, weight)
         return call_own(self._role, self._function, first, second, **{self._weight: weight})
 
+    @property
+    def takes_weight(self) -> bool:
+        """Whether the function is called with the weights."""
+        return self._weight is not None
+
     @cached_property
     def _weight(self) -> str | None:
         """Name of the argument for weights, empty for the third one, None where there is none."""

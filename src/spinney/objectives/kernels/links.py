@@ -30,6 +30,36 @@ def softmax_all(
 
 
 @kernel
+def one_vs_rest_all(
+    team: Member, rows: i64, outputs: i64, scores: f64["rows * outputs"], result: out(f64["rows * outputs"]),
+):
+    """Logistic function of every score of a row-major table, divided by their sum over the row.
+
+    Scores so low that the functions are 0 are first raised to a largest of -700, where logistic function and exponential are
+    the same.
+    """
+    for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
+        top = scores[i * outputs]
+        for k in range(1, outputs):
+            top = max(top, scores[i * outputs + k])
+        raised = -700.0 - top if top < -700.0 else 0.0
+        total = 0.0
+        for k in range(outputs):
+            p = sigmoid(scores[i * outputs + k] + raised)
+            result[i * outputs + k] = p
+            total += p
+        for k in range(outputs):
+            result[i * outputs + k] /= total
+
+
+@kernel
+def exp_all(team: Member, count: i64, values: f64["count"], result: out(f64["count"])):
+    """Exponential of every value."""
+    for i in range(count * team.rank // team.size, count * (team.rank + 1) // team.size):
+        result[i] = exp(values[i])
+
+
+@kernel
 def log_all(count: i64, values: f64["count"], result: out(f64["count"])):
     """Natural logarithm of every value."""
     for i in range(count):

@@ -1,0 +1,133 @@
+"""The losses of the estimators: which belong to which, and functions in the order of other libraries' estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import Labels
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params import objective_row, table
+from spinney.params.objectives import OBJECTIVES, OWN
+from spinney.params.validate import checked, shown
+from spinney.training.own import WithWeight, name_of
+
+_ROW = next(row for row in table() if row.name == "objective")
+_OF_CLASSES = ("logistic", "softmax", "one_vs_rest")  # links
+REGRESSION = tuple(row.name for row in OBJECTIVES.values() if row.link not in _OF_CLASSES and row.name != OWN)
+CLASSIFICATION = tuple(row.name for row in OBJECTIVES.values() if row.link in _OF_CLASSES)
+# Domains that a target may leave by being negative.
+_NOT_NEGATIVE = ("above -1", "0 or more", "above 0")
+
+
+class PeersOrder:
+    """A loss in the order of other libraries' estimators, f(y_true, y_pred) -> grad, hess, as `train` takes it.
+
+    A function that takes weights, f(y_true, y_pred, weight), applies them itself, and gets ones where there are none. To what
+    another one gives, they are applied here.
+
+    Examples
+    --------
+    >>> loss = PeersOrder(lambda y_true, y_pred: (y_pred - y_true, np.ones(2)))
+    >>> loss(np.zeros(2), Labels(np.array([1.0, 2.0]), np.array([1.0, 3.0])))[0].tolist()
+    [-1.0, -6.0]
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = WithWeight("the objective", function)
+        self.__name__ = name_of(function)
+
+    def __call__(self, scores: NDArray[np.float64], labels: Labels) -> object:
+        """Call the function."""
+        weight = np.ones(labels.rows) if labels.weight is None else labels.weight
+        found = self._function(labels.target, scores, weight)
+        if self._function.takes_weight or labels.weight is None:
+            return found
+        return _weighted(found, weight)
+
+
+def _weighted(found: object, weight: NDArray[np.float64]) -> object:
+    """Gradients and hessians times the weights; what is no such pair is left for `train` to refuse."""
+    if not isinstance(found, tuple | list):
+        return found
+    parts: list[Any] = [np.asarray(part) for part in found]
+    if any(part.dtype.kind not in "biuf" or part.shape[:1] != weight.shape for part in parts):
+        return found
+    return tuple((part.T * weight).T for part in parts)
+
+
+def own_function(objective: object) -> PeersOrder | None:
+    """The function, where the objective is one."""
+    return PeersOrder(objective) if callable(objective) else None
+
+
+def regression_objective(objective: object) -> str:
+    """Canonical name of a regressor's objective.
+
+    Examples
+    --------
+    >>> regression_objective("count:poisson"), regression_objective(max)
+    ('poisson', 'own')
+    """
+    return _named(objective, REGRESSION, "GBMRegressor", "GBMClassifier")
+
+
+def classification_objective(objective: object, classes: int) -> str:
+    """Canonical name of a classifier's objective.
+
+    Of two classes, softmax and one against the rest are log_loss, which gives the same probabilities from one score.
+
+    Examples
+    --------
+    >>> classification_objective(None, 2), classification_objective(None, 3), classification_objective("ova", 3)
+    ('log_loss', 'softmax', 'one_vs_rest')
+    """
+    if objective is None:
+        return "log_loss" if classes <= 2 else "softmax"
+    name = _named(objective, CLASSIFICATION, "GBMClassifier", "GBMRegressor")
+    if classes <= 2:
+        return "log_loss" if objective_row(name).domain == "classes" else name
+    if objective_row(name).link == "logistic":
+        raise ParameterError(
+            # The second and third sentences are what scikit-learn asks of classifiers for two classes.
+            f"objective={name!r} is for two classes, but y has {classes}; leave it at None, or use 'softmax' or 'one_vs_rest'. "
+            "Only binary classification is supported. The type of the target is multiclass."
+        )
+    return name
+
+
+def needs_no_negatives(objective: object) -> bool:
+    """Whether the target must not be negative; False for what is no objective."""
+    return _domain(objective) in _NOT_NEGATIVE
+
+
+def is_binary(objective: object) -> bool:
+    """Whether it is for two classes only."""
+    return _domain(objective) == "shares"
+
+
+def _domain(objective: object) -> str:
+    named = [row for row in OBJECTIVES.values() if objective == row.name or objective in row.spellings]
+    return named[0].domain if named else ""
+
+
+def _named(objective: object, accepted: tuple[str, ...], estimator: str, other: str) -> str:
+    if callable(objective):
+        return OWN
+    if not isinstance(objective, str):
+        raise ParameterTypeError(
+            f"objective={shown(objective)} must be a function or a str, one of {', '.join(accepted)}"
+        )
+    name: Any = checked(_ROW, objective)
+    if name == OWN:
+        raise ParameterError(
+            "objective='own' is what a model says whose loss was a function; give the function itself"
+        )
+    if name not in accepted:
+        raise ParameterError(
+            f"objective={shown(objective)} belongs to {other}; {estimator} has {', '.join(accepted)}, and functions"
+        )
+    return str(name)

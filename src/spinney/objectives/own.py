@@ -1,0 +1,113 @@
+"""A loss that is a function of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import Labels
+from spinney.errors import OwnFunctionError, ParameterError
+from spinney.jit import Bound
+from spinney.jit.team import Team
+from spinney.objectives.base import Objective
+from spinney.objectives.kernels.bounds import LARGEST
+from spinney.objectives.kernels.largest import find_largest
+from spinney.objectives.kernels.records import Gradients
+from spinney.params import Config, ObjectiveRow
+
+Function = Callable[[NDArray[np.float64], Labels], object]
+
+
+class Own(Objective):
+    """Gradients from a function, `f(scores, labels) -> g, h`. A model that was loaded has no function: it predicts raw scores."""
+
+    def __init__(self, row: ObjectiveRow, config: Config, function: Function | None = None) -> None:
+        super().__init__(row, config)
+        self._function = function
+
+    @property
+    def outputs(self) -> int:
+        """As many as the user says."""
+        return max(self.config.num_class, 1)
+
+    def base_score(self, labels: Labels) -> NDArray[np.float64]:
+        """Zero: nothing is known of the loss itself."""
+        return np.zeros(self.outputs)
+
+    def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
+        """Only the largest of what `filler` writes."""
+        job: Bound = find_largest.bind(gradients)
+        return job
+
+    def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Callable[[], None]:
+        """Call the function, check what it gives, and write it; weights are the function's own business."""
+        function, unit = self._function, gradients.unit
+        if function is None:
+            raise ParameterError(
+                "objective='own' is what a model says whose loss was a function; to train one, give the function: objective=f"
+            )
+        name = repr(getattr(function, "__name__", type(function).__name__))
+        scores = _read_only(gradients.scores.reshape(self.outputs, labels.rows))
+        shown = scores[0] if self.outputs == 1 else scores.T
+        weight = None if labels.weight is None else _read_only(labels.weight * unit)
+        margin = None if labels.margin is None else _read_only(labels.margin)
+        labels = replace(labels, target=_read_only(labels.target), weight=weight, margin=margin)
+        largest = self.gradients(labels, gradients, team.size)
+
+        def fill() -> None:
+            for part, (what, values) in enumerate(_pair(function(shown, labels), name)):
+                checked = _checked(values, shown.shape, f"{what} of the objective {name}", unit, part == 1)
+                gradients.pairs.reshape(self.outputs, labels.rows, 2)[:, :, part] = checked.T
+            team.run(largest)
+
+        return fill
+
+
+def _pair(answer: object, name: str) -> list[tuple[str, object]]:
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        found = f"{len(answer)} values" if isinstance(answer, tuple | list) else f"a {type(answer).__name__}"
+        raise OwnFunctionError(
+            f"the objective {name} must return two arrays, gradients and hessians, not {found}"
+        )
+    return [("the gradients", answer[0]), ("the hessians", answer[1])]
+
+
+def _checked(
+    values: Any, shape: tuple[int, ...], what: str, unit: float, hessian: bool
+) -> NDArray[np.float64]:
+    """Values as (rows, outputs), divided by the unit of weights."""
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise OwnFunctionError(f"{what} must be numbers: {error}") from error
+    if array.shape != shape:
+        raise OwnFunctionError(f"{what} have shape {array.shape}; it must be {shape}, that of the scores")
+    with np.errstate(over="ignore", under="ignore"):
+        array = array / unit
+    wrong = ~(np.abs(array) <= LARGEST)
+    if wrong.any():
+        place = _place(wrong)
+        raise OwnFunctionError(
+            f"{what} hold {array[place] * unit:g} in row {place[0]}; they must be finite and within ±{LARGEST * unit:g}"
+        )
+    if hessian and array.min() < 0:
+        place = _place(array < 0)
+        raise OwnFunctionError(
+            f"{what} hold {array[place] * unit:g} in row {place[0]}; they must be 0 or more, so put a small number in its place"
+        )
+    return array.reshape(len(array), -1)
+
+
+def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same memory, which functions cannot write to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _place(wrong: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(wrong)[0])
