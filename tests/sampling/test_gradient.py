@@ -1,6 +1,7 @@
 """Rows drawn by their gradients."""
 
 import zlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -190,24 +191,66 @@ def test_the_number_of_rows_by_chance_is_right_on_average():
     assert 396 < np.mean(counts) < 404
 
 
-def slow_factor(sizes, wanted):
-    """By bisection."""
-    low, high = 0.0, 1e9
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(middle * sizes, 1).sum() < wanted else (low, middle)
-    return low
+def slow_chances(sizes, wanted):
+    """Make the largest sizes certain one after another until the chance of the next one is below 1, in exact numbers."""
+    exact = [Fraction(size) for size in sizes]
+    falling = sorted(exact, reverse=True)
+    certain, rest = 0, sum(exact)
+    while rest > 0 and (wanted - certain) * falling[certain] >= rest:
+        rest -= falling[certain]
+        certain += 1
+    factor = (wanted - certain) / rest if rest > 0 else 1 / min(size for size in exact if size > 0)
+    return np.array([float(min(factor * size, 1)) for size in exact])
 
 
-def test_chances_are_in_proportion_to_the_regularised_gradient():
-    pairs = gradients(300)
-    pairs[0, :5] *= 50
-    g, h = pairs[0].astype(float).T
-    sizes = np.sqrt(g * g + 2.0 * h * h)
-    chance = np.minimum(slow_factor(sizes, 60) * sizes, 1)
-    bag, after = sample("gradient_based", pairs, 0.2, 2.0, 1)
-    np.testing.assert_allclose(after[0, bag, 1], h[bag] / chance[bag], rtol=1e-6)
-    assert set(range(5)) <= set(bag)
+def sizes_of(pairs, reg_lambda):
+    g, h = np.moveaxis(pairs.astype(np.float32).astype(float), 2, 0)
+    return np.sqrt((g * g + reg_lambda * (h * h)).sum(axis=0))
+
+
+def with_one_huge(pairs):
+    pairs[:, 7] *= 1e30
+    return pairs
+
+
+def with_steps_of_a_thousand(pairs):
+    return pairs * 1000.0 ** -(np.arange(pairs.shape[1]) % 10)[:, None]
+
+
+SIZES = GRADIENTS | {"one huge": with_one_huge, "in steps": with_steps_of_a_thousand}
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("kind", sorted({*SIZES} - {"zero"}))
+@pytest.mark.parametrize(("share", "outputs"), [(0.02, 1), (0.3, 2), (0.97, 1)])
+def test_chances_are_in_proportion_to_the_size_and_add_up_to_the_rows_wanted(kind, share, outputs):
+    rows = 100
+    pairs = SIZES[kind](gradients(rows, outputs).astype(float)).astype(np.float32)
+    sizes = sizes_of(pairs, 2.0)
+    wanted = round(share * rows)
+    chance = slow_chances(sizes, wanted)
+    assert chance.sum() == pytest.approx(min(wanted, np.count_nonzero(sizes)))
+    for seed in range(3):
+        bag, after = sample("gradient_based", pairs, share, 2.0, seed)
+        assert set(np.flatnonzero(chance == 1.0)) <= set(bag)
+        expected = np.zeros_like(pairs)
+        with np.errstate(over="ignore"):
+            expected[:, bag] = pairs[:, bag] / chance[bag][:, None]
+        np.testing.assert_allclose(after, expected, rtol=1e-6)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("kind", ["any", "few", "far apart", "in steps"])
+def test_chances_depend_neither_on_the_order_of_the_rows_nor_on_threads(kind):
+    pairs = SIZES[kind](gradients(500).astype(float)).astype(np.float32)
+    _, after = sample("gradient_based", pairs, 0.4, 1.0, 0)
+    order = np.random.default_rng(0).permutation(500)
+    for seed, threads in ((1, 1), (2, 2), (3, 5)):
+        _, moved = sample("gradient_based", pairs[:, order], 0.4, 1.0, seed, threads=threads)
+        # Other rows are drawn, as the draw goes by the row's number. What is drawn both times has the same chance.
+        before, both = after[0, order], (moved[0, :, 1] != 0) & (after[0, order, 1] != 0)
+        assert both.sum() > 20
+        assert before[both].tobytes() == moved[0, both].tobytes()
 
 
 # Theorem 3.2 of the LightGBM paper

@@ -3,8 +3,7 @@
 `object_codes` compiles kernels for some CPU levels and returns one relocatable object for each; `dispatcher` compiles one
 for this process only.
 
-Most of the time goes into typing the functions, so that is done once for all levels. All kernels for three levels on two cores:
-56 s; each level on its own took 38 s.
+Much of the time goes into typing the functions, so that is done once for all levels.
 """
 
 from __future__ import annotations

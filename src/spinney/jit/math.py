@@ -54,6 +54,13 @@ def power_of_two(k):
 
 
 @inline
+def fine_scale(value):
+    """Power of two that brings a value from 2**-900 to 2**900 between 2**29 and 2**30; 1 for 0."""
+    exponent = (bits_of(value) >> 52) - BIAS
+    return from_bits((BIAS + 29 - exponent) << 52) if value > 0.0 else 1.0
+
+
+@inline
 def exp(x):
     """e**x; 0 where that is below the smallest subnormal, infinity above the largest float64."""
     clamped = min(max(x, -746.0), 710.0)

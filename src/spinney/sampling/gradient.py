@@ -42,7 +42,7 @@ class GradientSampler:
 
     @cached_property
     def _chances(self) -> Chances:
-        return room(Chances, count=self._drawing.count)
+        return room(Chances, count=self._drawing.count, threads=self._team.size)
 
     def goss(self, top_rate: float, other_rate: float, seed: int) -> int:
         """Keep the rows of largest gradients and draw some of the others; returns how many there are."""

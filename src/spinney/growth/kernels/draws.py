@@ -86,7 +86,7 @@ def mark_columns(rank, node, axis, rules, seed, permitted, found, mask):
 
 
 @inline
-def all_alike(axis, rules):
+def all_alike(rules):
     """Whether every node may be split by the same columns."""
     return rules.columns.per_level == 0 and rules.columns.per_node == 0 and rules.columns.group_count == 0
 
@@ -94,14 +94,14 @@ def all_alike(axis, rules):
 @inline
 def any_column(axis, rules):
     """Whether every column may split every node, in either direction."""
-    every = all_alike(axis, rules) and axis.extent[0].columns == axis.columns
+    every = all_alike(rules) and axis.extent[0].columns == axis.columns
     return every and rules.penalties.bounded == 0
 
 
 @inline
 def columns_of_children(rank, small, large, both, axis, rules, seed, permitted, found):
     """Marks of the columns that two nodes may be split by; of the first alone unless `both`."""
-    if all_alike(axis, rules):
+    if all_alike(rules):
         return axis.allowed, axis.allowed
     mask_small = tail(found.mask, 2 * rank * found.columns)
     mask_large = tail(found.mask, (2 * rank + 1) * found.columns)

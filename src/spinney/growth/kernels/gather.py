@@ -13,7 +13,7 @@ from spinney.jit.inline import inline
 from spinney.jit.intrinsics import prefetch
 
 OWNED = 512  # rows side by side that one thread owns for the whole tree; such pieces are dealt out in turn
-AHEAD = 16  # rows; with 40 it takes as long
+PREFETCH_ROWS = 16  # with 40 it takes as long
 WORDS = SHORTEST_ROW // 8  # rows are as long as that or a multiple of it
 
 
@@ -32,7 +32,7 @@ def copy_rows(begin, end, bag, words):
     source = bag.row_words
     copied = bag.gathered.row_words
     for i in range(begin, end):
-        prefetch(source, np.int64(bag.chosen[min(i + AHEAD, end - 1)]) * words)
+        prefetch(source, np.int64(bag.chosen[min(i + PREFETCH_ROWS, end - 1)]) * words)
         at = np.int64(bag.chosen[i]) * words
         for k in range(i * words, (i + 1) * words, WORDS):
             for part in range(WORDS):

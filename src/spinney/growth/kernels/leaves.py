@@ -7,7 +7,7 @@ from spinney.jit import Member, inline, kernel
 from spinney.jit.intrinsics import atomic_add, prefetch, tail
 from spinney.objectives.kernels.records import Gradients, LeafRows
 
-AHEAD = 16
+PREFETCH_ROWS = 16
 
 
 @inline
@@ -37,7 +37,7 @@ def leaf_sums(team, rows, bag, gathered, pairs, table):
             g = 0
             h = 0
             for i in range(begin, end):
-                prefetch(pairs, 2 * (entries[min(i + AHEAD, end - 1)] >> 32))
+                prefetch(pairs, 2 * (entries[min(i + PREFETCH_ROWS, end - 1)] >> 32))
                 place = entries[i] >> 32
                 g += np.int64(float(pairs[2 * place]) * scale_g)
                 h += np.int64(float(pairs[2 * place + 1]) * scale_h)
@@ -59,5 +59,5 @@ def add_leaves(team: Member, by_leaf: LeafRows, tree: TreeArrays, gradients: Gra
         end = begin + count * (team.rank + 1) // team.size
         value = tree.value[number]
         for i in range(begin + count * team.rank // team.size, end):
-            prefetch(scores, members[min(i + AHEAD, end - 1)])
+            prefetch(scores, members[min(i + PREFETCH_ROWS, end - 1)])
             scores[members[i]] += value

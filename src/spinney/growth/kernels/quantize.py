@@ -6,7 +6,8 @@ from spinney.growth.kernels.gather import OWNED
 from spinney.growth.kernels.records import PART
 from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
-from spinney.jit.intrinsics import bits_of, from_bits, tail
+from spinney.jit.intrinsics import tail
+from spinney.jit.math import fine_scale
 from spinney.objectives.kernels.records import PAIR
 from spinney.sampling.kernels.purposes import PURPOSE_ROUNDING
 from spinney.sampling.kernels.random import random_bits, unit
@@ -37,13 +38,6 @@ def largest_of_all(gradients, output):
         max_g = max(max_g, gradients.largest[at])
         max_h = max(max_h, gradients.largest[at + 1])
     return max_g, max_h
-
-
-@inline
-def fine_scale(value):
-    """Power of two that brings a float32 above 0 between 2**29 and 2**30."""
-    exponent = (bits_of(value) >> 52) - 1023
-    return from_bits((1023 + 29 - exponent) << 52) if value > 0.0 else 1.0
 
 
 @inline

@@ -13,7 +13,7 @@ from spinney.jit import f64, i64, inline, out, record
 from spinney.jit.intrinsics import prefetch, tail
 
 ROW_MASK = 4294967295
-AHEAD = 24
+PREFETCH_ROWS = 24
 CUTS = 512  # scored in one go
 # Cuts that do not stand before an entry.
 BEFORE_REST = -1
@@ -86,7 +86,7 @@ def sum_entries(entries, begin, end, amounts):
     g = np.int64(0)
     h = np.int64(0)
     for i in range(begin, end):
-        prefetch(amounts, entries[min(i + AHEAD, end - 1)] & ROW_MASK)
+        prefetch(amounts, entries[min(i + PREFETCH_ROWS, end - 1)] & ROW_MASK)
         amount = amounts[entries[i] & ROW_MASK]
         g += amount >> 32
         h += amount & ROW_MASK
@@ -108,7 +108,7 @@ def fill_line(i, count, own, g, h, c, last, line, k):
     entries = own.entries
     amounts = own.amounts
     for at in range(i, i + count):
-        prefetch(amounts, entries[min(at + AHEAD, own.end - 1)] & ROW_MASK)
+        prefetch(amounts, entries[min(at + PREFETCH_ROWS, own.end - 1)] & ROW_MASK)
         entry = entries[at]
         rank = entry >> 32
         push_cut(k, at, g, h, c, line)
@@ -128,7 +128,7 @@ def fill_thinly(i, count, own, g, h, c, last, line, k, step, due):
     amounts = own.amounts
     zero = own.zero
     for at in range(i, i + count):
-        prefetch(amounts, entries[min(at + AHEAD, own.end - 1)] & ROW_MASK)
+        prefetch(amounts, entries[min(at + PREFETCH_ROWS, own.end - 1)] & ROW_MASK)
         entry = entries[at]
         rank = entry >> 32
         if rank != last and (h >= due or rank == zero or last == zero):

@@ -118,10 +118,7 @@ def work_on_node(crew, who, seed, work):
             return False
         rest = task.large if turn == 0 and subtracting else np.int64(-1)
         place = wanted - 1 if turn == 0 else wanted
-        search_children(
-            team, crew, who, child, rest, place, work.data.features, work.axis, work.rules, seed, work.sums, tasks, found,
-            work.lines, work.table,
-        )
+        search_children(crew, who, child, rest, place, seed, work)
     return meet(team.sync, crew)
 
 

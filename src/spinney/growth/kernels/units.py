@@ -103,14 +103,17 @@ def search_run(unit, start, node, histogram, axis, marks, rules, scales, line, s
 
 
 @inline
-def search(unit, node, histogram, axis, features, marks, rules, scales, line, split, bits, words):
-    """Search the columns of one unit for the best split of a node; replaces the split if it is better."""
+def search(unit, node, histogram, axis, features, marks, rules, scales, line, found, place):
+    """Search the columns of one unit for the best split of a node; replaces the split at `place` if it is better."""
+    split = found.splits[place]
+    words = found.words
     column = axis.members[unit.member]
     start = axis.low[column]
     if unit.columns > 0:
         search_run(unit, start, node, histogram, axis, marks, rules, scales, line, split)
     elif marks[column] != 0:
         if words > 0 and features.categorical[column] != 0:
+            bits = tail(found.sets, place * words)
             search_categories(
                 column, start, features.bins[column], node, histogram, rules, scales, line, split, bits, words
             )
@@ -151,18 +154,22 @@ def own_units(rank, crew, schedule, bounds, axis):
 
 
 @inline
-def search_children(team, crew, who, small, large, place, features, axis, rules, seed, sums, tasks, found, lines, table):
+def search_children(crew, who, small, large, place, seed, work):
     """Make the histograms of this thread's units and search them for both children, unit by unit in cache.
 
     `small` is the node that was summed; its split goes to `place` of this thread's two, -1 for none. `large` gets the rest of
     its parent's histogram, which is in its slot, and the second place; -1 for nobody. A unit that has died in the parent is
     left alone.
     """
-    rank = team.rank
+    rank = work.team.rank
+    axis = work.axis
+    rules = work.rules
+    sums = work.sums
+    tasks = work.tasks
+    found = work.found
     schedule = tasks.schedules[who]
-    scales = table.scales[0]
-    node_small = table.nodes[small]
-    node_large = table.nodes[max(large, 0)]
+    node_small = work.table.nodes[small]
+    node_large = work.table.nodes[max(large, 0)]
     small_slot = node_small.slot
     large_slot = max(node_large.slot, 0)
     histogram_small = histogram_of(small_slot, sums, axis)
@@ -171,7 +178,7 @@ def search_children(team, crew, who, small, large, place, features, axis, rules,
     alive_large = tail(sums.alive, large_slot * axis.unit_count)
     flushed_too = 1 if node_small.count > BLOCK else 0
     from_thread = 0 if schedule.by_rows != 0 else rank
-    to_thread = team.size if schedule.by_rows != 0 else rank + 1
+    to_thread = work.team.size if schedule.by_rows != 0 else rank + 1
     first_unit, last_unit = own_units(rank, crew, schedule, tasks.bounds, axis)
     first_summed = axis.group_units[schedule.live_first]
     last_summed = axis.group_units[schedule.live_last]
@@ -179,7 +186,7 @@ def search_children(team, crew, who, small, large, place, features, axis, rules,
     marks_small, marks_large = columns_of_children(
         rank, node_small, node_large, large >= 0, axis, rules, seed, tail(tasks.permitted, who * tasks.columns), found
     )
-    line = line_of(rank, lines)
+    line = line_of(rank, work.lines)
     for u in range(first_unit, last_unit):
         unit = axis.units[u]
         if large >= 0 and alive_large[u] == 0:
@@ -193,7 +200,7 @@ def search_children(team, crew, who, small, large, place, features, axis, rules,
             if turn == 1:
                 derive(unit, histogram_large, histogram_small)
             histogram = histogram_small if turn == 0 else histogram_large
-            lives = is_alive(unit, histogram, axis, features, rules)
+            lives = is_alive(unit, histogram, axis, work.data.features, rules)
             if turn == 0:
                 alive_small[u] = lives
             else:
@@ -201,7 +208,6 @@ def search_children(team, crew, who, small, large, place, features, axis, rules,
             to = place if turn == 0 else np.int64(1)
             if lives != 0 and to >= 0:
                 search(
-                    unit, node_small if turn == 0 else node_large, histogram, axis, features,
-                    marks_small if turn == 0 else marks_large, rules, scales, line, found.splits[2 * rank + to],
-                    tail(found.sets, (2 * rank + to) * found.words), found.words,
+                    unit, node_small if turn == 0 else node_large, histogram, axis, work.data.features,
+                    marks_small if turn == 0 else marks_large, rules, work.table.scales[0], line, found, 2 * rank + to,
                 )

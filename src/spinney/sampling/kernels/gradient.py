@@ -4,13 +4,13 @@ import numpy as np
 
 from spinney.jit import Member, f64, i64, inline, kernel
 from spinney.jit.barrier import meet
-from spinney.jit.intrinsics import bits_of
-from spinney.jit.math import log
+from spinney.jit.intrinsics import bits_of, tail
+from spinney.jit.math import fine_scale, log
 from spinney.sampling.kernels.largest import mark_largest
 from spinney.sampling.kernels.marks import DRAWN, KEPT, RANDOM_SHIFT, clear_marks, fill_bag, random_keys
 from spinney.sampling.kernels.purposes import PURPOSE_CHANCE, PURPOSE_OTHERS, PURPOSE_WEIGHTED
 from spinney.sampling.kernels.random import random_bits, unit
-from spinney.sampling.kernels.records import CHUNK, Chances, Drawing, Pairs
+from spinney.sampling.kernels.records import Chances, Drawing, Pairs
 
 # Gradients are float32. Sizes and waiting times beyond these limits count as the limits: 2**-128 and 2**127.
 LEAST = 2.938735877055719e-39
@@ -110,47 +110,65 @@ def draw_weighted(team: Member, drawing: Drawing, pairs: Pairs, wanted: i64, see
 
 
 @inline
-def find_factor(team, wanted, chances):
-    """`factor[0]` such that min(1, factor · size) adds up to `wanted` over all rows. False: give up."""
-    count = chances.count
-    sizes = chances.sizes
-    sums = chances.sums
-    chunks = (count + CHUNK - 1) // CHUNK
-    if team.rank == 0:
-        chances.factor[0] = 0.0
-        chances.certain[0] = -1
-    for _ in range(MOST_TURNS):
+def measure_sizes(team, begin, end, drawing, pairs, reg_lambda, chances):
+    """Sizes of this thread's rows, and the largest of them."""
+    largest = 0.0
+    for i in range(begin, end):
+        size = length(np.int64(drawing.eligible[i]), pairs, reg_lambda)
+        chances.sizes[i] = size
+        largest = max(largest, size)
+    chances.largest[team.rank] = largest
+
+
+@inline
+def sum_sizes(begin, end, sizes, factor, scale):
+    """How many rows have a chance of 1, and the sum of the other rows' sizes in steps, each rounded up."""
+    full = 0
+    rest = 0
+    for i in range(begin, end):
+        # Without a branch: no processor can foresee which rows are certain.
+        certain = factor * sizes[i] >= 1.0
+        full += 1 if certain else 0
+        size = 0.0 if certain else sizes[i]
+        # By way of int32, which vectors can convert to.
+        rest += np.int64(np.int32(size * scale)) + (1 if size > 0.0 else 0)
+    return full, rest
+
+
+@inline
+def find_factor(team, begin, end, wanted, chances):
+    """The factor for which min(1, factor · size) adds up to `wanted` over all rows, short by 2**-29 a row at most; -1 to give up.
+
+    Every turn takes the last factor, counts the rows that it makes certain, and shares what is left of `wanted` among the others.
+    Their sizes are added as whole numbers of a step, so the sum depends neither on threads nor on the order of rows. The step
+    follows from the largest size that may be among them: 2**31 of them fit an int64. Sizes are rounded up. So no factor is too
+    large, factors only grow, and the step shrinks with them until all of them stay as they are.
+    """
+    if not meet(team.sync, team.size):
+        return -1.0
+    largest = 0.0
+    for t in range(team.size):
+        largest = max(largest, chances.largest[t])
+    scale = fine_scale(largest)
+    factor = 0.0
+    for turn in range(MOST_TURNS):
+        # Others may still read the sums of the last turn.
+        sums = tail(chances.sums, (turn % 2) * 2 * team.size)
+        sums[2 * team.rank], sums[2 * team.rank + 1] = sum_sizes(begin, end, chances.sizes, factor, scale)
         if not meet(team.sync, team.size):
-            return False
-        before = chances.certain[0]
-        c = chances.factor[0]
-        for chunk in range(team.rank, chunks, team.size):
-            rest = 0.0
-            full = 0
-            for i in range(chunk * CHUNK, min((chunk + 1) * CHUNK, count)):
-                # Without a branch: no processor can foresee which rows are certain.
-                certain = c * sizes[i] >= 1.0
-                full += 1 if certain else 0
-                rest += 0.0 if certain else sizes[i]
-            sums[2 * chunk] = rest
-            sums[2 * chunk + 1] = float(full)
-        if not meet(team.sync, team.size):
-            return False
-        if team.rank == 0:
-            rest = 0.0
-            full = 0.0
-            for chunk in range(chunks):
-                rest += sums[2 * chunk]
-                full += sums[2 * chunk + 1]
-            chances.certain[0] = np.int64(full)
-            if rest > 0.0 and full < float(wanted):
-                chances.factor[0] = (float(wanted) - full) / rest
-        if not meet(team.sync, team.size):
-            return False
-        # Rows with a chance of 1 only ever become more; when they do not, the factor is right.
-        if chances.certain[0] == before:
-            return True
-    return True
+            return -1.0
+        left = wanted
+        rest = np.int64(0)
+        for t in range(team.size):
+            left -= sums[2 * t]
+            rest += sums[2 * t + 1]
+        last = factor
+        if left > 0 and rest > 0:
+            factor = max(factor, float(left) / float(rest) * scale)
+        if factor == last:
+            break
+        scale = fine_scale(min(largest, 1.0 / factor))
+    return factor
 
 
 @kernel
@@ -163,12 +181,12 @@ def draw_by_chance(
     """
     begin, end = clear_marks(team, drawing)
     sizes = chances.sizes
-    for i in range(begin, end):
-        sizes[i] = length(np.int64(drawing.eligible[i]), pairs, reg_lambda)
-    if not find_factor(team, wanted, chances):
+    measure_sizes(team, begin, end, drawing, pairs, reg_lambda, chances)
+    factor = find_factor(team, begin, end, wanted, chances)
+    if factor < 0.0:
         return
     for i in range(begin, end):
-        chance = min(chances.factor[0] * sizes[i], 1.0)
+        chance = min(factor * sizes[i], 1.0)
         drawn = unit(random_bits(seed, PURPOSE_CHANCE, np.int64(drawing.eligible[i]))) < chance
         drawing.chosen[i] = KEPT if drawn else 0
         sizes[i] = 1.0 / chance if drawn else 0.0

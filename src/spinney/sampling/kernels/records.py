@@ -3,7 +3,6 @@
 from spinney.jit import f32, f64, i32, i64, out, record, u8
 
 PLACES = 10272  # of a thread in `counts`; `largest` says for what
-CHUNK = 4096  # rows whose chances are summed in one go, in order
 
 
 @record
@@ -31,10 +30,10 @@ class Pairs:
 
 @record
 class Chances:
-    """The sizes of gradients, sums of them by chunk, and the factor that makes chances of them."""
+    """The sizes of gradients; of each thread's rows the largest size, and the sums of two turns."""
 
     count: i64
+    threads: i64
     sizes: out(f64["count"])
-    sums: out(f64["2 * ((count + CHUNK - 1) // CHUNK)"])
-    factor: out(f64["1"])
-    certain: out(i64["1"])  # rows whose chance is 1
+    largest: out(f64["threads"])
+    sums: out(i64["4 * threads"])
