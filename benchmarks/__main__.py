@@ -1,4 +1,7 @@
-"""`python -m benchmarks [case ...]`: measure, show the table, write JSON. Never fails on a time."""
+"""`python -m benchmarks [case ...]`: measure, show the table, write JSON. Never fails on a time.
+
+`python -m benchmarks readme` runs the cases behind the README's table of speed and prints it as Markdown.
+"""
 
 import argparse
 import sys
@@ -7,12 +10,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import report
+from benchmarks import readme, report
 from benchmarks.bench import Bench
 from benchmarks.peers import OURS, PEERS, Peer, load, load_all
 from benchmarks.registry import CASES, Case
 from benchmarks.rows import Row
 from benchmarks.settings import Options
+
+README = "readme"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,11 +29,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for case in CASES.values():
             console.print(f"[bold]{case.name}[/] {case.what}", highlight=False)
         return 0
-    options = Options(quick=given.quick, repeats=given.repeats, threads=given.threads, peers=given.peers)
+    for_readme = README in given.cases
+    if for_readme and len(given.cases) > 1:
+        parser.error(f"{README!r} stands alone: it names its cases itself")
+    options = Options(
+        quick=given.quick,
+        repeats=given.repeats,
+        threads=given.threads,
+        peers=None if for_readme else given.peers,
+    )
+    if for_readme:
+        # What is to be pasted is alone on the standard output.
+        rows = measure(readme.cases(given.peers), options, given.json, _teller(Console(stderr=True)))
+        sys.stdout.write(readme.render(rows, report.environment(), options) + "\n")
+        return 0
     chosen = [CASES[name] for name in given.cases or CASES]
-    rows = measure(chosen, options, given.json, lambda text: console.print(text, style="dim", markup=False))
+    rows = measure(chosen, options, given.json, _teller(console))
     report.show(console, [row for case in rows.values() for row in case])
     return 0
+
+
+def _teller(console: Console) -> Callable[[str], None]:
+    return lambda text: console.print(text, style="dim", markup=False)
 
 
 def measure(
@@ -57,7 +79,13 @@ def selected(case: Case, options: Options) -> tuple[str, ...]:
 def make_parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("cases", nargs="*", type=_case, metavar="case", help="which cases; all by default")
+    parser.add_argument(
+        "cases",
+        nargs="*",
+        type=_case,
+        metavar="case",
+        help=f"which cases; all by default; {README!r}: those of the README's table, as Markdown",
+    )
     parser.add_argument("--list", action="store_true", help="list the cases")
     parser.add_argument("--quick", action="store_true", help="a smoke test: small sizes, one repeat")
     parser.add_argument("--repeats", type=_positive, help="measurements of each; the best counts")
@@ -68,7 +96,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _case(name: str) -> str:
-    if name not in CASES:
+    if name not in CASES and name != README:
         raise argparse.ArgumentTypeError(f"{name!r} is no case; the cases are {', '.join(CASES)}")
     return name
 

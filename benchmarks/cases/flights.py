@@ -55,12 +55,22 @@ def settings_of(bench: Bench) -> Settings:
 
 def run(bench: Bench, case: str) -> list[Row]:
     """Compare ways to keep and to sample the table with each other, then with the peers."""
+    data = _found(bench)
+    return [] if data is None else [*_own(bench, case, data), *_peers(bench, case, data)]
+
+
+def run_peers(bench: Bench, case: str) -> list[Row]:
+    """Compare with the peers alone."""
+    data = _found(bench)
+    return [] if data is None else _peers(bench, case, data)
+
+
+def _found(bench: Bench) -> Split | None:
     try:
-        data = split(bench)
+        return split(bench)
     except DataMissingError as missing:
         bench.say(str(missing))
-        return []
-    return [*_own(bench, case, data), *_peers(bench, case, data)]
+        return None
 
 
 def params_of(settings: Settings) -> dict[str, Any]:
