@@ -14,7 +14,7 @@ from spinney.jit import room
 MARK_BYTES = 64 * 2**20  # for the marks of all open bundles
 MOST_OPEN = 256  # bundles that a column is tried in
 NARROW, WIDE = 256, 65_535  # codes of a bundle where bins are uint8, or uint16
-# Beside so many lone columns, a bundle is kept narrow: a wide one would double the bytes of them all.
+# Beside so many lone columns, bundles are kept narrow: a wide one would double the bytes of every column.
 MANY_LONE = 64
 SAMPLE_ROWS = 10_000  # for the graph of conflicts
 GRAPH_PAIRS = 20_000_000  # most pairs of entries in one row that are looked at, over all sampled rows
@@ -85,7 +85,7 @@ def _order(entries: Entries, rows: int, order: str) -> NDArray[np.int64]:
 
 
 def _places_of_rows(entries: Entries, step: int) -> NDArray[np.int64]:
-    """Places of the entries of every `step`-th row, found piece by piece: beside very many entries nothing large is held."""
+    """Places of the entries of every `step`-th row. They are found piece by piece, so that scratch memory stays small."""
     pieces = [
         first + np.flatnonzero(entries.rows[first : first + PIECE] % step == 0)
         for first in range(0, len(entries.rows), PIECE)
@@ -94,7 +94,7 @@ def _places_of_rows(entries: Entries, step: int) -> NDArray[np.int64]:
 
 
 def _degrees(entries: Entries, rows: int) -> NDArray[np.int64]:
-    """In how many other columns' company each column is found, on a sample of the rows."""
+    """How many other columns share a row with each column, on a sample of the rows."""
     columns = len(entries.columns)
     step = max(1, rows // SAMPLE_ROWS)
     while True:

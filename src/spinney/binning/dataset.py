@@ -44,9 +44,9 @@ MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 class Dataset:
     """A table, binned, with what training needs beside it.
 
-    The table itself is let go of when a training on bins begins. `tree_method` exact and approx come back to it: X must not
-    have been changed by then, and after a training on bins somebody must have kept it. What they make of it, sorted columns or
-    fine bins, is kept for the next training, and let go of with the table.
+    The table itself is let go of when a training on bins begins. `tree_method` exact and approx read it again. So X must not
+    have been changed by then, and after a training on bins you must still hold it, unless `keep_table` is True. What they make
+    of it, sorted columns or fine bins, is kept for the next training, and let go of with the table.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Dataset:
         Columns of text and of a frame's categories always are categorical, but text that all reads as numbers must be named.
         Booleans are 0 and 1 unless they are named.
     unseen : {"missing", "error", "rarest"}, default="missing"
-        What a category means, in later tables, that this one does not have: a missing value, an error, or the same as the
+        What a category of a later table means if this one does not have it: a missing value, an error, or the same as the
         rarest category.
     names : sequence of str, optional
         Column names, for tables that have none.
@@ -168,7 +168,7 @@ class Dataset:
         )
 
     def fine_like(self, other: Fine, team: Team, what: str) -> Fine:
-        """The table in the fine bins of another one, whose training this data set watches as `what`; binned once."""
+        """The table in the fine bins of the training data, for a validation set named `what`; binned once."""
         kept: Fine | None = self._views.get("like")
         if kept is None or kept.cuts is not other.cuts:
             absent = self.params.absent_value
@@ -183,7 +183,7 @@ class Dataset:
             self._views.clear()
 
     def _view(self, name: str, make: Callable[[], View]) -> View:
-        """What was made of the table before, or is now, and kept."""
+        """What is made of the table: at its first use, and then kept."""
         if name not in self._views:
             self._views[name] = make()
         found: View = self._views[name]

@@ -37,7 +37,7 @@ class Source:
         self._find: Callable[[], object] = lambda: X
 
     def release(self) -> None:
-        """Stop keeping the table alive; it is found again as long as somebody else does. Lists cannot be let go of so."""
+        """Stop keeping the table alive. It can be read again while somebody else holds it. A list is kept in any case."""
         if not self.keep:
             with suppress(TypeError):
                 self._find = weakref.ref(self._find())

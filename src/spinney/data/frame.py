@@ -215,7 +215,7 @@ def _plain(values: NDArray[Any], column: int, where: str) -> Panel:
 def _perhaps_categories(
     values: Callable[[], list[Any]], column: int, where: str, error: DataTypeError
 ) -> Panel:
-    """What cannot be numbers, such as dates, as categories; with the error for a column that is not to be categorical."""
+    """A column that cannot be numbers, such as dates, as categories, with the error for it where it is not to be categorical."""
     try:
         return replace(_listed(values(), column, where), refused=str(error))
     except (OverflowError, TypeError, ValueError):

@@ -56,23 +56,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         Number of classes.
     model_ : Model
         The fitted model; it knows the classes by their places in `classes_`.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each column in the gain of all splits.
-    evals_result_ : dict
-        evals_result_["validation_0"][metric]: the values after each round, for each pair of `eval_set`; its name where
-        `eval_names` gives one.
-    best_score_ : dict
-        best_score_["validation_0"][metric]: the value after the last round that predictions use.
-    best_iteration_ : int or None
-        Round with the best metric, from 1; None without early stopping.
-    n_iter_ : int
-        Rounds that were fitted.
-    n_estimators_ : int
-        Rounds that predictions use: the best one where early stopping found one, else all.
-    n_features_in_ : int
-        Number of columns seen by `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the table had names.
+    {attributes}
 
     See Also
     --------

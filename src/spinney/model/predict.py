@@ -15,7 +15,7 @@ from spinney.data.spans import CONVERTED_ROWS, spans, whole_rows
 from spinney.errors import DataError
 from spinney.jit import Bound
 from spinney.jit.team import Team, most_for, run_alone, threads_for
-from spinney.model.entries import EntryWalker
+from spinney.model.entries import NO_LEAVES, NO_SCORES, EntryWalker
 from spinney.model.kernels.records import Values
 from spinney.model.kernels.walk import BLOCK, leaf_rows, predict_rows
 from spinney.model.packed import pack
@@ -58,43 +58,46 @@ class Predictor:
                 return found
         scores = np.empty((table.rows, outputs))
         scores[:] = start
-        with Team(self._threads(table.rows, trees, n_jobs)) as team:
-            if table.sparse is not None:
-                infinite = self._entry_walker(table).walk(table.sparse, trees, team, scores=scores)
-                _refuse_infinite(table, infinite)
-                return scores
-            for first, block in self._blocks(table, trees, team.size):
-                met = np.zeros(team.size, np.int64)
-                team.run(self._bound(block, trees, outputs, scores[first : first + len(block)], met))
-                _refuse_infinite(table, bool(met.any()))
+        self._walk(table, trees, n_jobs, scores=scores)
         return scores
 
     def leaf_indices(self, table: Table, trees: int, n_jobs: int | None) -> NDArray[np.int32]:
         """Leaf of every row in the first `trees` trees, (rows, trees)."""
         leaves = np.empty((table.rows, trees), np.int32)
         threads_for(n_jobs, 1)
-        if table.rows == 0:
-            return leaves
-        with Team(self._threads(table.rows, trees, n_jobs)) as team:
-            if table.sparse is not None:
-                infinite = self._entry_walker(table).walk(table.sparse, trees, team, leaves=leaves)
-                _refuse_infinite(table, infinite)
-                return leaves
-            for first, block in self._blocks(table, trees, team.size):
-                met = np.zeros(team.size, np.int64)
-                part = leaves[first : first + len(block)]
-                team.run(leaf_rows.bind(trees, self._packed, _given(block), part, team.size, met))
-                _refuse_infinite(table, bool(met.any()))
+        if table.rows > 0:
+            self._walk(table, trees, n_jobs, leaves=leaves)
         return leaves
 
-    def _bound(
+    def _walk(
         self,
-        block: NDArray[Any],
+        table: Table,
         trees: int,
-        outputs: int,
-        scores: NDArray[np.float64],
-        met: NDArray[np.int64],
+        n_jobs: int | None,
+        *,
+        scores: NDArray[np.float64] = NO_SCORES,
+        leaves: NDArray[np.int32] = NO_LEAVES,
+    ) -> None:
+        """Add the first trees to the scores of all rows, or number their leaves."""
+        with Team(self._threads(table.rows, trees, n_jobs)) as team:
+            if table.sparse is not None:
+                infinite = self._entry_walker(table).walk(
+                    table.sparse, trees, team, scores=scores, leaves=leaves
+                )
+                _refuse_infinite(table, infinite)
+                return
+            for first, block in self._blocks(table, trees, team.size):
+                part, met = slice(first, first + len(block)), np.zeros(team.size, np.int64)
+                if scores is not NO_SCORES:
+                    team.run(self._bound(block, trees, scores[part], met))
+                if leaves is not NO_LEAVES:
+                    team.run(leaf_rows.bind(trees, self._packed, _given(block), leaves[part], team.size, met))
+                _refuse_infinite(table, bool(met.any()))
+
+    def _bound(
+        self, block: NDArray[Any], trees: int, scores: NDArray[np.float64], met: NDArray[np.int64]
     ) -> Bound:
+        outputs = scores.shape[1]
         job: Bound = predict_rows.bind(trees, outputs, self._packed, _given(block), scores, len(met), met)
         return job
 
@@ -134,7 +137,7 @@ class Predictor:
         if mine is None or mine.shape != (trees, columns, outputs):
             row = np.empty((1, columns))
             scores, met = np.empty((1, outputs)), np.zeros(1, np.int64)
-            job = self._bound(row, trees, outputs, scores, met)
+            job = self._bound(row, trees, scores, met)
             mine = self._local.one_row = _OneRow((trees, columns, outputs), row, scores, met, job)
         return mine
 

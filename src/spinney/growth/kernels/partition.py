@@ -53,29 +53,35 @@ def mark_sides(task, features, sets, words, sides):
 
 
 @inline
+def place_of_row(items, shift, begin, end, row):
+    """First place in items[begin:end] whose row is not below `row`, found in steps that double. A row is an item >> shift."""
+    if begin >= end or items[begin] >> shift >= row:
+        return begin
+    low = begin
+    step = 1
+    while low + step < end and items[low + step] >> shift < row:
+        low += step
+        step += step
+    high = min(low + step, end)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if items[middle] >> shift < row:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@inline
 def find_listed(entries, begin, end, listed_rows, listed_codes, first, last, line):
     """Write the codes of a sparse column for the rows of entries[begin:end] to their places in `line`; 0 where it lists none.
 
-    Both lists of rows ascend. The search for the next one doubles its steps, so that a few rows among many listed ones, or the
-    other way round, cost little.
+    Both lists of rows ascend. A few rows among many listed ones, or the other way round, cost little.
     """
     at = first
     for i in range(begin, end):
         row = entries[i] >> 32
-        if at < last and listed_rows[at] < row:
-            step = 1
-            low = at
-            while low + step < last and listed_rows[low + step] < row:
-                low += step
-                step += step
-            high = min(low + step, last)
-            while high - low > 1:
-                middle = (low + high) >> 1
-                if listed_rows[middle] < row:
-                    low = middle
-                else:
-                    high = middle
-            at = high
+        at = place_of_row(listed_rows, 0, at, last, row)
         line[row] = listed_codes[at] if at < last and listed_rows[at] == row else 0
 
 
@@ -121,26 +127,6 @@ def split_rows(entries, spare, begin, end, codes, sides, left_is_larger):
 
 
 @inline
-def place_of_row(entries, begin, end, row):
-    """First place in entries[begin:end] whose row is not below `row`, found in steps that double."""
-    if begin >= end or entries[begin] >> 32 >= row:
-        return begin
-    low = begin
-    step = 1
-    while low + step < end and entries[low + step] >> 32 < row:
-        low += step
-        step += step
-    high = min(low + step, end)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if entries[middle] >> 32 < row:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-@inline
 def split_listed(entries, spare, begin, end, listed_rows, listed_codes, first, last, sides):
     """Partition entries[begin:end] by a sparse column of which few rows have an entry; returns how many went left.
 
@@ -151,7 +137,7 @@ def split_listed(entries, spare, begin, end, listed_rows, listed_codes, first, l
     at = begin
     for k in range(first, last):
         if sides[listed_codes[k]] != usual:
-            at = place_of_row(entries, at, end, np.int64(listed_rows[k]))
+            at = place_of_row(entries, 32, at, end, np.int64(listed_rows[k]))
             if at == end:
                 break
             if entries[at] >> 32 == listed_rows[k]:

@@ -30,7 +30,7 @@ def key_of(x):
 
 @inline
 def length(row, pairs, reg_lambda):
-    """Size of a row's gradient over all outputs, its hessians taken in by `reg_lambda`."""
+    """Size of a row's gradient: the root of the sum of g² + reg_lambda · h² over all outputs."""
     total = 0.0
     for k in range(pairs.outputs):
         at = 2 * (k * pairs.rows + row)

@@ -67,7 +67,7 @@ def bucket_of_last(size, first, buckets, wanted, counts):
 
 @inline
 def mark_above(begin, end, keys, shift, leading, mark, chosen):
-    """Mark rows whose leading digit is above one; returns whether a row has just that one."""
+    """Mark rows whose digit is above `leading`; returns whether a row has just this one."""
     equal = False
     for i in range(begin, end):
         digit = keys[i] >> shift
@@ -78,7 +78,7 @@ def mark_above(begin, end, keys, shift, leading, mark, chosen):
 
 @inline
 def narrow_rows(begin, end, keys, shift, leading, mark, chosen, near):
-    """Mark rows whose leading digit is above one and list those of that digit; returns how many."""
+    """Mark rows whose digit is above `leading` and list those that have just this one; returns how many."""
     to = begin
     for block in range(begin, end, BLOCK):
         stop = min(block + BLOCK, end)
@@ -92,7 +92,7 @@ def narrow_rows(begin, end, keys, shift, leading, mark, chosen, near):
 
 @inline
 def narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near):
-    """Mark listed rows whose digit is above one and keep those of that digit listed; returns how many."""
+    """Mark listed rows whose digit is above `digit` and keep those listed that have just this one; returns how many."""
     to = begin
     for j in range(begin, begin + found):
         i = near[j]
@@ -105,10 +105,11 @@ def narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near):
 
 @inline
 def mark_largest(team, drawing, shift, wanted, mark):
-    """Mark the rows of the `wanted` largest keys, 1 <= wanted <= how many are not -1, which means none. False: give up.
+    """Mark the rows of the `wanted` largest keys, at least one. False: give up.
 
-    Keys are below 2**(12 + shift), where 10 <= shift <= 20. The bag is scratch. A thread writes only what belongs to its
-    share, so that another set of keys can follow without a meeting.
+    A key of -1 means that a row has none; no more are wanted than have one. Keys are below 2**(12 + shift), where
+    10 <= shift <= 20. The bag is scratch. A thread writes only what belongs to its share, so that another set of keys can follow
+    without a meeting.
     """
     keys = drawing.keys
     chosen = drawing.chosen
