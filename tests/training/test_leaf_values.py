@@ -1,191 +1,135 @@
-"""Leaf values from all rows, where a sample of them grows the tree."""
+"""Whole trainings whose leaf values the loss itself finds."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse
 
 import spinney as sp
 from spinney.errors import ParameterError
-from spinney.training import boosting
 
-SAMPLED = {
-    "uniform": {"subsample": 0.3},
-    "goss": {"sampling_method": "goss", "top_rate": 0.1, "other_rate": 0.2, "goss_warm_up": False},
-    "gradient_based": {"sampling_method": "gradient_based", "subsample": 0.3},
-    "weighted": {"sampling_method": "weighted", "subsample": 0.3},
-}
-METHODS = {
-    "hist": {},
-    "approx": {"tree_method": "approx"},
-    "local": {"tree_method": "approx", "proposal": "local"},
-    "exact": {"tree_method": "exact"},
-}
-ROWS = 1_500
-RATE, PENALTY = 0.3, 2.0
-PARAMS = {
-    "leaf_values": "all",
-    "learning_rate": RATE,
-    "reg_lambda": PENALTY,
-    "max_leaves": 12,
-    "min_child_samples": 5,
-}
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(600, 4))
+Y = 100.0 * X[:, 0] + 40.0 * np.abs(X[:, 1]) + 10.0 * RNG.standard_t(2, size=600)
+SMALL = {"max_leaves": 8, "min_child_samples": 5}
 
 
-def problem(rows=ROWS):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(rows, 6))
-    X[rng.random(X.shape) < 0.1] = np.nan
-    y = np.nan_to_num(X[:, 0] * X[:, 1] + X[:, 2]) + 0.2 * rng.normal(size=rows)
-    return X, y, rng.integers(0, 3, rows).astype(float)
+def trained(params, rounds=8, y=Y, **given):
+    return sp.train({**SMALL, **params}, sp.Dataset(X, y, **given), rounds)
 
 
-def softmax(scores):
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return p / p.sum(axis=1, keepdims=True)
+@pytest.mark.parametrize("method", ["hist", "approx", "exact"])
+def test_a_leaf_holds_the_median_of_its_rows_by_every_method(method):
+    model = trained({"objective": "absolute_error", "tree_method": method, "learning_rate": 1.0}, rounds=1)
+    leaves, predicted = model.predict_leaf(X)[:, 0], model.predict(X)
+    for leaf in np.unique(leaves):
+        own = leaves == leaf
+        np.testing.assert_allclose(predicted[own], np.median(Y[own]), rtol=1e-12)
 
 
-def slow_gradients(objective, scores, target):
-    """Gradients and hessians, rows × outputs."""
-    if objective == "squared_error":
-        return scores - target[:, None], np.ones_like(scores)
-    if objective == "log_loss":
-        p = 1 / (1 + np.exp(-scores))
-        return p - target[:, None], p * (1 - p)
-    p = softmax(scores)
-    k = scores.shape[1]
-    return p - np.eye(k)[target.astype(int)], k / (k - 1) * p * (1 - p)
+@pytest.mark.parametrize("level", [0.1, 0.8])
+def test_a_share_of_the_rows_lies_below_a_quantile(level):
+    model = trained({"objective": "quantile", "quantile_alpha": level}, rounds=60)
+    assert np.mean(model.predict(X) > Y) == pytest.approx(level, abs=0.03)
 
 
-@pytest.mark.parametrize("objective", ["squared_error", "log_loss", "softmax"])
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("sampling", SAMPLED)
-def test_values_covers_and_counts_are_those_of_all_rows(sampling, method, objective):
-    X, y, weight = problem()
-    target = {"squared_error": y, "log_loss": y > 0, "softmax": np.digitize(y, [-0.5, 0.5])}[
-        objective
-    ].astype(float)
-    outputs = 3 if objective == "softmax" else 1
-    params = PARAMS | SAMPLED[sampling] | METHODS[method]
-    params |= {"objective": objective, "num_class": 3 if outputs == 3 else 0}
-    model = sp.train(params, sp.Dataset(X, target, weight=weight), 3)
-    scores = np.tile(model.base_score, (ROWS, 1))
-    leaves = model.predict_leaf(X)
-    for done in range(3):
-        g, h = slow_gradients(objective, scores, target)
-        for output in range(outputs):
-            t = done * outputs + output
-            tree, leaf = model.forest.tree(t), leaves[:, t]
-            G, H = (np.bincount(leaf, weight * of[:, output], tree.nodes) for of in (g, h))
-            ends = tree.feature < 0
-            assert ends.sum() > 4
-            np.testing.assert_allclose(
-                tree.value[ends], (-RATE * G / (H + PENALTY))[ends], rtol=1e-4, atol=1e-6
-            )
-            np.testing.assert_allclose(tree.cover[ends], H[ends], rtol=1e-5)
-            assert tree.count[ends].tolist() == np.bincount(leaf, weight > 0, tree.nodes)[ends].tolist()
-            inner = np.flatnonzero(~ends)
-            assert (
-                tree.count[inner].tolist()
-                == (tree.count[tree.left[inner]] + tree.count[tree.left[inner] + 1]).tolist()
-            )
-            scores[:, output] += tree.value[leaf]
+def test_a_row_of_weight_two_counts_as_two_rows():
+    weight = RNG.integers(1, 4, 600) * 1.0
+    twice = np.repeat(np.arange(600), weight.astype(int))
+    params = {"objective": "absolute_error", "min_child_samples": 1, "min_child_weight": 12.0, **SMALL}
+    params["min_child_samples"] = 1
+    weighted = sp.train(params, sp.Dataset(X, Y, weight=weight, max_bin=63), 5)
+    repeated = sp.train(params, sp.Dataset(X[twice], Y[twice], max_bin=63), 5)
+    np.testing.assert_allclose(weighted.predict(X).mean(), repeated.predict(X).mean(), rtol=0.02)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("sampling", SAMPLED)
-def test_the_first_tree_has_the_splits_of_the_sample_and_other_values(sampling, method):
-    X, y, _ = problem()
-    data = sp.Dataset(X, y, keep_table=True)
-    params = PARAMS | SAMPLED[sampling] | METHODS[method]
-    all_rows, sample = (sp.train(params | {"leaf_values": of}, data, 1).forest for of in ("all", "sample"))
-    for name in ("feature", "threshold", "left", "default_left", "gain"):
-        assert getattr(all_rows, name).tolist() == getattr(sample, name).tolist()
-    assert not np.array_equal(all_rows.value, sample.value)
+@pytest.mark.parametrize("objective", ["absolute_error", "quantile", "huber", "mape"])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_renewed_values_keep_the_direction_of_a_column(objective, direction):
+    y = -direction * 30.0 * X[:, 0] + Y  # against the direction, or not
+    params = {"objective": objective, "monotone_constraints": [direction, 0, 0, 0], "max_leaves": 16}
+    model = trained(params, rounds=20, y=y)
+    line = np.linspace(-3, 3, 60)
+    for row in X[:15]:
+        moved = np.tile(row, (60, 1))
+        moved[:, 0] = line
+        assert (direction * np.diff(model.predict(moved)) >= -1e-9).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("sampling", SAMPLED)
-def test_the_model_is_the_same_on_any_number_of_threads(monkeypatch, sampling, method):
-    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
-    X, y, weight = problem(5_000)
-    data = sp.Dataset(X, y, weight=weight, keep_table=True)
-    params = PARAMS | SAMPLED[sampling] | METHODS[method]
-    assert len({sp.train(params | {"n_jobs": n}, data, 4).to_bytes() for n in (1, 2, 3, 8)}) == 1
+@pytest.mark.parametrize("objective", ["absolute_error", "huber"])
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        {"subsample": 0.5},
+        {"sampling_method": "goss", "goss_warm_up": False},
+        {"sampling_method": "gradient_based", "subsample": 0.5},
+        {"subsample": 0.5, "leaf_values": "all"},
+        {"sampling_method": "goss", "goss_warm_up": False, "leaf_values": "all"},
+    ],
+    ids=["uniform", "goss", "gradient_based", "uniform, all", "goss, all"],
+)
+@pytest.mark.parametrize("method", ["hist", "exact"])
+def test_every_way_to_draw_rows_learns_and_is_the_same_on_any_number_of_threads(objective, sampling, method):
+    params = {"objective": objective, "tree_method": method, "learning_rate": 0.5, **sampling}
+    models = [trained({**params, "n_jobs": jobs}, rounds=10) for jobs in (1, 3)]
+    assert models[0] == models[1]
+    error = np.abs(models[0].predict(X) - Y).mean()
+    assert error < 0.4 * np.abs(Y - np.median(Y)).mean()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_scores_of_all_rows_and_of_others_are_moved_by_the_new_values(method):
-    X, y, _ = problem()
-    data = sp.Dataset(X[:1_000], y[:1_000], keep_table=True)
-    other = sp.Dataset(X[1_000:], y[1_000:], reference=data, keep_table=True)
-    history = sp.History()
-    params = PARAMS | SAMPLED["goss"] | METHODS[method]
-    model = sp.train(params, data, 5, valid={"train": data, "other": other}, callbacks=[history])
-    for name, rows in (("train", slice(1_000)), ("other", slice(1_000, None))):
-        rmse = np.sqrt(np.mean((model.predict(X[rows]) - y[rows]) ** 2))
-        assert history.evals[name]["rmse"][-1] == pytest.approx(rmse, rel=1e-9)
+def test_values_from_all_rows_are_medians_of_all_rows():
+    params = {"objective": "absolute_error", "subsample": 0.3, "leaf_values": "all", "learning_rate": 1.0}
+    for method in ("hist", "exact"):
+        model = trained({**params, "tree_method": method}, rounds=1)
+        leaves, predicted = model.predict_leaf(X)[:, 0], model.predict(X)
+        for leaf in np.unique(leaves):
+            own = leaves == leaf
+            np.testing.assert_allclose(predicted[own], np.median(Y[own]), rtol=1e-12)
 
 
-def test_sparse_bundled_and_plain_columns_give_one_model():
-    rng = np.random.default_rng(1)
-    owner = rng.integers(0, 30, 4_000)
-    X = scipy.sparse.csr_array((np.ones(4_000), (np.arange(4_000), owner)), shape=(4_000, 30))
-    y = np.sin(owner) + 0.1 * rng.normal(size=4_000)
-    params = PARAMS | SAMPLED["goss"]
-    ways = [sp.Dataset(X, y), sp.Dataset(X, y, bundle=False), sp.Dataset(X.toarray(), y, bundle=False)]
-    forests = [sp.train(params, data, 5).forest for data in ways]
-    assert forests[0].equal(forests[1])
-    assert forests[0].equal(forests[2])
+def test_a_limit_on_steps_holds_for_renewed_values():
+    model = trained({"objective": "absolute_error", "max_delta_step": 2.0, "learning_rate": 1.0}, rounds=1)
+    assert np.abs(model.predict(X) - np.median(Y)).max() <= 2.0
 
 
-def test_sets_of_categories_keep_their_penalty():
-    rng = np.random.default_rng(2)
-    city = rng.integers(0, 25, 3_000)
-    y = np.cos(city) + 0.3 * rng.normal(size=3_000)
-    X = pd.DataFrame({"city": pd.Categorical.from_codes(city, [f"c{i}" for i in range(25)])})
-    params = PARAMS | {
-        "subsample": 0.5,
-        "cat_l2": 7.0,
-        "cat_smooth": 1.0,
-        "min_data_per_group": 1,
-        "max_leaves": 3,
-    }
-    model = sp.train(params, sp.Dataset(X, y), 1)
-    tree, leaf = model.forest.tree(0), model.predict_leaf(X)[:, 0]
-    G = np.bincount(leaf, model.base_score[0] - y, tree.nodes)
-    H = np.bincount(leaf, minlength=tree.nodes)
-    ends = tree.feature < 0
-    np.testing.assert_allclose(tree.value[ends], (-RATE * G / (H + PENALTY + 7.0))[ends], rtol=1e-5)
+def test_huber_reaches_far_targets_though_its_gradients_are_small():
+    model = trained({"objective": "huber", "huber_delta": 1.0}, rounds=60)
+    assert np.abs(model.predict(X) - Y).mean() < 0.25 * np.abs(Y - np.median(Y)).mean()
 
 
-def test_directions_hold():
-    rng = np.random.default_rng(3)
-    X = rng.uniform(-2, 2, (2_000, 2))
-    y = X[:, 0] ** 2 + X[:, 1]
-    params = PARAMS | SAMPLED["goss"] | {"monotone_constraints": [1, 0], "max_leaves": 31}
-    model = sp.train(params, sp.Dataset(X, y), 20)
-    grid = np.linspace(-2, 2, 200)
-    for second in (-1.5, 0.0, 1.5):
-        assert (np.diff(model.predict(np.column_stack([grid, np.full(200, second)]))) >= 0).all()
+@pytest.mark.parametrize("objective", ["squared_error", "log_loss", "poisson", "softmax"])
+def test_line_searches_are_the_same_on_any_number_of_threads(objective):
+    y = {"squared_error": Y, "poisson": np.abs(Y).round()}.get(objective, np.digitize(Y, [0.0]) * 1.0)
+    params = {"objective": objective, "leaf_estimation": "line_search"}
+    if objective == "softmax":
+        y, params["num_class"] = np.digitize(Y, [-40.0, 60.0]) * 1.0, 3
+    models = [trained({**params, "n_jobs": jobs}, y=y) for jobs in (1, 2, 5)]
+    assert models[0] == models[1] == models[2]
 
 
-@pytest.mark.parametrize("params", [{}, {"sampling_method": "goss", "top_rate": 0.5, "other_rate": 0.5}])
-def test_a_tree_that_sees_all_rows_is_left_alone(params):
-    X, y, _ = problem()
-    data = sp.Dataset(X, y)
-    plain = sp.train(PARAMS | {"leaf_values": "sample"}, data, 3).forest
-    assert sp.train(PARAMS | params, data, 3).forest.equal(plain)
+def test_line_search_is_newton_where_the_loss_is_a_square():
+    searched = trained({"leaf_estimation": "line_search", "reg_alpha": 3.0})
+    newton = trained({"reg_alpha": 3.0})
+    np.testing.assert_allclose(searched.predict(X), newton.predict(X), rtol=1e-6)
 
 
-def test_rows_of_weight_zero_are_as_good_as_absent():
-    X, y, _ = problem(3_000)
-    weight = np.where(np.arange(3_000) < 1_500, 1.0, 0.0)
-    params = PARAMS | {"sampling_method": "weighted", "subsample": 0.4}
-    with_them = sp.train(params, sp.Dataset(X, y, weight=weight), 2).forest
-    assert {int(with_them.tree(t).count[0]) for t in range(2)} == {1_500}
+def test_first_order_boosting_of_twelve_points_step_by_step():
+    x = np.array([0, 0.5, 0.7, 0.9, 3, 3.2, 3.5, 5.2, 5.5, 5.6, 6, 6.2]).reshape(-1, 1)
+    y = np.array([0.5, 0.2, 0.3, 0.6, 5, 5.2, 5.1, 3.3, 2.1, 2.2, 2, 1.9])
+    params = {"leaf_estimation": "line_search", "reg_lambda": 0.0, "max_leaves": 3, "learning_rate": 0.5}
+    params |= {"min_child_samples": 1, "min_child_weight": 0.0}
+    data = sp.Dataset(x, y)
+    start = sp.train(params, data, 0)
+    np.testing.assert_allclose(start.predict(x), 2.3667, atol=5e-5)
+    whole = sp.train({**params, "learning_rate": 1.0}, data, 1)
+    steps = whole.predict(x) - start.predict(x)
+    np.testing.assert_allclose(steps[[0, 4, 7]], [-1.967, 2.733, -0.067], atol=5e-4)
+    assert len(np.unique(steps.round(9))) == 3
+    inner = whole.forest.threshold[whole.forest.feature >= 0]
+    assert 0.9 < inner.min() < 3 < 3.5 < inner.max() < 5.2
+    residuals = y - sp.train(params, data, 1).predict(x)
+    expected = [-0.883, -1.183, -1.083, -0.783, 1.267, 1.467, 1.367, 0.967, -0.233, -0.133, -0.333, -0.433]
+    np.testing.assert_allclose(residuals, expected, atol=5e-4)
 
 
-def test_another_word_is_refused():
-    with pytest.raises(ParameterError, match="leaf_values"):
-        sp.train({"leaf_values": "some"}, sp.Dataset(np.zeros((3, 1)), np.zeros(3)), 1)
+def test_a_function_as_objective_has_no_line_search():
+    with pytest.raises(ParameterError, match="line_search"):
+        trained({"objective": lambda scores, labels: (scores, scores), "leaf_estimation": "line_search"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +16,8 @@ from spinney.growth.kernels.values import Renewed, write_values
 from spinney.growth.room import Control
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
+from spinney.objectives.base import Renew
 from spinney.objectives.kernels.records import Gradients, LeafRows
-
-Renew = Callable[[LeafRows, Gradients, NDArray[np.float64]], Bound]
-"""Makes a job that computes, for each leaf, the constant that lowers the loss of its rows most."""
 
 
 @dataclass(frozen=True, eq=False)

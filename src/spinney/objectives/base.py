@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
-from spinney.jit import Bound
+from spinney.jit import Bound, room
+from spinney.jit.kernel import REGISTRY, Kernel
 from spinney.jit.team import Team
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.flat import flatten_hessians
+from spinney.objectives.kernels.line_search import Search
+from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.objectives.links import LINKS
 from spinney.objectives.targets import DOMAINS
 from spinney.params import Config, ObjectiveRow
+
+Renew = Callable[[LeafRows, Gradients, NDArray[np.float64]], Bound]
+"""Makes a job that writes, for each leaf, the constant that lowers the loss of its rows most."""
 
 
 class Objective(ABC):
@@ -42,9 +50,60 @@ class Objective(ABC):
 
     def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Callable[[], None]:
         """What fills `gradients` from its scores each round."""
-        job = self.gradients(labels, gradients, team.size)
-        return lambda: team.run(job)
+        jobs = [self.gradients(labels, gradients, team.size)]
+        if self._first_order:
+            jobs.append(flatten_hessians.bind(labels.arrays(), gradients))
+
+        def fill() -> None:
+            for job in jobs:
+                team.run(job)
+
+        return fill
+
+    def renewal(self, labels: Labels, threads: int) -> Renew | None:
+        """What makes a job that finds the values of leaves, if they are not minus the sum of gradients over that of hessians.
+
+        The weight of a row is its hessian.
+        """
+        if self.row.leaf_values == "newton" and not self._first_order:
+            return None
+        return partial(self.renew, labels, threads)
+
+    def renew(
+        self,
+        labels: Labels,
+        threads: int,
+        by_leaf: LeafRows,
+        gradients: Gradients,
+        steps: NDArray[np.float64],
+    ) -> Bound:
+        """A job that searches along the step of each leaf for the least loss."""
+        values = self.parameters()
+        search = room(
+            Search,
+            reg_lambda=self.config.reg_lambda / gradients.unit,
+            reg_alpha=self.config.reg_alpha / gradients.unit,
+            by_leaf=by_leaf,
+        )
+        search_along = kernel_of(self.row.name, "line_search")
+        return search_along.bind(by_leaf, gradients, labels.target, len(values), values, search, steps)
+
+    def parameters(self) -> NDArray[np.float64]:
+        """What the formula takes."""
+        return np.array([getattr(self.config, name) for name in self.row.parameters], np.float64)
+
+    @property
+    def _first_order(self) -> bool:
+        """Whether trees are fitted to gradients alone, and a search finds their values."""
+        return self.config.leaf_estimation == "line_search" and self.row.leaf_values == "newton"
 
     def link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predictions from raw scores: (rows,) or (rows, outputs)."""
         return LINKS[self.row.link](raw)
+
+
+def kernel_of(name: str, what: str) -> Kernel:
+    """A kernel of a loss; the package's stand in modules of their name."""
+    if f"{name}_{what}" not in REGISTRY:
+        import_module(f"spinney.objectives.kernels.{name}")
+    return REGISTRY[f"{name}_{what}"]

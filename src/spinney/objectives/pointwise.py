@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
-from spinney.jit import Bound
-from spinney.jit.kernel import REGISTRY, Kernel
+from spinney.jit import Bound, room
 from spinney.jit.team import run_alone
 from spinney.objectives import starts
-from spinney.objectives.base import Objective
+from spinney.objectives.base import Objective, kernel_of
 from spinney.objectives.gradients import gradients_room
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.quantile_leaves import Selection, renew_by_quantile
+from spinney.objectives.kernels.records import Gradients, LeafRows
 
 
 class Pointwise(Objective):
@@ -26,14 +24,33 @@ class Pointwise(Objective):
 
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """The formula for every row."""
-        values = np.array([getattr(self.config, name) for name in self.row.parameters], np.float64)
-        return _kernel(self.row.name).bind(labels.arrays(), len(values), values, gradients)
+        values = self.parameters()
+        return kernel_of(self.row.name, "gradients").bind(labels.arrays(), len(values), values, gradients)
+
+    def renew(
+        self,
+        labels: Labels,
+        threads: int,
+        by_leaf: LeafRows,
+        gradients: Gradients,
+        steps: NDArray[np.float64],
+    ) -> Bound:
+        """A job that finds quantiles of what is left of the target, or searches."""
+        if self.row.leaf_values != "quantile":
+            return super().renew(labels, threads, by_leaf, gradients, steps)
+        selection = room(Selection, threads=threads, by_leaf=by_leaf)
+        job: Bound = renew_by_quantile.bind(by_leaf, gradients, labels.target, self._level, selection, steps)
+        return job
+
+    @property
+    def _level(self) -> float:
+        """Which quantile has the least loss."""
+        return self.config.quantile_alpha if "quantile_alpha" in self.row.parameters else 0.5
 
     def _start(self, labels: Labels) -> float:
         name = self.row.name
         if self.row.start == "quantile":
-            level = self.config.quantile_alpha if name == "quantile" else 0.5
-            return starts.quantile(starts.by_size(labels) if name == "mape" else labels, level)
+            return starts.quantile(starts.by_size(labels) if name == "mape" else labels, self._level)
         if self.row.start == "root":
             return starts.root(labels, self._slope(labels), name, self.row.link == "logistic")
         return starts.STARTS[self.row.start](labels, name)
@@ -49,10 +66,3 @@ class Pointwise(Objective):
             return starts.summed(room.pairs)
 
         return slope
-
-
-def _kernel(name: str) -> Kernel:
-    """The kernel of a loss; the package's stand in modules of their name."""
-    if f"{name}_gradients" not in REGISTRY:
-        import_module(f"spinney.objectives.kernels.{name}")
-    return REGISTRY[f"{name}_gradients"]

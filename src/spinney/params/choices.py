@@ -17,6 +17,8 @@ SAMPLING_METHODS: Mapping[str, tuple[str, ...]] = {
 
 LEAF_VALUES: Mapping[str, tuple[str, ...]] = {"sample": (), "all": ()}
 
+LEAF_ESTIMATIONS: Mapping[str, tuple[str, ...]] = {"newton": (), "line_search": ()}
+
 BUNDLE_ORDERS: Mapping[str, tuple[str, ...]] = {"auto": (), "degree": (), "nonzero": ()}
 
 UNSEEN: Mapping[str, tuple[str, ...]] = {"missing": (), "error": (), "rarest": ()}

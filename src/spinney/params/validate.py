@@ -231,6 +231,10 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
                 f"{name}={values[name]!r} needs objective={takers(name)}, but objective={objective!r}; leave it at "
                 f"{defaults[name]}"
             )
+    if objective_row(objective).form == "own" and values["leaf_estimation"] != "newton":
+        raise ParameterError(
+            "leaf_estimation='line_search' needs a loss that is known; with a function as objective leave it at 'newton'"
+        )
     _check_sampling(values)
     _check_proposal(values)
     return {

@@ -155,7 +155,9 @@ class _Boosting:
         if config.leaf_values == "all" and config.sampling_method != "uniform":
             self._kept = gradients_room(scores, unit)
         self._fill = self._objective.filler(labels, self._gradients, team)
-        values = LeafValues(learners.all_rows(config, labels, self._kept))
+        values = LeafValues(
+            learners.all_rows(config, labels, self._kept), self._objective.renewal(labels, team.size)
+        )
         self._bag = Bag.of_all(labels.rows)
         self._learner = learners.get(Setup(dataset, by_place, self._gradients, self._bag, values, team))
         self._eligible = _eligible_rows(labels, config.subsample)

@@ -3,9 +3,11 @@
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, kernel
+from spinney.jit import Member, inline, kernel
 from spinney.jit.math import sigmoid
 from spinney.objectives.kernels.largest import block_largest
+from spinney.objectives.kernels.line_search import line_search
+from spinney.objectives.kernels.log_loss import gradient
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
@@ -27,3 +29,12 @@ def one_vs_rest_gradients(team: Member, labels: LabelArrays, gradients: Gradient
                 pairs[2 * (at + i)] = np.float32((p - y) * w)
                 pairs[2 * (at + i) + 1] = np.float32(p * (1.0 - p) * w)
             block_largest(pairs, at + begin, at + end, gradients.largest, PAIR * (k * blocks + b))
+
+
+@inline
+def of_class(row, gradients, target, output):
+    """Score of a class, and whether a row is of it."""
+    return gradients.scores[output * gradients.rows + row], 1.0 if target[row] == float(output) else 0.0
+
+
+one_vs_rest_line_search = line_search("one_vs_rest", gradient, of_class)

@@ -5,6 +5,7 @@ import numpy as np
 from spinney.data.kernels.records import LabelArrays
 from spinney.jit import Member, f64, framed, i64
 from spinney.objectives.kernels.largest import block_largest
+from spinney.objectives.kernels.line_search import line_search
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
@@ -24,9 +25,10 @@ def frame(team: Member, labels: LabelArrays, count: i64, parameters: f64["count"
 
 
 def pointwise(name, gradient):
-    """The kernel `<name>_gradients` of a loss.
+    """The kernel `<name>_gradients` of a loss, and `<name>_line_search` for its leaf values.
 
     `gradient(score, target, parameters)` gives g and h of one row. The parameters are those that the objective's row in
     `params` names, in its order.
     """
+    line_search(name, gradient)
     return framed(f"{name}_gradients", frame, gradient=gradient)

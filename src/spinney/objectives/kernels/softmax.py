@@ -3,9 +3,11 @@
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, i64, kernel, out
-from spinney.jit.math import exp
+from spinney.jit import Member, f64, i64, inline, kernel, out
+from spinney.jit.math import exp, log
 from spinney.objectives.kernels.largest import block_largest
+from spinney.objectives.kernels.line_search import line_search
+from spinney.objectives.kernels.log_loss import gradient
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
@@ -48,3 +50,20 @@ def softmax_gradients(
                 pairs[2 * (at + i)] = np.float32((p - y) * w)
                 pairs[2 * (at + i) + 1] = np.float32(factor * p * (1.0 - p) * w)
             block_largest(pairs, at + begin, at + end, gradients.largest, PAIR * (k * blocks + b))
+
+
+@inline
+def against_others(row, gradients, target, output):
+    """A class against the others: its score minus the log of the sum of their exponentials, and whether a row is of it."""
+    rows = gradients.rows
+    scores = gradients.scores
+    top = float("-inf")
+    for k in range(gradients.outputs):
+        top = max(top, scores[k * rows + row]) if k != output else top
+    total = 0.0
+    for k in range(gradients.outputs):
+        total += exp(scores[k * rows + row] - top) if k != output else 0.0
+    return scores[output * rows + row] - top - log(total), 1.0 if target[row] == float(output) else 0.0
+
+
+softmax_line_search = line_search("softmax", gradient, against_others)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from spinney.params.choices import Spellings
+from spinney.params.choices import LEAF_ESTIMATIONS, Spellings
 from spinney.params.objectives import OBJECTIVES
 from spinney.params.rows import INT32, param
 
@@ -112,4 +112,12 @@ class ObjectiveFields:
         low_open=True,
         high_open=True,
         doc="Factor on the focal loss of the positive class; the other class gets 1 - focal_alpha. None weighs both alike.",
+    )
+    leaf_estimation: str = param(
+        "newton",
+        group="objective",
+        choices=LEAF_ESTIMATIONS,
+        doc="How leaf values are found. newton: minus the sum of gradients over that of hessians; absolute_error, quantile and "
+        "mape take quantiles of what is left of the target, huber searches. line_search: trees are fitted to gradients alone, "
+        "and each leaf gets the value with the least loss.",
     )
