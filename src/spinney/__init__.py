@@ -13,21 +13,25 @@ __version__ = "0.5.0"
 if TYPE_CHECKING:
     from spinney.binning.dataset import Dataset
     from spinney.binning.sketch import QuantileSketch
+    from spinney.estimators.files import load_estimator
     from spinney.estimators.gbm import GBMClassifier, GBMRegressor
     from spinney.model.model import Model, load
     from spinney.training.boosting import train
     from spinney.training.callbacks import History, ProgressBar, RoundInfo
+    from spinney.training.learning_rates import LearningRateSchedule
 
 _HOME = {
     "Dataset": "spinney.binning.dataset",
     "GBMClassifier": "spinney.estimators.gbm",
     "GBMRegressor": "spinney.estimators.gbm",
     "History": "spinney.training.callbacks",
+    "LearningRateSchedule": "spinney.training.learning_rates",
     "Model": "spinney.model.model",
     "ProgressBar": "spinney.training.callbacks",
     "QuantileSketch": "spinney.binning.sketch",
     "RoundInfo": "spinney.training.callbacks",
     "load": "spinney.model.model",
+    "load_estimator": "spinney.estimators.files",
     "train": "spinney.training.boosting",
 }
 
@@ -36,12 +40,14 @@ __all__ = [
     "GBMClassifier",
     "GBMRegressor",
     "History",
+    "LearningRateSchedule",
     "Model",
     "ProgressBar",
     "QuantileSketch",
     "RoundInfo",
     "__version__",
     "load",
+    "load_estimator",
     "train",
 ]
 

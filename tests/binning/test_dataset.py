@@ -173,7 +173,7 @@ def test_a_table_that_is_gone_is_an_error_that_says_what_to_do(copied):
     else:
         sp.train({"max_leaves": 2}, data, 1)
         del X
-    says = "the table of {}, which is gone: keep its X until they have been trained, or give keep_table=True"
+    says = "the table of {}, which is gone: keep its X until then, or give keep_table=True"
     for method in ("exact", "approx"):
         with pytest.raises(DataError, match=says.format("dataset")):
             sp.train({"tree_method": method}, data, 1)

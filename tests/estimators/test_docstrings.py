@@ -15,7 +15,7 @@ from spinney.estimators.parameters import ESTIMATORS
 from spinney.params import table
 
 KINDS = (sp.GBMClassifier, sp.GBMRegressor)
-OWN = {"n_estimators", "validation_fraction", "progress", "categorical"}
+OWN = {"n_estimators", "validation_fraction", "progress", "categorical", "importance_type", "warm_start"}
 # Parameters that follow from the target.
 DECIDED = {"num_class"}
 OF_CLASSES = {"scale_pos_weight", "focal_gamma", "focal_alpha"}

@@ -61,6 +61,9 @@ class Dataset:
         Raw scores that the rows start from, in place of the base score.
     reference : Dataset, optional
         Take the columns and cuts of this data set; needed for validation data.
+    schema : Schema, optional
+        Take the order of columns and the categories of a model, its `schema`; needed to go on from it (`init_model`) with other
+        rows.
     max_bin : int, default=255
         Most bins of a column of numbers, 2 to 65 536. (65 536 counts the bin for missing values.) A column of up to max_bin
         categories has a bin for each. Of more, the most frequent that together make up 99 % of the rows with a value have
@@ -108,6 +111,7 @@ class Dataset:
         weight: ArrayLike | None = None,
         base_margin: ArrayLike | None = None,
         reference: Dataset | None = None,
+        schema: Schema | None = None,
         max_bin: int | None = None,
         bundle: bool | None = None,
         bundle_order: str | None = None,
@@ -121,6 +125,7 @@ class Dataset:
     ) -> None:
         if reference is not None and not isinstance(reference, Dataset):
             raise DataTypeError(f"reference must be a spinney.Dataset, got {type(reference).__name__}")
+        known = _known_columns(reference, schema)
         given = dict(
             zip(DATA_PARAMS, (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen), strict=True)
         )
@@ -131,11 +136,9 @@ class Dataset:
         table = X if isinstance(X, Table) else read_table(X, names=names)
         self._source = Source(X, names, keep=bool(keep_table))
         self._views: dict[str, Any] = {}
-        if reference is not None:
-            table = match_columns(
-                table, reference.schema.names, reference.schema.columns, model="the reference"
-            )
-        self._matched = reference is not None
+        if known is not None:
+            table = match_columns(table, known.names, known.columns, model="the reference")
+        self._matched = known is not None
         if table.rows > MOST_ROWS:
             raise DataError(f"X has {table.rows} rows; a Dataset can hold {MOST_ROWS}")
         if table.columns > MOST_COLUMNS:
@@ -144,7 +147,7 @@ class Dataset:
         self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
         self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))
         self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
-        self._bin(self._encoded(table, reference, categorical), reference, n_jobs)
+        self._bin(self._encoded(table, known, categorical), reference, n_jobs)
 
     def table(self, what: str = "dataset") -> Table:
         """The table that was given, with its columns in order and categories as numbers; read once.
@@ -155,6 +158,11 @@ class Dataset:
             Names this data set in the error for a table that is gone.
         """
         return self._view("table", lambda: self._read(what))
+
+    @property
+    def has_table(self) -> bool:
+        """Whether `table` can give it: after a training on bins only as long as somebody keeps X."""
+        return "table" in self._views or not self._source.gone
 
     def sorted_columns(self, threads: int) -> SortedColumns:
         """Every column's values, sorted once; they do not depend on the threads."""
@@ -221,12 +229,12 @@ class Dataset:
     def _encoded(
         self,
         table: Table,
-        reference: Dataset | None,
+        known: Schema | None,
         categorical: str | Sequence[str | int] | NDArray[np.bool_],
     ) -> Table:
         """Find the schema, and turn categories into numbers."""
-        if reference is not None:
-            self.schema = reference.schema
+        if known is not None:
+            self.schema = known
             counts = self.schema.category_counts
             for column in _named_columns(categorical, table):
                 if counts is None or counts[column] == 0:
@@ -309,6 +317,17 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset(rows={self.rows}, columns={self.columns}, bins={int(self.cuts.bins.sum())})"
+
+
+def _known_columns(reference: Dataset | None, schema: Schema | None) -> Schema | None:
+    """The columns that are known before the table is read."""
+    if schema is None:
+        return None if reference is None else reference.schema
+    if not isinstance(schema, Schema):
+        raise DataTypeError(f"schema must be the schema of a model, got {type(schema).__name__}")
+    if reference is not None:
+        raise ParameterError("schema is given beside reference, which has columns of its own; leave it out")
+    return schema
 
 
 def _data_params(given: Mapping[str, object], reference: Dataset | None) -> Config:

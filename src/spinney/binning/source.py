@@ -42,13 +42,18 @@ class Source:
             with suppress(TypeError):
                 self._find = weakref.ref(self._find())
 
+    @property
+    def gone(self) -> bool:
+        """Whether nobody keeps the table any more."""
+        return self._find() is None
+
     def table(self, what: str) -> Table:
         """Read the table; an error about `what`, which names the data set, if it is gone."""
         X = self._find()
         if X is None:
             raise DataError(
-                f"tree_method exact and approx need the table of {what}, which is gone: keep its X until they have been "
-                "trained, or give keep_table=True to Dataset"
+                f"tree_method exact and approx, and init_model, need the table of {what}, which is gone: keep its X until "
+                "then, or give keep_table=True to Dataset"
             )
         return X if isinstance(X, Table) else read_table(X, names=self._names)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels, match_columns, read_margin, read_table, read_weight
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.estimators.continuing import Start, fitting, start_of
 from spinney.estimators.evaluation import (
     Evaluation,
     best_values,
@@ -26,11 +28,12 @@ from spinney.estimators.evaluation import (
     naming,
     single_evaluation,
 )
+from spinney.estimators.files import save_estimator
 from spinney.estimators.holdout import held_out
 from spinney.estimators.names import check_names
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import OwnMetric, has_functions, own_metrics
-from spinney.estimators.parameters import FRACTION, ROUNDS
+from spinney.estimators.parameters import FRACTION, IMPORTANCE, ROUNDS
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
 from spinney.model.model import Model
@@ -52,6 +55,8 @@ class GBMBase(BaseEstimator, ABC):
     n_jobs: int | None
     validation_fraction: float | None
     progress: bool
+    importance_type: str
+    warm_start: bool
     categorical: str | Sequence[str | int] | NDArray[np.bool_]
     objective: object
 
@@ -79,6 +84,7 @@ class GBMBase(BaseEstimator, ABC):
         y_val: object = None,
         sample_weight_val: ArrayLike | None = None,
         callbacks: Iterable[Callback] | None = None,
+        init_model: object = None,
     ) -> Self:
         """Fit the trees.
 
@@ -114,31 +120,58 @@ class GBMBase(BaseEstimator, ABC):
         callbacks : iterable of callables, optional
             Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of
             one that has it is called when the training starts. A callback that is given twice is called once.
+        init_model : Model, fitted estimator of the same kind, or path, optional
+            Go on from this model, or from that of a file: `n_estimators` more rounds are added to those that it predicts with.
+            Columns must be the same. Rows may lack classes of an estimator, but not have others.
 
         Returns
         -------
         estimator
             The estimator itself.
         """
-        # A fit that fails must not leave the trees of an earlier one beside columns or classes of its own.
-        self.__dict__.pop("model_", None)
-        rounds: Any = checked(ROUNDS, self.n_estimators)
-        if not isinstance(self.progress, bool | np.bool_):
-            raise ParameterTypeError(f"progress={self.progress!r} must be True or False")
-        heard = checked_callbacks(callbacks)
-        watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
-        watched += evaluations(eval_set, eval_sample_weight, eval_base_margin, eval_class_weight)
-        names = names_of_sets(eval_names, len(watched) or int(self.validation_fraction is not None))
-        config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched)
-        valid = dict(zip(names, valid.values(), strict=True))
-        history = History()
-        self.model_ = self._trained(config, dataset, rounds, valid, [history, *heard])
+        with fitting(self):
+            start, rounds = start_of(self, init_model, self._checked_rounds())
+            self.__dict__.pop("model_", None)
+            heard = checked_callbacks(callbacks)
+            watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
+            watched += evaluations(eval_set, eval_sample_weight, eval_base_margin, eval_class_weight)
+            names = names_of_sets(eval_names, len(watched) or int(self.validation_fraction is not None))
+            config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched, start)
+            valid = dict(zip(names, valid.values(), strict=True))
+            history = History()
+            model = self._trained(config, dataset, rounds, valid, [history, *heard], start)
         self.evals_result_ = history.evals
-        self.best_iteration_ = self.model_.best_round
-        self.n_iter_ = self.model_.rounds
-        self.n_estimators_ = self.n_iter_ if self.best_iteration_ is None else self.best_iteration_
-        self.best_score_ = best_values(self.evals_result_, self.n_estimators_)
+        self.take_model(model)
         return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.
+
+        The file holds the model, the labels, the parameters and the metrics of the rounds, and no code. Parameters that JSON
+        cannot hold, such as functions, are left out with a warning.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write; its folder must exist. On failure an old file is still there, whole.
+        """
+        check_is_fitted(self, "model_")
+        save_estimator(self, path)
+
+    def take_model(self, model: Model) -> None:
+        """Note a fitted model, and what follows from it."""
+        self.model_ = model
+        self.best_iteration_ = model.best_round
+        self.n_iter_ = model.rounds
+        self.n_estimators_ = model.rounds_to_use()
+        # Metrics are known of the rounds that the latest fit added.
+        self.best_score_ = best_values(self.evals_result_, self.n_iter_ - self.n_estimators_)
+
+    def check_parameters(self, model: Model) -> None:
+        """Check the parameters as `fit` does, as far as that needs no table."""
+        self._checked_rounds()
+        checked(FRACTION, self.validation_fraction)
+        self._config({name: getattr(model.params, name) for name in ("objective", "num_class")})
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of the constructor.
@@ -152,13 +185,34 @@ class GBMBase(BaseEstimator, ABC):
         super().set_params(**params)
         return self
 
+    def apply(self, X: object, *, rounds: int | None = None) -> NDArray[np.int32]:
+        """Return the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+        rounds : int, optional
+            Use the first so many rounds. Without it those that `predict` uses.
+
+        Returns
+        -------
+        int32 array of shape (rows, trees)
+            Node numbers, counted from the first node of each tree. The trees stand round by round; where there are more than
+            two classes, a round has a tree for each of them, in the order of `classes_`.
+        """
+        check_is_fitted(self, "model_")
+        X = with_columns_checked(self, X, reset=False)
+        return self.model_.predict_leaf(X, rounds, self.n_jobs)
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each column in the gain of all splits."""
+        """Share of each column in what `importance_type` says, of all splits that `predict` uses."""
         check_is_fitted(self, "model_")
-        gain = self.model_.importance("total_gain")
-        total = gain.sum()
-        return gain / total if total > 0 else gain
+        kind: Any = checked(IMPORTANCE, self.importance_type)
+        found = self.model_.importance(kind)
+        total = found.sum()
+        return found / total if total > 0 else found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -167,7 +221,9 @@ class GBMBase(BaseEstimator, ABC):
         return tags
 
     @abstractmethod
-    def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
+    def _learn_target(
+        self, y: object, rows: int, start: Start | None
+    ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         """The target of the training rows as numbers, and the parameters that follow from it."""
 
     @abstractmethod
@@ -194,7 +250,7 @@ class GBMBase(BaseEstimator, ABC):
             )
         return labels.weight
 
-    def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
+    def _fixed_scores(self, dataset: Dataset, start: Start | None) -> NDArray[np.float64] | None:
         """Raw scores that every row gets where the target leaves nothing to learn, else None."""
         return None
 
@@ -205,46 +261,39 @@ class GBMBase(BaseEstimator, ABC):
         rounds: int,
         valid: Mapping[str, Dataset],
         callbacks: list[Callback],
+        start: Start | None,
     ) -> Model:
-        progress, objective, own = (
-            bool(self.progress),
-            own_function(self.objective),
-            self._own_metrics(config),
-        )
-        fixed = self._fixed_scores(dataset)
+        given: Any = {
+            "objective": own_function(self.objective),
+            "valid": valid,
+            "metrics": self._own_metrics(config),
+            "callbacks": callbacks,
+        }
+        fixed = self._fixed_scores(dataset, start)
         if fixed is None:
-            return train(
-                config,
-                dataset,
-                rounds,
-                objective=objective,
-                valid=valid,
-                metrics=own,
-                callbacks=callbacks,
-                progress=progress,
-            )
+            past = None if start is None else start.model
+            return train(config, dataset, rounds, progress=bool(self.progress), init_model=past, **given)
         # A training of no rounds checks all that any training does; its base score is put in afterwards.
-        start = 0.0 if config.base_score is None else config.base_score
-        bare = train(
-            replace(config, base_score=start),
-            dataset,
-            0,
-            objective=objective,
-            valid=valid,
-            metrics=own,
-            callbacks=callbacks,
-        )
+        score = 0.0 if config.base_score is None else config.base_score
+        bare = train(replace(config, base_score=score), dataset, 0, **given)
         return Model(bare.forest, fixed, config.objective, config, dataset.schema)
 
     def _datasets(
-        self, X: object, y: object, weight: object, margin: object, watched: list[Evaluation]
+        self,
+        X: object,
+        y: object,
+        weight: object,
+        margin: object,
+        watched: list[Evaluation],
+        start: Start | None,
     ) -> tuple[Config, Dataset, dict[str, Dataset]]:
         """Read and bin the training and validation rows. What was read is let go when this returns."""
         columns = read_table(with_columns_checked(self, X, reset=True))
         self.n_features_in_ = columns.columns
         warn_of_column_vector(y)
-        target, told = self._learn_target(y, columns.rows)
+        target, told = self._learn_target(y, columns.rows, start)
         config = self._config(told)
+        schema = None if start is None else start.schema_for(columns, config)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
         fraction = self._fraction(config, watched)
@@ -260,7 +309,7 @@ class GBMBase(BaseEstimator, ABC):
         weights = self._row_weights(sample.labels)
         sample = replace(sample, labels=replace(sample.labels, weight=weights))
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
-        dataset = sample.binned(n_jobs=config.n_jobs, categorical=self.categorical, **rules)
+        dataset = sample.binned(n_jobs=config.n_jobs, categorical=self.categorical, schema=schema, **rules)
         if held is not None:
             return config, dataset, {"validation_0": held.binned(reference=dataset, n_jobs=config.n_jobs)}
         valid = {}
@@ -304,6 +353,15 @@ class GBMBase(BaseEstimator, ABC):
         for judge in judges_of(config, self._own_metrics(config)):
             judge.check(labels)
 
+    def _checked_rounds(self) -> int:
+        rounds: Any = checked(ROUNDS, self.n_estimators)
+        checked(IMPORTANCE, self.importance_type)
+        for name in ("progress", "warm_start"):
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool_):
+                raise ParameterTypeError(f"{name}={value!r} must be True or False")
+        return int(rounds)
+
     def _fraction(self, config: Config, watched: list[Evaluation]) -> float | None:
         fraction: Any = checked(FRACTION, self.validation_fraction)
         if fraction is not None and watched:
@@ -318,12 +376,16 @@ class GBMBase(BaseEstimator, ABC):
             )
         return None if fraction is None else float(fraction)
 
-    def _raw_scores(self, X: object, base_margin: ArrayLike | None) -> NDArray[np.float64]:
+    def _raw_scores(
+        self, X: object, base_margin: ArrayLike | None, rounds: int | None
+    ) -> NDArray[np.float64]:
         check_is_fitted(self, "model_")
         X = with_columns_checked(self, X, reset=False)
-        return self.model_.predict_raw(X, n_jobs=self.n_jobs, base_margin=base_margin)
+        return self.model_.predict_raw(X, rounds, self.n_jobs, base_margin)
 
-    def _staged_scores(self, X: object, base_margin: ArrayLike | None) -> Iterator[NDArray[np.float64]]:
+    def _staged_scores(
+        self, X: object, base_margin: ArrayLike | None, rounds: int | None
+    ) -> Iterator[NDArray[np.float64]]:
         check_is_fitted(self, "model_")
         X = with_columns_checked(self, X, reset=False)
-        return staged_scores(self.model_, X, self.n_jobs, base_margin)
+        return staged_scores(self.model_, X, self.n_jobs, base_margin, rounds)

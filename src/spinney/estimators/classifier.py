@@ -17,10 +17,12 @@ from spinney import objectives
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.estimators.base import GBMBase
+from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMClassifierParameters
 from spinney.estimators.labels import (
     certain_scores,
+    check_class_weight,
     find_classes,
     learn_classes,
     only_class,
@@ -28,10 +30,13 @@ from spinney.estimators.labels import (
     weigh_validation,
 )
 from spinney.estimators.objectives import classification_objective, is_binary
+from spinney.model.model import Model
+from spinney.params.objectives import OWN
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    if callable(estimator.objective):
+    model = getattr(estimator, "model_", None)
+    if callable(estimator.objective) or (model is not None and model.objective == OWN):
         raise AttributeError(
             "predict_proba is not available where objective is a function: its scores have no known probabilities; use "
             "decision_function"
@@ -84,7 +89,9 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         tags.classifier_tags.multi_class = not is_binary(self.objective)
         return tags
 
-    def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
+    ) -> NDArray[Any]:
         """Predict the most probable class.
 
         Parameters
@@ -93,16 +100,20 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
             The columns of `fit`, in the same order.
         base_margin : array of shape (rows,) or (rows, classes), optional
             Raw scores that the rows start from, in place of the base score.
+        rounds : int, optional
+            Use the first so many rounds, from 0 to `n_iter_`. Without it `n_estimators_`.
 
         Returns
         -------
         ndarray of shape (rows,)
             Labels.
         """
-        return self._labels(self._raw_scores(X, base_margin))
+        return self._labels(self._raw_scores(X, base_margin, rounds))
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
+    ) -> NDArray[np.float64]:
         """Predict the probability of each class. The parameters are those of `predict`.
 
         Returns
@@ -111,9 +122,11 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
             In the order of `classes_`. For a single class, a column of ones. Not there where `objective` is a function:
             nobody knows what probabilities its scores stand for.
         """
-        return self._probabilities(self._raw_scores(X, base_margin))
+        return self._probabilities(self._raw_scores(X, base_margin, rounds))
 
-    def decision_function(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
+    def decision_function(
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
+    ) -> NDArray[np.float64]:
         """Raw scores. The parameters are those of `predict`.
 
         Returns
@@ -123,21 +136,23 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
             which softmax makes probabilities, or with one_vs_rest the log-odds of each. With a function as `objective`, its
             scores.
         """
-        return self._raw_scores(X, base_margin)
+        return self._raw_scores(X, base_margin, rounds)
 
-    def staged_predict(self, X: object, *, base_margin: ArrayLike | None = None) -> Iterator[NDArray[Any]]:
+    def staged_predict(
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
+    ) -> Iterator[NDArray[Any]]:
         """Predict the class after each round, up to the rounds that `predict` uses.
 
         Yields
         ------
         ndarray of shape (rows,)
         """
-        for raw in self._staged_scores(X, base_margin):
+        for raw in self._staged_scores(X, base_margin, rounds):
             yield self._labels(raw)
 
     @available_if(_has_probabilities)
     def staged_predict_proba(
-        self, X: object, *, base_margin: ArrayLike | None = None
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
         """Predict the probabilities after each round, up to the rounds that `predict_proba` uses.
 
@@ -145,8 +160,24 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         ------
         float64 array of shape (rows, classes)
         """
-        for raw in self._staged_scores(X, base_margin):
+        for raw in self._staged_scores(X, base_margin, rounds):
             yield self._probabilities(raw)
+
+    def staged_decision_function(
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
+    ) -> Iterator[NDArray[np.float64]]:
+        """Raw scores after each round, up to the rounds that `decision_function` uses.
+
+        Yields
+        ------
+        float64 array of shape (rows,) or (rows, classes)
+        """
+        return self._staged_scores(X, base_margin, rounds)
+
+    def check_parameters(self, model: Model) -> None:
+        """Check the parameters as `fit` does, as far as that needs no table."""
+        super().check_parameters(model)
+        check_class_weight(self.class_weight)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
         if self.n_classes_ == 1:
@@ -161,8 +192,13 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         shares = objectives.get(self.model_.params).link(raw)
         return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
 
-    def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
-        self.classes_, codes = learn_classes(y, rows)
+    def _learn_target(
+        self, y: object, rows: int, start: Start | None
+    ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
+        if start is None or start.classes is None:
+            self.classes_, codes = learn_classes(y, rows)
+        else:
+            self.classes_, codes = start.classes, find_classes(y, rows, start.classes)
         self.n_classes_ = len(self.classes_)
         objective = classification_objective(self.objective, self.n_classes_)
         if self.n_classes_ <= 2:
@@ -184,6 +220,8 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
     def _eval_weights(self, class_weight: object, labels: Labels) -> NDArray[np.float64] | None:
         return weigh_validation(class_weight, self.classes_, labels.target, labels.weight)
 
-    def _fixed_scores(self, dataset: Dataset) -> NDArray[np.float64] | None:
+    def _fixed_scores(self, dataset: Dataset, start: Start | None) -> NDArray[np.float64] | None:
+        if start is not None and self.n_classes_ > 1:
+            return None  # there are trees of all classes
         only = None if dataset.target is None else only_class(dataset.target, dataset.weight)
         return None if only is None else certain_scores(only, self.n_classes_)

@@ -10,16 +10,16 @@ from spinney.params import numpydoc
 
 C = TypeVar("C", bound=type)
 ATTRIBUTES = """feature_importances_ : ndarray of shape (n_features_in_,)
-    Share of each column in the gain of all splits.
+    Share of each column in what `importance_type` says; by default, in the gain of all splits.
 evals_result_ : dict
-    evals_result_["validation_0"][metric]: the values after each round, for each pair of `eval_set`; its name where
-    `eval_names` gives one.
+    evals_result_["validation_0"][metric]: the values after each round of the latest `fit`, for each pair of `eval_set`;
+    its name where `eval_names` gives one.
 best_score_ : dict
     best_score_["validation_0"][metric]: the value after the last round that predictions use.
 best_iteration_ : int or None
     Round with the best metric, from 1; None without early stopping.
 n_iter_ : int
-    Rounds that were fitted.
+    Rounds of the model, those that it went on from included.
 n_estimators_ : int
     Rounds that predictions use: the best one where early stopping found one, else all.
 n_features_in_ : int

@@ -130,16 +130,16 @@ def names_of_sets(eval_names: object, count: int) -> list[str]:
     return [str(name) for name in eval_names]
 
 
-def best_values(evals: Mapping[str, Mapping[str, list[float]]], rounds: int) -> dict[str, dict[str, float]]:
-    """Metrics after the last of the rounds that predictions use.
+def best_values(evals: Mapping[str, Mapping[str, list[float]]], after: int) -> dict[str, dict[str, float]]:
+    """Metrics after the last of the rounds that predictions use; `after` is how many rounds follow it.
 
     Examples
     --------
-    >>> best_values({"late": {"rmse": [3.0, 1.0, 2.0]}}, 2)
+    >>> best_values({"late": {"rmse": [3.0, 1.0, 2.0]}}, 1)
     {'late': {'rmse': 1.0}}
     """
     return {
-        name: {metric: values[rounds - 1] for metric, values in found.items()}
+        name: {metric: values[-1 - after] for metric, values in found.items()}
         for name, found in evals.items()
     }
 

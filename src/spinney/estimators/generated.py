@@ -53,6 +53,7 @@ class GBMClassifierParameters:
         scale_pos_weight: float = 1.0,
         class_weight: Mapping[Any, float] | str | None = None,
         base_score: float | None = None,
+        leaf_estimation: str = "newton",
         max_bin: int = 255,
         bundle: bool = True,
         bundle_order: str = "auto",
@@ -73,6 +74,8 @@ class GBMClassifierParameters:
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
+        importance_type: str = "total_gain",
+        warm_start: bool = False,
     ) -> None:
         keep(self, locals())
 
@@ -118,6 +121,7 @@ class GBMRegressorParameters:
         poisson_max_delta_step: float = 0.7,
         tweedie_variance_power: float = 1.5,
         base_score: float | None = None,
+        leaf_estimation: str = "newton",
         max_bin: int = 255,
         bundle: bool = True,
         bundle_order: str = "auto",
@@ -138,5 +142,7 @@ class GBMRegressorParameters:
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
+        importance_type: str = "total_gain",
+        warm_start: bool = False,
     ) -> None:
         keep(self, locals())

@@ -112,7 +112,9 @@ def weigh_classes(
     class_of_row = codes.astype(np.int64)
     mass = np.bincount(class_of_row, weight, len(classes)).astype(np.float64)
     if np.count_nonzero(mass) > 1:
-        _check_present(classes, mass, "sample_weight")
+        # Rows that go on from a model may lack a class of it.
+        rows = np.bincount(class_of_row, minlength=len(classes))
+        _check_present(classes[rows > 0], mass[rows > 0], "sample_weight")
     if class_weight is None:
         return weight
     factors = _factors("class_weight", class_weight, classes, mass)
@@ -148,24 +150,31 @@ def weigh_validation(
     return weights
 
 
-def _factors(
-    what: str, class_weight: object, classes: NDArray[Any], mass: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Factor of each class; `mass` is what its rows weigh without it."""
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        factors = np.zeros(len(classes))
-        np.divide(mass.sum(), len(classes) * mass, out=factors, where=mass > 0)
-        return factors
+def check_class_weight(class_weight: object, what: str = "class_weight") -> None:
+    """Refuse factors that no classes could have."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
     if not isinstance(class_weight, Mapping):
         raise ParameterTypeError(
             f"{what}={class_weight!r} must be 'balanced', None, or a dict of labels and weights"
         )
-    labels = classes.tolist()
     for label, factor in class_weight.items():
         if not isinstance(factor, numbers.Real) or isinstance(factor, bool):
             raise ParameterTypeError(f"{what}[{label!r}]={factor!r} must be a number")
         if not 0 <= float(factor) < math.inf:
             raise ParameterError(f"{what}[{label!r}]={factor!r} must be finite and 0 or more")
+
+
+def _factors(
+    what: str, class_weight: object, classes: NDArray[Any], mass: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Factor of each class; `mass` is what its rows weigh without it."""
+    check_class_weight(class_weight, what)
+    if not isinstance(class_weight, Mapping):
+        factors = np.zeros(len(classes))
+        np.divide(mass.sum(), len(classes) * mass, out=factors, where=mass > 0)
+        return factors
+    labels = classes.tolist()
     unnamed = [label for label in labels if label not in class_weight]
     strange = [label for label in class_weight if label not in labels]
     # A fold of the data may lack a class, but a class without a name beside a name without a class is a slip, unless

@@ -23,6 +23,7 @@ _FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "sample_weight": ("weight",),
     "base_margin": ("init_score",),
     "callbacks": (),
+    "init_model": ("xgb_model", "input_model", "model_input", "model_in"),
 }
 # What to say beside the name here of a parameter whose number means something else elsewhere.
 _CONVERSIONS: Mapping[str, str] = {

@@ -83,6 +83,23 @@ _PROGRESS = Row(
     group="running",
     doc="Show a progress bar while fitting.",
 )
+IMPORTANCE = Row(
+    name="importance_type",
+    kind="str",
+    default="total_gain",
+    group="running",
+    choices={"gain": (), "total_gain": (), "split": ("weight",), "cover": (), "total_cover": ()},
+    doc="What feature_importances_ shares out: split (or weight) counts the splits on a column, total_gain and total_cover add "
+    "up their gain and cover, gain and cover are the means over those splits. LightGBM's gain is total_gain here.",
+)
+WARM_START = Row(
+    name="warm_start",
+    kind="bool",
+    default=False,
+    group="running",
+    doc="Whether a fitted estimator goes on from its trees when it is fitted again: n_estimators then counts old and new "
+    "rounds.",
+)
 _STOPPING = replace(
     _TABLE["early_stopping_rounds"],
     doc="Stop after this many rounds in which the last metric, or the first with first_metric_only, did not get better on the "
@@ -106,8 +123,10 @@ _SEED = replace(
 )
 _OWN = {
     row.name: row
-    for row in (ROUNDS, FRACTION, _CLASS_WEIGHT, _CATEGORICAL, _PROGRESS, _METRIC, _STOPPING, _SEED)
-}
+    for row in (
+        ROUNDS, FRACTION, _CLASS_WEIGHT, _CATEGORICAL, _PROGRESS, IMPORTANCE, WARM_START, _METRIC, _STOPPING, _SEED,
+    )
+}  # fmt: skip
 
 
 def _rows(names: str) -> dict[str, Row]:
@@ -127,13 +146,14 @@ _CLASSES = _rows("focal_gamma focal_alpha scale_pos_weight class_weight")
 _NUMBERS = _rows(
     "quantile_alpha expectile_alpha huber_delta fair_c poisson_max_delta_step tweedie_variance_power"
 )
-_START = _rows("base_score")
+_START = _rows("base_score leaf_estimation")
 _DATA = _rows(
     "max_bin bundle bundle_order max_conflict_rate absent categorical unseen max_cat_to_onehot max_cat_threshold "
     "min_data_per_group cat_smooth cat_l2"
 )
 _FITTING = _rows(
-    "eval_metric early_stopping_rounds min_delta first_metric_only validation_fraction random_state n_jobs progress"
+    "eval_metric early_stopping_rounds min_delta first_metric_only validation_fraction random_state n_jobs progress "
+    "importance_type warm_start"
 )
 
 # By estimator, in the order of the constructor. A row given later replaces one of its name.

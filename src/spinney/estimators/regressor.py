@@ -15,6 +15,7 @@ from sklearn.base import RegressorMixin
 from spinney import objectives
 from spinney.data import read_vector
 from spinney.estimators.base import GBMBase
+from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.estimators.objectives import needs_no_negatives, regression_objective
@@ -51,7 +52,9 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
         tags.target_tags.positive_only = needs_no_negatives(self.objective)
         return tags
 
-    def predict(self, X: object, *, base_margin: ArrayLike | None = None) -> NDArray[np.float64]:
+    def predict(
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
+    ) -> NDArray[np.float64]:
         """Predict the target.
 
         Parameters
@@ -60,15 +63,17 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
             The columns of `fit`, in the same order.
         base_margin : array of shape (rows,), optional
             Raw scores that the rows start from, in place of the base score.
+        rounds : int, optional
+            Use the first so many rounds, from 0 to `n_iter_`. Without it `n_estimators_`.
 
         Returns
         -------
         float64 array of shape (rows,)
         """
-        return self._link(self._raw_scores(X, base_margin))
+        return self._link(self._raw_scores(X, base_margin, rounds))
 
     def staged_predict(
-        self, X: object, *, base_margin: ArrayLike | None = None
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
         """Predict after each round, up to the rounds that `predict` uses. The parameters are those of `predict`.
 
@@ -76,13 +81,15 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
         ------
         float64 array of shape (rows,)
         """
-        for raw in self._staged_scores(X, base_margin):
+        for raw in self._staged_scores(X, base_margin, rounds):
             yield self._link(raw)
 
     def _link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return objectives.get(self.model_.params).link(raw)
 
-    def _learn_target(self, y: object, rows: int) -> tuple[NDArray[np.float64], Mapping[str, object]]:
+    def _learn_target(
+        self, y: object, rows: int, start: Start | None
+    ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         return self._read_target(y, rows), {"objective": regression_objective(self.objective)}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:

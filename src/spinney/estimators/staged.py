@@ -14,9 +14,9 @@ from spinney.tree import concatenate
 
 
 def staged_scores(
-    model: Model, X: object, n_jobs: int | None, base_margin: object = None
+    model: Model, X: object, n_jobs: int | None, base_margin: object = None, rounds: int | None = None
 ) -> Iterator[NDArray[np.float64]]:
-    """Raw scores after the first round, the second and so on, up to the rounds that `Model.predict_raw` uses.
+    """Raw scores after the first round, the second and so on, up to `rounds`, else to those that `Model.predict_raw` uses.
 
     Every round walks its own trees only, and needs no memory beyond the scores.
 
@@ -25,11 +25,12 @@ def staged_scores(
     float64 array
         A new one each round, shaped as `Model.predict_raw` gives it; the last one has its bits.
     """
+    last = model.rounds_to_use(rounds)
     table = model.read(X)
     outputs = model.outputs
     margin = read_margin(base_margin, table.rows, outputs)
     scores = model.base_score if margin is None else margin
-    for done in range(model.rounds if model.best_round is None else model.best_round):
+    for done in range(last):
         trees = [model.forest.tree(t) for t in range(done * outputs, (done + 1) * outputs)]
         scores = Predictor(concatenate(trees), model.absent).raw_scores(scores, table, outputs, n_jobs)
         yield scores[:, 0].copy() if outputs == 1 else scores.copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,13 +19,15 @@ ARRAYS = {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}
 SETS = {f"set_{name}": dtype for name, dtype in SET_DTYPES.items()}
 
 
-def dumps(ensemble: Ensemble) -> bytes:
+def dumps(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) -> bytes:
     """Bytes of the model file; the same model gives the same bytes.
 
     Parameters
     ----------
     ensemble : Ensemble
         The model's parts.
+    estimator : mapping, optional
+        What an estimator knows beside its model, in types that JSON knows.
 
     Returns
     -------
@@ -36,10 +39,15 @@ def dumps(ensemble: Ensemble) -> bytes:
     if ensemble.schema.categories is not None:
         for name in SET_DTYPES:
             arrays[f"set_{name}"] = np.ascontiguousarray(getattr(ensemble.forest.sets, name))
-    return container.write(arrays, header.encode(ensemble))
+    return container.write(arrays, header.encode(ensemble, estimator))
 
 
 def loads(data: bytes | bytearray | memoryview) -> Ensemble:
+    """Read the model of the bytes of a model file, trusting none of them; see `parts_of`."""
+    return parts_of(data)[0]
+
+
+def parts_of(data: bytes | bytearray | memoryview) -> tuple[Ensemble, dict[str, object] | None]:
     """Read the bytes of a model file, trusting none of them.
 
     Parameters
@@ -49,8 +57,10 @@ def loads(data: bytes | bytearray | memoryview) -> Ensemble:
 
     Returns
     -------
-    Ensemble
+    ensemble : Ensemble
         Its arrays cannot be written to.
+    estimator : dict or None
+        What the file knows of an estimator, not checked yet.
 
     Raises
     ------
@@ -59,7 +69,7 @@ def loads(data: bytes | bytearray | memoryview) -> Ensemble:
 
     Examples
     --------
-    >>> loads(b"")
+    >>> parts_of(b"")
     Traceback (most recent call last):
     ...
     spinney.errors.ModelFormatError: this is not a model file, or it is cut off: its size is 0 bytes
@@ -86,10 +96,12 @@ def loads(data: bytes | bytearray | memoryview) -> Ensemble:
         raise ModelFormatError(
             f"the header counts {facts.rounds} rounds but there are trees for {ensemble.rounds}"
         )
-    return ensemble
+    return ensemble, facts.estimator
 
 
-def save(ensemble: Ensemble, path: str | os.PathLike[str]) -> None:
+def save(
+    ensemble: Ensemble, path: str | os.PathLike[str], estimator: Mapping[str, object] | None = None
+) -> None:
     """Write a model file in one step: after a failure the old file is still there, whole.
 
     Parameters
@@ -98,11 +110,13 @@ def save(ensemble: Ensemble, path: str | os.PathLike[str]) -> None:
         The model's parts.
     path : str or path-like
         Where to write; its folder must exist.
+    estimator : mapping, optional
+        What an estimator knows beside its model, in types that JSON knows.
     """
-    atomic.write(_checked(path), dumps(ensemble))
+    atomic.write(_checked(path), dumps(ensemble, estimator))
 
 
-def load(path: str | os.PathLike[str]) -> Ensemble:
+def read(path: str | os.PathLike[str]) -> tuple[Ensemble, dict[str, object] | None]:
     """Read a model file, trusting nothing in it.
 
     Parameters
@@ -112,8 +126,10 @@ def load(path: str | os.PathLike[str]) -> Ensemble:
 
     Returns
     -------
-    Ensemble
+    ensemble : Ensemble
         Its arrays cannot be written to.
+    estimator : dict or None
+        What the file knows of an estimator, not checked yet.
 
     Raises
     ------
@@ -132,7 +148,7 @@ def load(path: str | os.PathLike[str]) -> Ensemble:
             # Refuses most strangers before they are read whole.
             container.header_length(file.read(container.PREFIX), size)
             file.seek(0)
-            return loads(file.read(size))
+            return parts_of(file.read(size))
         except ModelFormatError as error:
             raise ModelFormatError(f"cannot read the model {os.fspath(path)!r}: {error}") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from reprlib import repr as short_repr
 
@@ -12,7 +13,8 @@ from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
 from spinney.params import Config, found_places, parse, table
 
-FORMAT = 3  # the newest that can be read; a model is written in the oldest that can hold it
+FORMAT = 4  # the newest that can be read; a model is written in the oldest that can hold it
+WITH_ESTIMATOR = 4
 KEYS = frozenset(
     {"format", "version", "objective", "outputs", "columns", "names", "rounds", "best_round", "params"}
 )
@@ -30,24 +32,28 @@ class Header:
     rounds: int
     best_round: int | None
     params: Config
+    estimator: dict[str, object] | None  # what a file knows beside the model; not checked here
 
 
-def encode(ensemble: Ensemble) -> str:
+def encode(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) -> str:
     """Write the header of a model.
 
     Parameters
     ----------
     ensemble : Ensemble
         The model's parts.
+    estimator : mapping, optional
+        What an estimator knows beside its model, in types that JSON knows.
 
     Returns
     -------
     str
         JSON text; the same model gives the same text.
     """
-    return json.dumps(
-        describe(ensemble), sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False
-    )
+    told = describe(ensemble)
+    if estimator is not None:
+        told |= {"format": WITH_ESTIMATOR, "estimator": dict(estimator)}
+    return json.dumps(told, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def describe(ensemble: Ensemble) -> dict[str, object]:
@@ -86,13 +92,19 @@ def decode(text: str) -> Header:
     if not isinstance(found, dict):
         raise ModelFormatError("the model's header must be a JSON object")
     _check_format(found)
-    keys = KEYS | {"categories"} if found["format"] >= 2 else KEYS
+    has_estimator = found["format"] == WITH_ESTIMATOR
+    keys = (
+        KEYS | {"categories"}
+        if found["format"] in (2, 3) or (has_estimator and "categories" in found)
+        else KEYS
+    )
+    keys = keys | {"estimator"} if has_estimator else keys
     if found.keys() != keys:
         odd = min(found.keys() ^ keys)
         raise ModelFormatError(f"the model's header has too much or too little: {short_repr(odd)}")
     _word(found, "version")
     schema = Schema.from_json({key: found[key] for key in ("names", "columns", "categories") if key in found})
-    if schema.file_format != found["format"]:
+    if not has_estimator and schema.file_format != found["format"]:
         raise ModelFormatError(
             f"the model has format {found['format']}, but its columns are those of format {schema.file_format}"
         )
@@ -103,6 +115,7 @@ def decode(text: str) -> Header:
         rounds=_number(found, "rounds"),
         best_round=None if found["best_round"] is None else _number(found, "best_round"),
         params=_params(found["params"], schema),
+        estimator=_estimator(found["estimator"]) if has_estimator else None,
     )
 
 
@@ -137,6 +150,12 @@ def _number(found: dict[str, object], key: str) -> int:
     if type(number) is not int or number < 0:
         raise ModelFormatError(f"{key} must be a whole number of 0 or more, not {short_repr(number)}")
     return number
+
+
+def _estimator(given: object) -> dict[str, object]:
+    if not isinstance(given, dict):
+        raise ModelFormatError(f"estimator must be a JSON object, not {short_repr(given)}")
+    return given
 
 
 def _params(given: object, schema: Schema) -> Config:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -81,6 +82,11 @@ class Model:
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, None when the training table had none."""
         return self._parts.schema.names
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the training table: names and categories."""
+        return self._parts.schema
 
     @property
     def rounds(self) -> int:
@@ -166,7 +172,7 @@ class Model:
         float64 array
             (rows,) when there is one output, else (rows, outputs).
         """
-        trees = self._rounds_to_use(rounds) * self.outputs
+        trees = self.rounds_to_use(rounds) * self.outputs
         table = self.read(X)
         margin = read_margin(base_margin, table.rows, self.outputs)
         start = self.base_score if margin is None else margin
@@ -181,9 +187,10 @@ class Model:
         Returns
         -------
         int32 array of shape (rows, trees)
-            Node numbers, counted from the first node of each tree.
+            Node numbers, counted from the first node of each tree. The trees stand round by round, and within a round output
+            by output: that of round r (from 0) for output k is column r * outputs + k.
         """
-        trees = self._rounds_to_use(rounds) * self.outputs
+        trees = self.rounds_to_use(rounds) * self.outputs
         return self._predictor.leaf_indices(self.read(X), trees, n_jobs)
 
     def importance(self, kind: Kind = "gain", rounds: int | None = None) -> NDArray[np.float64]:
@@ -202,7 +209,7 @@ class Model:
         float64 array of shape (n_features,)
             0 for a column that no split uses.
         """
-        trees = self._rounds_to_use(rounds) * self.outputs
+        trees = self.rounds_to_use(rounds) * self.outputs
         return importance(self.forest.first(trees), self.n_features, kind)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -259,7 +266,8 @@ class Model:
     def _predictor(self) -> Predictor:
         return Predictor(self.forest, self.absent)
 
-    def _rounds_to_use(self, rounds: int | None) -> int:
+    def rounds_to_use(self, rounds: int | None = None) -> int:
+        """Rounds that a prediction uses: those asked for, else the best one, else all."""
         if rounds is None:
             return self.rounds if self.best_round is None else self.best_round
         number = checked_rounds(rounds)
@@ -271,7 +279,7 @@ class Model:
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model from a file that `Model.save` wrote.
+    """Read a model from a file that `Model.save` wrote, or the model alone from that of an estimator.
 
     Parameters
     ----------
@@ -301,4 +309,15 @@ def load(path: str | os.PathLike[str]) -> Model:
     ...     load(path) == model
     True
     """
-    return Model._of(file.load(path))
+    return load_with_part(path)[0]
+
+
+def load_with_part(path: str | os.PathLike[str]) -> tuple[Model, dict[str, object] | None]:
+    """Read a model and what its file knows of an estimator, None for a bare model; that part is not checked yet."""
+    parts, estimator = file.read(path)
+    return Model._of(parts), estimator
+
+
+def save_with_part(model: Model, path: str | os.PathLike[str], estimator: Mapping[str, object]) -> None:
+    """Write a model, and what an estimator knows beside it in types that JSON knows, to one file."""
+    file.save(model._parts, path, estimator)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,8 @@ from spinney import objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
-from spinney.growth.grower import most_threads
 from spinney.growth.leaf_values import LeafValues
-from spinney.jit.team import Team, most_for, threads_for
+from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome
 from spinney.model.model import Model
 from spinney.objectives.gradients import gradients_room
@@ -27,26 +26,14 @@ from spinney.params import Config, checked_rounds, parse, placed, resolve
 from spinney.sampling import Bag, GradientSampler, UniformSampler
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks
+from spinney.training.continuing import Past, past_of, so_far
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge, check_stopping, deciding, judged, judges_of
 from spinney.training.learners import AddTree, Setup
+from spinney.training.learning_rates import SMALLEST_RATE, schedule_of, too_small
 from spinney.training.own_objective import with_function
-from spinney.tree import Tree, concatenate
-
-# Of a learning rate: below it floats lose their digits, and 1 / rate may be infinite.
-SMALLEST_RATE = float(np.finfo(np.float64).tiny)
-# Values (rows × columns) from which a training is shared among threads. The fewer the columns, the more rows there are to
-# partition for the same number of values, so below SHARE_COLUMNS more values are asked for, in proportion; trees of SHARE_LEAVES
-# ask for a third. Time of 20 rounds of 31 and of 255 leaves on one thread / on two: 500 × 50 .86, 1.01; 1 000 × 50 1.21, 1.38;
-# 2 000 × 50 1.17, 1.54; 1 000 × 28 .84, .86; 2 000 × 28 .98, 1.51; 5 000 × 28 1.19, 1.73; 5 000 × 10 .85, 1.20; 10 000 × 10 .93,
-# 1.40; 20 000 × 10 1.14, 1.26; 20 000 × 4 .90, 1.26; 50 000 × 4 .87, 1.39; 100 000 × 4 1.17, 1.30.
-SHARE_VALUES = 50_000
-SHARE_COLUMNS = 50
-SHARE_LEAVES = 128
-# Where columns are sparse, rows decide: however few entries they have, each is partitioned and moved. 200 columns, of which
-# 5 %, 2 %, .5 % and .1 % is stored: 5 000 rows 1.04, 1.15, 1.06, .66; 10 000 1.07, 1.36, 1.25, .85; 20 000 1.23, 1.03, 1.09,
-# 1.17; 50 000 1.15, 1.49, 1.36, 1.46; 100 000 about 1.55 each.
-SHARE_SPARSE_ROWS = 20_000
+from spinney.training.sharing import threads_of
+from spinney.tree import Tree
 
 
 def train(
@@ -59,6 +46,7 @@ def train(
     metrics: Iterable[str | Callable[..., object]] | None = None,
     callbacks: Iterable[Callback] | None = None,
     progress: bool = False,
+    init_model: object = None,
 ) -> Model:
     """Train a gradient boosting model.
 
@@ -85,9 +73,13 @@ def train(
         (name, value, higher_is_better).
     callbacks : iterable of callables, optional
         Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of one
-        that has it is called when the training starts. A callback that is given twice is called once.
+        that has it is called when the training starts. A callback that is given twice is called once. A
+        `LearningRateSchedule` among them gives rounds learning rates of their own.
     progress : bool, default=False
         Show a progress bar.
+    init_model : Model, fitted estimator or path, optional
+        Go on from this model, or from that of a file: `rounds` more are added to those that it predicts with, and its base
+        score is kept. Objective and columns must be the same.
 
     Returns
     -------
@@ -107,6 +99,7 @@ def train(
     config = _config(params, dataset)
     rounds = checked_rounds(rounds)
     by_place = _by_place(config, dataset)
+    past = past_of(init_model, config, dataset.schema)
     judges = judges_of(config, metrics)
     watched = _check_valid(valid, dataset, judges)
     check_stopping(config, judges, watched)
@@ -114,8 +107,9 @@ def train(
     with ExitStack() as stack:
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
-        team = stack.enter_context(Team(_threads(config, dataset)))
-        return _Boosting(config, by_place, dataset, watched, judges, team, function).run(rounds, listeners)
+        team = stack.enter_context(Team(threads_of(config, dataset)))
+        boosting = _Boosting(config, by_place, dataset, watched, judges, team, function, past)
+        return boosting.run(rounds, listeners)
 
 
 @dataclass
@@ -139,8 +133,9 @@ class _Boosting:
         judges: list[Judge],
         team: Team,
         function: objectives.Function | None,
+        past: Past | None,
     ) -> None:
-        self._config, self._dataset, self._team = config, dataset, team
+        self._config, self._dataset, self._team, self._past = config, dataset, team, past
         self._objective = objectives.get(config, function)
         self._outputs = self._objective.outputs
         labels = dataset.labels()
@@ -149,7 +144,7 @@ class _Boosting:
             raise DataError(f"num_class = {self._outputs} is more than there are rows ({labels.rows})")
         labels, unit = _scaled_weights(labels, config)
         self._base_score = self._start(labels)
-        scores = _starting_scores(labels, self._base_score, "dataset")
+        scores = self._starting_scores(labels, dataset, "dataset")
         self._gradients = gradients_room(scores, unit)
         self._kept = self._gradients
         if config.leaf_values == "all" and config.sampling_method != "uniform":
@@ -167,13 +162,18 @@ class _Boosting:
     def run(self, rounds: int, callbacks: list[Callback]) -> Model:
         """Do the rounds and put the model together."""
         stopping: EarlyStopping | None = None
-        trees: list[Tree] = []
-        begin(callbacks, rounds)
-        for done in range(1, rounds + 1):
-            trees += self._one_round(done)
+        past = 0 if self._past is None else self._past.rounds
+        trees: list[Tree] = [] if self._past is None else [*self._past.trees]
+        parts = (trees, self._base_score, self._config, self._dataset.schema)
+        last = past + rounds
+        rates = schedule_of(callbacks)
+        begin(callbacks, last)
+        for done in range(past + 1, last + 1):
+            rate = self._config.learning_rate if rates is None else rates.rate(done - 1)
+            trees += self._one_round(done, rate)
             said = self._evaluate()
             evals = {name: {one.name: one.value for one in found} for name, found in said.items()}
-            info = RoundInfo(done, rounds, evals)
+            info = RoundInfo(done, last, evals, past, partial(so_far, done, *parts))
             answers = [callback(info) for callback in callbacks]
             stop = [isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers]
             if self._config.early_stopping_rounds is not None:
@@ -182,13 +182,10 @@ class _Boosting:
                 stop.append(stopping.update(done, decides.value))
             if any(stop):
                 break
-        best = stopping.best_round if stopping is not None and trees else None
-        config = self._config
-        return Model(
-            concatenate(trees), self._base_score, config.objective, config, self._dataset.schema, best
-        )
+        best = stopping.best_round if stopping is not None and rounds else None
+        return so_far(len(trees) // self._outputs, *parts, best)
 
-    def _one_round(self, done: int) -> list[Tree]:
+    def _one_round(self, done: int, rate: float) -> list[Tree]:
         self._fill()
         if self._kept is not self._gradients:
             self._kept.pairs[:], self._kept.largest[:] = self._gradients.pairs, self._gradients.largest
@@ -196,7 +193,7 @@ class _Boosting:
         self._draw(done, _seed(seed, 0))
         trees = []
         for output in range(self._outputs):
-            tree, by_leaf = self._learner.grow(output, _seed(seed, output + 1), self._config.learning_rate)
+            tree, by_leaf = self._learner.grow(output, _seed(seed, output + 1), rate)
             if not (np.isfinite(tree.gain).all() and np.isfinite(tree.cover).all()):
                 raise DataError(
                     "weight times the target is beyond what can be trained on; divide the weights, or the target"
@@ -204,7 +201,7 @@ class _Boosting:
             if not np.abs(tree.value).max() <= LARGEST_TARGET:
                 raise ParameterError(
                     f"training diverged in round {done}: the scores have grown beyond ±{LARGEST_TARGET:g}; "
-                    f"learning_rate = {self._config.learning_rate:g} is too large for this target"
+                    f"learning_rate = {rate:g} is too large for this target"
                 )
             trees.append(tree)
             self._learner.add(tree, by_leaf, output)
@@ -218,7 +215,7 @@ class _Boosting:
         config = self._config
         warming_up = config.goss_warm_up and done <= 1.0 / config.learning_rate
         if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
-            if self._eligible is not None and (config.subsample < 1 or done == 1):
+            if self._eligible is not None and (config.subsample < 1 or self._bag.count is None):
                 self._bag.count = self._uniform.draw(config.subsample, seed)
             return
         sampler = self._sampler
@@ -255,6 +252,8 @@ class _Boosting:
         return EarlyStopping(config.early_stopping_rounds, config.min_delta, higher_is_better)
 
     def _start(self, labels: Labels) -> NDArray[np.float64]:
+        if self._past is not None:
+            return self._past.base_score
         if self._config.base_score is not None:
             if abs(self._config.base_score) > LARGEST_TARGET:
                 raise ParameterError(
@@ -265,6 +264,13 @@ class _Boosting:
             return np.zeros(self._outputs)
         return self._objective.base_score(labels)
 
+    def _starting_scores(self, labels: Labels, data: Dataset, what: str) -> NDArray[np.float64]:
+        """Scores before the first tree of this training, outputs × rows."""
+        scores = _starting_scores(labels, self._base_score, what)
+        if self._past is not None:
+            self._past.add_to(scores, data, what, self._team)
+        return scores
+
     def _watch(self, name: str, data: Dataset) -> _Watched:
         what = f"valid[{name!r}]"
         labels = data.labels(what)
@@ -274,7 +280,7 @@ class _Boosting:
             self._objective.check_target(labels)
         except DataError as error:
             raise DataError(f"{what}: {error}") from None
-        scores = _starting_scores(labels, self._base_score, what)
+        scores = self._starting_scores(labels, data, what)
         return _Watched(labels, scores, self._learner.follow(data, scores, what))
 
 
@@ -283,10 +289,7 @@ def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
     config = params if isinstance(params, Config) else parse(params)
     if config.learning_rate < SMALLEST_RATE:
-        raise ParameterError(
-            f"learning_rate = {config.learning_rate:g} is too small: what a tree adds to the score would be lost; "
-            f"give {SMALLEST_RATE:.3g} or more, mostly .01 to .3"
-        )
+        raise ParameterError(too_small(config.learning_rate))
     told = DATA_PARAMS if isinstance(params, Config) else resolve(params)
     own = {name: getattr(dataset.params, name) for name in DATA_PARAMS}
     for name in DATA_PARAMS:
@@ -301,20 +304,6 @@ def _by_place(config: Config, dataset: Dataset) -> Config:
     """The parameters with columns by position instead of by name."""
     schema = dataset.schema
     return placed(config, schema.names, schema.columns, schema.categorical)
-
-
-def _threads(config: Config, dataset: Dataset) -> int:
-    """Threads that this training is worth."""
-    values, sparse = dataset.matrix.values, dataset.matrix.sparse.entries > 0
-    work = values * min(max(values // dataset.rows, 1), SHARE_COLUMNS)
-    if config.max_leaves >= SHARE_LEAVES and config.tree_method != "exact":
-        work *= 3
-    most = most_for(work, SHARE_VALUES * SHARE_COLUMNS)
-    if sparse:
-        most = max(most, most_for(dataset.rows, SHARE_SPARSE_ROWS))
-    if config.tree_method == "hist":
-        most = min(most, most_threads(dataset.matrix))
-    return threads_for(config.n_jobs, most)
 
 
 def _check_valid(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from spinney.errors import ParameterTypeError
+from spinney.errors import ParameterError, ParameterTypeError
+
+if TYPE_CHECKING:
+    from spinney.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -17,22 +21,50 @@ class RoundInfo:
     Attributes
     ----------
     round : int
-        Rounds done so far, from 1.
+        Rounds of the model so far, from 1.
     rounds : int
-        Rounds asked for.
+        Rounds that the model will have, those of `init_model` included.
     evals : mapping
         evals[data set][metric]: the values of this round.
+    start : int, default=0
+        Rounds of `init_model`, which the training goes on from.
+    make : callable, optional
+        Makes the model of the rounds so far.
     """
 
     round: int
     rounds: int
     evals: Mapping[str, Mapping[str, float]]
+    start: int = 0
+    make: Callable[[], Model] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the first round of its training."""
+        return self.round == self.start + 1
+
+    @cached_property
+    def model(self) -> Model:
+        """The model of the rounds so far, made when it is first asked for; later rounds do not change it.
+
+        It has no best round: its predictions use all of its rounds.
+        """
+        if self.make is None:
+            raise ParameterError(
+                "this RoundInfo knows no model: it was copied, or made outside of a training"
+            )
+        return self.make()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Copies and pickles go without the model."""
+        return {name: getattr(self, name) for name in ("round", "rounds", "evals", "start")} | {"make": None}
 
 
 Callback = Callable[[RoundInfo], object]
 """Called with a `RoundInfo` after each round; returning True ends the training.
 
-If it has a method `begin(rounds)`, that is called when a training starts, with the number of rounds asked for, 0 included.
+If it has a method `begin(rounds)`, that is called when a training starts, with the number of rounds that the model will have, 0
+included.
 """
 
 
@@ -95,7 +127,7 @@ class History:
 
     def __call__(self, info: RoundInfo) -> None:
         """Keep the values of a round."""
-        if info.round == 1:
+        if info.first:
             self.begin(info.rounds)  # a callback that calls this one may have no `begin`
         for name, values in info.evals.items():
             for metric, value in values.items():
@@ -146,7 +178,7 @@ class ProgressBar:
 
     def __call__(self, info: RoundInfo) -> None:
         """Move the bar by a round."""
-        if self._task is None or (info.round == 1 and self._moved):
+        if self._task is None or (info.first and self._moved):
             self.begin(info.rounds)  # a callback that calls this one may have no `begin`
         self._moved = True
         shown = "  ".join(

@@ -1,0 +1,183 @@
+"""Estimators in files: a model file with a part that says what the estimator knows beside its model. No pickle."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from reprlib import repr as short_repr
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney.errors import DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
+from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
+from spinney.estimators.parameters import ESTIMATORS
+from spinney.estimators.written import (
+    UnwritableError,
+    read_classes,
+    read_evals,
+    read_value,
+    write_classes,
+    write_evals,
+    write_value,
+)
+from spinney.model.model import Model, load_with_part, save_with_part
+from spinney.params.objectives import OWN
+
+if TYPE_CHECKING:
+    from spinney.estimators.gbm import GBMClassifier, GBMRegressor
+
+KEYS = frozenset({"class", "params", "left_out", "classes", "named", "evals"})
+
+
+def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a model file; see `GBMBase.save`."""
+    name = type(estimator).__name__
+    if type(estimator) is not _kinds().get(name):
+        raise DataTypeError(
+            f"a file holds estimators of the kinds {', '.join(ESTIMATORS)}, not {name}; save its `model_` instead"
+        )
+    model: Model = estimator.model_
+    estimator.check_parameters(model)
+    params, left_out = {}, []
+    for parameter, value in estimator.get_params(deep=False).items():
+        try:
+            params[parameter] = write_value(value)
+        except UnwritableError:
+            left_out.append(parameter)
+    names = getattr(estimator, "feature_names_in_", None)
+    classes = getattr(estimator, "classes_", None)
+    part = {
+        "class": name,
+        "params": params,
+        "left_out": left_out,
+        "classes": None if classes is None else write_classes(classes),
+        "named": names is not None and tuple(names) == model.feature_names,
+        "evals": write_evals(estimator.evals_result_),
+    }
+    save_with_part(model, path, part)
+    if left_out:
+        warnings.warn(
+            f"{name}.save left out {', '.join(left_out)}, which no file can hold; after spinney.load_estimator, set it again "
+            "with set_params",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor:
+    """Read a fitted estimator from a file that its `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. `spinney.load` reads its model alone.
+
+    Returns
+    -------
+    GBMClassifier or GBMRegressor
+        It predicts what the saved one did, in the same labels.
+
+    Raises
+    ------
+    ModelFormatError
+        The file is damaged, of a newer format, or not that of an estimator. Nothing in a file can do harm.
+    OSError
+        The file is missing, a folder, or cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import spinney as sp
+    >>> X = np.linspace(0, 1, 100).reshape(-1, 1)
+    >>> fitted = sp.GBMClassifier(n_estimators=5).fit(X, np.where(X[:, 0] < 0.5, "ash", "oak"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "trees.safetensors")
+    ...     fitted.save(path)
+    ...     sp.load_estimator(path).predict([[0.2], [0.8]]).tolist()
+    ['ash', 'oak']
+    """
+    found = read_estimator(path)
+    if isinstance(found, Model):
+        raise ModelFormatError(
+            f"{os.fspath(path)!r} holds a model without an estimator; read it with spinney.load"
+        )
+    estimator: GBMClassifier | GBMRegressor = found
+    return estimator
+
+
+def read_estimator(path: str | os.PathLike[str]) -> Any:
+    """The estimator of a file, or its `Model` where it holds no estimator."""
+    model, part = load_with_part(path)
+    if part is None:
+        return model
+    try:
+        return _restored(part, model)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"cannot read the estimator {os.fspath(path)!r}: {error}") from error
+
+
+def _kinds() -> dict[str, type[Any]]:
+    from spinney.estimators import gbm  # which imports what imports this module
+
+    return {name: getattr(gbm, name) for name in ESTIMATORS}
+
+
+def _restored(part: dict[str, object], model: Model) -> Any:
+    """A fitted estimator of what a file says, every field of it checked."""
+    if part.keys() != KEYS:
+        odd = min(part.keys() ^ KEYS)
+        raise ModelFormatError(f"the estimator's part has too much or too little: {short_repr(odd)}")
+    name = part["class"]
+    if not isinstance(name, str) or name not in ESTIMATORS:
+        raise ModelFormatError(f"the file's estimator is unknown: {short_repr(name)}")
+    estimator = _made(name, part["params"], part["left_out"], model)
+    _restore_classes(estimator, part["classes"], model)
+    named = part["named"]
+    if type(named) is not bool or (named and model.feature_names is None):
+        raise ModelFormatError(f"named must tell whether columns have names, not {short_repr(named)}")
+    estimator.n_features_in_ = model.n_features
+    if named:
+        estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+    estimator.evals_result_ = read_evals(part["evals"], model.rounds)
+    estimator.take_model(model)
+    return estimator
+
+
+def _made(name: str, params: object, left_out: object, model: Model) -> Any:
+    if not isinstance(params, dict) or not isinstance(left_out, list):
+        raise ModelFormatError("params must be a JSON object, and left_out a list of names")
+    for parameter in (*params, *left_out):
+        if not isinstance(parameter, str) or parameter not in ESTIMATORS[name]:
+            raise ModelFormatError(f"{name} has no parameter {short_repr(parameter)} in this spinney")
+    if len({*params, *left_out}) < len(params) + len(left_out):
+        raise ModelFormatError("a parameter is left out that is there, or left out twice")
+    try:
+        estimator = _kinds()[name](**{key: read_value(value) for key, value in params.items()})
+        estimator.check_parameters(model)
+        _check_categorical(estimator.categorical)
+    except (ParameterError, ParameterTypeError) as error:
+        raise ModelFormatError(f"the estimator has a wrong parameter: {error}") from error
+    return estimator
+
+
+def _check_categorical(found: object) -> None:
+    """Refuse what names no columns; which columns there are is seen when a table is fitted."""
+    listed = isinstance(found, list | tuple) and all(isinstance(one, str | int) for one in found)
+    if found != "auto" and not listed:
+        raise ParameterTypeError(f"categorical={short_repr(found)} must be 'auto' or a list of columns")
+
+
+def _restore_classes(estimator: Any, found: object, model: Model) -> None:
+    name = type(estimator).__name__
+    if name != "GBMClassifier":
+        if found is not None or model.outputs > 1 or model.objective not in (*REGRESSION, OWN):
+            raise ModelFormatError(f"a {name} has no classes")
+        return
+    classes = read_classes(found)
+    fitting = (1, 2) if model.outputs == 1 else (model.outputs,)
+    if model.objective not in (*CLASSIFICATION, OWN) or len(classes) not in fitting:
+        raise ModelFormatError(
+            f"{len(classes)} classes do not fit a model of {model.outputs} outputs and objective {model.objective!r}"
+        )
+    estimator.classes_, estimator.n_classes_ = classes, len(classes)

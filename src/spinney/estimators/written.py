@@ -1,0 +1,198 @@
+"""Parameters, labels and metrics as values that JSON can hold, and back. What is read back is not trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from reprlib import repr as short_repr
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import DataError, ModelFormatError
+
+# A text dtype may be wider than its longest label, but a file must not make labels take far more memory than it has bytes.
+WIDEST_SPARE = 64
+_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+           "float16", "float32", "float64", "object")  # fmt: skip
+_ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class UnwritableError(Exception):
+    """A value that no file can hold."""
+
+
+def write_value(value: object) -> object:
+    """A parameter as JSON holds it.
+
+    Raises
+    ------
+    UnwritableError
+        It is, or holds, something else than numbers, text, truth values and None.
+
+    Examples
+    --------
+    >>> write_value((1, None)), write_value({"oak": 2.0})
+    ({'tuple': [1, None]}, {'pairs': [['oak', 2.0]]})
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str) and _is_text(value):
+        return str(value)
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, tuple):
+        return {"tuple": [write_value(one) for one in value]}
+    if isinstance(value, list):
+        return [write_value(one) for one in value]
+    if isinstance(value, Mapping):
+        return {"pairs": [[write_value(key), write_value(one)] for key, one in value.items()]}
+    raise UnwritableError
+
+
+def read_value(found: object) -> object:
+    """What `write_value` wrote.
+
+    Examples
+    --------
+    >>> read_value({"pairs": [["oak", 2.0]]})
+    {'oak': 2.0}
+    """
+    if isinstance(found, list):
+        return [read_value(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    if found.keys() == {"tuple"} and isinstance(found["tuple"], list):
+        return tuple(read_value(one) for one in found["tuple"])
+    pairs = found.get("pairs")
+    if found.keys() != {"pairs"} or not isinstance(pairs, list):
+        raise ModelFormatError(f"a parameter is an object that stands for nothing: {short_repr(found)}")
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise ModelFormatError(f"a mapping must be a list of pairs, not {short_repr(pairs)}")
+    if any(isinstance(key, list | dict) for key, _ in pairs):
+        raise ModelFormatError("a mapping has a key that is neither text nor a number")
+    mapping = {key: read_value(value) for key, value in pairs}
+    if len(mapping) < len(pairs):
+        raise ModelFormatError("a mapping has a key twice")
+    return mapping
+
+
+def write_classes(classes: NDArray[Any]) -> dict[str, object]:
+    """Labels with their dtype.
+
+    Examples
+    --------
+    >>> write_classes(np.array([False, True]))
+    {'dtype': 'bool', 'values': [False, True]}
+    """
+    values = classes.tolist()
+    for label in values:
+        if isinstance(label, str) and not _is_text(label):
+            raise DataError(f"the label {label!r:.60} is no text that UTF-8 can hold; choose another one")
+    if classes.dtype.kind != "U":
+        return {
+            "dtype": classes.dtype.name,
+            "values": [str(one) if isinstance(one, str) else one for one in values],
+        }
+    width, longest = classes.dtype.itemsize // 4, max(map(len, values))
+    return {"dtype": f"U{width if width <= WIDEST_SPARE else longest}", "values": values}
+
+
+def read_classes(found: object) -> NDArray[Any]:
+    """What `write_classes` wrote: labels that are distinct, ascending and of one type.
+
+    Examples
+    --------
+    >>> read_classes({"dtype": "U3", "values": ["ash", "oak"]})
+    array(['ash', 'oak'], dtype='<U3')
+    """
+    if not isinstance(found, dict) or found.keys() != {"dtype", "values"}:
+        raise ModelFormatError(f"classes must have a dtype and values, not {short_repr(found)}")
+    dtype, values = found["dtype"], found["values"]
+    if not isinstance(values, list) or not values:
+        raise ModelFormatError(f"the values of classes must be a list of labels, not {short_repr(values)}")
+    kind = _dtype(dtype, values)
+    wanted = {"b": bool, "i": int, "u": int, "f": float}.get(kind.kind, str)
+    odd = next((one for one in values if type(one) is not wanted), None)
+    if odd is not None or None in values:
+        raise ModelFormatError(f"labels of dtype {kind} cannot hold {short_repr(odd)}")
+    if any(not one < other for one, other in pairwise(values)):
+        raise ModelFormatError("labels must be distinct, and stand in ascending order")
+    try:
+        with np.errstate(over="ignore"):
+            classes = np.array(values, kind)
+    except OverflowError as error:
+        raise ModelFormatError(f"a label does not fit dtype {kind}") from error
+    if classes.tolist() != values:
+        raise ModelFormatError(f"a label does not fit dtype {kind}")
+    return classes
+
+
+def _dtype(name: object, values: list[Any]) -> np.dtype[Any]:
+    if isinstance(name, str) and name in _DTYPES:
+        return np.dtype(name)
+    if (
+        isinstance(name, str)
+        and name[:1] == "U"
+        and len(name) < 12
+        and name[1:].isdecimal()
+        and name.isascii()
+    ):
+        longest = max((len(one) for one in values if isinstance(one, str)), default=0)
+        if max(longest, 1) <= int(name[1:]) <= max(longest, WIDEST_SPARE):
+            return np.dtype(f"U{int(name[1:])}")
+    raise ModelFormatError(f"classes cannot have the dtype {short_repr(name)}")
+
+
+def write_evals(evals: Mapping[str, Mapping[str, list[float]]]) -> dict[str, object]:
+    """Metrics of the rounds; numbers that are not finite are written as text."""
+    return {
+        name: {metric: [_write_number(value) for value in values] for metric, values in metrics.items()}
+        for name, metrics in evals.items()
+    }
+
+
+def read_evals(found: object, rounds: int) -> dict[str, dict[str, list[float]]]:
+    """What `write_evals` wrote of a model of so many rounds."""
+    if not isinstance(found, dict) or not all(isinstance(metrics, dict) for metrics in found.values()):
+        raise ModelFormatError(f"evals must map data sets to metrics, not {short_repr(found)}")
+    for metrics in found.values():
+        for values in metrics.values():
+            if not isinstance(values, list) or len(values) > rounds:
+                raise ModelFormatError(
+                    f"the values of a metric must be a list of at most {rounds} numbers, not {short_repr(values)}"
+                )
+    return {
+        name: {metric: [_read_number(value) for value in values] for metric, values in metrics.items()}
+        for name, metrics in found.items()
+    }
+
+
+def _write_number(value: float) -> float | str:
+    number = float(value)
+    return number if math.isfinite(number) else str(number)
+
+
+def _read_number(found: object) -> float:
+    if type(found) is float or type(found) is int:
+        return float(found)
+    if isinstance(found, str) and found in _ODD_NUMBERS:
+        return _ODD_NUMBERS[found]
+    raise ModelFormatError(f"a metric's value must be a number, not {short_repr(found)}")
+
+
+def _is_text(text: str) -> bool:
+    """Whether UTF-8 can hold a text; half of a surrogate pair it cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,156 @@
+"""Going on from a model: what it must have in common with a training, and where scores start then."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.dataset import Dataset
+from spinney.data import Schema
+from spinney.errors import DataError, ParameterError, ParameterTypeError
+from spinney.growth.replay import replay
+from spinney.jit.team import Team
+from spinney.model.model import Model, load
+from spinney.model.predict import Predictor
+from spinney.objectives.targets import LARGEST_TARGET
+from spinney.params import Config
+from spinney.tree import Tree, concatenate
+
+
+class Past:
+    """The rounds that a training goes on from: those that the model predicts with.
+
+    Parameters
+    ----------
+    model : Model
+        It must fit the training: see `check_past`.
+
+    Attributes
+    ----------
+    rounds : int
+        How many there are.
+    trees : list of Tree
+        Their trees, in the order they were grown.
+    base_score : float64[outputs]
+        Where the scores of a row begin.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.rounds = model.rounds_to_use()
+        forest = model.forest.first(self.rounds * model.outputs)
+        self.trees: list[Tree] = [forest.tree(t) for t in range(forest.trees)]
+        self.base_score = model.base_score
+        self._predictor = Predictor(forest, model.absent)
+
+    def add_to(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
+        """Add the trees to scores, outputs × rows, one after the other as a training does: the bits are the same.
+
+        Rows walk by their values or, where the table is gone but the trees were grown on the data set's cuts, by their bins.
+        """
+        if not self.trees:
+            return
+        if data.has_table:
+            table = data.table(what)
+            scores[:] = self._predictor.raw_scores(scores.T.copy(), table, len(self.trees), team.size).T
+        else:
+            self._replay(scores, data, what, team)
+        if not np.abs(scores).max() <= LARGEST_TARGET:
+            raise DataError(
+                f"init_model gives rows of {what} scores beyond ±{LARGEST_TARGET:g}, which cannot be trained on"
+            )
+
+    def _replay(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
+        try:
+            for t, tree in enumerate(self.trees):
+                replay(tree, t % len(scores), data.matrix, data.cuts, scores, team)
+        except DataError:
+            data.table(what)  # says that it is gone, and what to do
+            raise
+
+
+def past_of(init_model: object, config: Config, schema: Schema) -> Past | None:
+    """What a training with these parameters and columns goes on from; None stays None."""
+    model = model_of(init_model)
+    if model is None:
+        return None
+    check_past(model, config, schema)
+    return Past(model)
+
+
+def so_far(
+    rounds: int,
+    trees: list[Tree],
+    base_score: NDArray[np.float64],
+    config: Config,
+    schema: Schema,
+    best: int | None = None,
+) -> Model:
+    """The model of the first rounds of a training."""
+    forest = concatenate(trees[: rounds * len(base_score)])
+    return Model(forest, base_score, config.objective, config, schema, best)
+
+
+def model_of(init_model: object) -> Model | None:
+    """The model that `init_model` stands for: a model, a fitted estimator's, or that of a file; None stays None."""
+    if init_model is None or isinstance(init_model, Model):
+        return init_model
+    if isinstance(init_model, str | os.PathLike):
+        return load(init_model)
+    found = getattr(init_model, "model_", None)
+    if isinstance(found, Model):
+        return found
+    unfitted = " that is not fitted" if callable(getattr(init_model, "fit", None)) else ""
+    raise ParameterTypeError(
+        "init_model must be a Model, a fitted estimator or the path of a model file, "
+        f"not a {type(init_model).__name__}{unfitted}"
+    )
+
+
+def check_past(model: Model, config: Config, schema: Schema) -> None:
+    """Refuse a model that a training with these parameters and columns cannot go on from.
+
+    Raises
+    ------
+    ParameterError
+        A parameter differs that old and new trees must share.
+    DataError
+        The columns differ.
+    """
+    old = model.params
+    for name in ("objective", "num_class", "absent"):
+        if getattr(config, name) != getattr(old, name):
+            raise ParameterError(
+                f"{name}={getattr(config, name)!r} differs from init_model's {getattr(old, name)!r}; give the same"
+            )
+    if config.base_score is not None and (model.base_score != config.base_score).any():
+        shown = ", ".join(f"{score:g}" for score in model.base_score[:10])
+        raise ParameterError(
+            f"base_score={config.base_score:g} differs from that of init_model, {shown}, which is kept; leave it out"
+        )
+    check_columns(model.schema, schema)
+
+
+def check_columns(old: Schema, new: Schema) -> None:
+    """Refuse columns that are not those of a model, in the same order and with the same categories."""
+    if new.columns != old.columns:
+        raise DataError(f"init_model has {old.columns} columns, but the data set has {new.columns}")
+    if old.names is not None and new.names is not None and old.names != new.names:
+        at = next(at for at, pair in enumerate(zip(old.names, new.names, strict=True)) if len(set(pair)) > 1)
+        other = "in its order" if set(old.names) == set(new.names) else "of its names"
+        raise DataError(
+            f"column {at} of the data set is {new.names[at]!r}, but that of init_model is {old.names[at]!r}; give columns {other}"
+        )
+    nothing = (None,) * old.columns
+    for at, pair in enumerate(zip(old.categories or nothing, new.categories or nothing, strict=True)):
+        if pair[0] == pair[1]:
+            continue
+        title = f"column {at}" if old.names is None else f"column {old.names[at]!r}"
+        kinds = ["one of numbers" if one is None else "categorical" for one in pair]
+        if kinds[0] != kinds[1]:
+            raise DataError(f"{title} is {kinds[0]} in init_model, but {kinds[1]} in the data set")
+        raise DataError(
+            f"{title} has other categories than in init_model, or other numbers for them: make the Dataset with "
+            "schema=init_model.schema"
+        )
