@@ -116,6 +116,7 @@ def test_probabilities_of_three_classes_and_numbers_of_labels_reach_a_function(c
     train, other = classes
 
     def share(y_true, y_pred):
+        assert type(y_true) is np.ndarray
         return "share", float(y_pred[np.arange(len(y_true)), y_true].mean()), True
 
     model = sp.GBMClassifier(eval_metric=share, **FEW).fit(*train, eval_set=other)

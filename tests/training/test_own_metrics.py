@@ -50,7 +50,10 @@ def test_an_own_metric_gets_raw_scores_and_the_target():
     assert list(evals["test"]) == ["logloss", "keep"]
     for done, (scores, labels) in enumerate(seen, start=1):
         assert scores.tolist() == model.predict_raw(X[200:], rounds=done).tolist()
-        assert labels.tolist() == Y[200:].tolist()
+        assert labels.tolist() == labels.target.tolist() == Y[200:].tolist()
+        assert (labels.weight, labels.margin, labels.rows) == (None, None, 100)
+        assert isinstance(labels > 0.5, np.ndarray)
+        assert type(labels.target) is np.ndarray
 
 
 def test_scores_of_several_outputs_stand_by_row_and_output():
@@ -70,6 +73,7 @@ def test_scores_of_several_outputs_stand_by_row_and_output():
 @pytest.mark.parametrize(
     "function",
     [
+        lambda scores, labels: ("mass", labels.weight.sum(), True),
         lambda scores, labels, w: ("mass", w.sum(), True),
         lambda scores, labels, weight=None: ("mass", weight.sum(), True),
         lambda scores, labels, *, sample_weight: ("mass", sample_weight.sum(), True),
@@ -88,10 +92,14 @@ def test_rows_without_weights_have_none():
 def test_an_own_metric_cannot_change_the_training():
     def spoil(scores, labels):
         scores[:], labels[:] = 0.0, 0.0
+        labels.weight[:] = 0.0
         return "spoil", 0.0, False
 
-    model, evals = trained({"eval_metric": "none"}, valid={"own": TRAIN}, metrics=[spoil, "logloss"])
-    plain, others = trained(valid={"own": TRAIN})
+    data = sp.Dataset(X, Y, weight=WEIGHT)
+    model, evals = trained(
+        {"eval_metric": "none"}, valid={"own": data}, data=data, metrics=[spoil, "logloss"]
+    )
+    plain, others = trained(valid={"own": data}, data=data)
     assert model.predict(X).tolist() == plain.predict(X).tolist()
     assert evals["own"]["logloss"] == others["own"]["logloss"]
 

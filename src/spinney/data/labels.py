@@ -62,3 +62,42 @@ class Labels:
         """Target and weights as kernels take them."""
         weight = np.empty(0) if self.weight is None else self.weight
         return LabelArrays(self.rows, int(self.weight is not None), self.target, weight)
+
+    def for_functions(self) -> LabelVector:
+        """What functions of users get: a copy of the target that also tells the rest.
+
+        Examples
+        --------
+        >>> labels = Labels(np.array([1.0, 3.0]), weight=np.array([0.5, 2.0])).for_functions()
+        >>> (labels * 2).tolist(), labels.weight.tolist(), labels.margin
+        ([2.0, 6.0], [0.5, 2.0], None)
+        """
+        vector = self.target.copy().view(LabelVector)
+        vector.weight = None if self.weight is None else self.weight.copy()
+        vector.margin = None if self.margin is None else self.margin.copy()
+        return vector
+
+
+class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):
+    """The target, as an array. What is computed from it knows neither weights nor margins.
+
+    Attributes
+    ----------
+    weight : float64[rows], optional
+        Weights of the rows; None: every row weighs 1.
+    margin : float64[rows, outputs], optional
+        Scores that the rows start from.
+    """
+
+    weight: NDArray[np.float64] | None = None
+    margin: NDArray[np.float64] | None = None
+
+    @property
+    def target(self) -> NDArray[np.float64]:
+        """The target as a plain array."""
+        return self.view(np.ndarray)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self)

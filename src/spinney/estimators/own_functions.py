@@ -82,6 +82,7 @@ def _of_function(function: Callable[..., Any], config: Config, classes: NDArray[
     call, name = WithWeight("the metric", function), name_of(function)
 
     def metric(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Any) -> Given:
+        target = np.asarray(target)  # without what it knows beside the numbers
         truth = target if classes is None else target.astype(np.int64)
         found = call(truth, objectives.get(config).link(scores), weight)
         if isinstance(found, numbers.Real | np.ndarray):
@@ -98,6 +99,7 @@ def _of_scorer(scorer: Any, config: Config, classes: NDArray[Any] | None) -> Own
     name = sign + name_of(getattr(scorer, "_score_func", scorer))
 
     def metric(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Any) -> Given:
+        target = np.asarray(target)
         link = objectives.get(config).link
         fitted = _Numbers(link(scores)) if classes is None else _Classes(classes, scores, link(scores))
         truth = target if classes is None else classes[target.astype(np.int64)]

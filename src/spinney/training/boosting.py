@@ -69,8 +69,8 @@ def train(
         `first_metric_only`.
     metrics : iterable of callables or str, optional
         Metrics to compute after those of `eval_metric`. A function of your own is called with raw scores, (rows,) or
-        (rows, outputs), and target, `f(scores, labels)`, or with the weights too, `f(scores, labels, weight)`. It returns
-        (name, value, higher_is_better).
+        (rows, outputs), and labels, `f(scores, labels)`: the target as an array, which has the weights of the rows as `weight`
+        (None: all 1). It returns (name, value, higher_is_better).
     callbacks : iterable of callables, optional
         Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of one
         that has it is called when the training starts. A callback that is given twice is called once. A

@@ -108,8 +108,8 @@ class OwnMetric:
         """Call the function with copies of raw scores, target and weights."""
         raw = outcome.raw
         scores = raw[0].copy() if len(raw) == 1 else np.ascontiguousarray(raw.T)
-        weight = None if labels.weight is None else labels.weight.copy()
-        found = WithWeight("the metric", self.function)(scores, labels.target.copy(), weight)
+        given = labels.for_functions()
+        found = WithWeight("the metric", self.function)(scores, given, given.weight)
         return checked_judgement(name_of(self.function), found)
 
 
