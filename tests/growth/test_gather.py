@@ -11,7 +11,7 @@ from spinney.growth import gather
 from spinney.growth.kernels.gather import gather as gather_rows
 from spinney.growth.kernels.records import Control, Gathered, HistBag
 from spinney.jit import Member
-from spinney.training import boosting
+from spinney.training import sharing
 
 GOSS = {"sampling_method": "goss", "top_rate": 0.1, "other_rate": 0.1, "goss_warm_up": False}
 WAYS = {
@@ -75,12 +75,12 @@ def test_few_rows_stay_within_their_memory(monkeypatch, way, max_bin):
 
 @pytest.mark.parametrize("jobs", [1, 2, 3, 8])
 def test_any_number_of_threads_gathers_the_same(monkeypatch, jobs):
-    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
+    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
     X, y = table(20_011)
     data = sp.Dataset(X, y)
     params = GOSS | {"max_leaves": 63, "min_child_samples": 2}
     alone = sp.train(params | {"n_jobs": 1}, data, 3).forest
-    assert boosting._threads(sp.params.Config(n_jobs=jobs), data) == jobs
+    assert sharing.threads_of(sp.params.Config(n_jobs=jobs), data) == jobs
     gathered, plain = both(monkeypatch, params | {"n_jobs": jobs}, data, 3)
     assert gathered.equal(plain)
     assert gathered.equal(alone)

@@ -7,7 +7,7 @@ import scipy.sparse
 import problems
 import spinney as sp
 from spinney.growth.kernels.schedule import SHARE_ROWS
-from spinney.training import boosting
+from spinney.training import sharing
 
 PARAMS = {"max_leaves": 40, "min_child_samples": 20, "learning_rate": 0.3}
 
@@ -27,7 +27,7 @@ def with_many_levels(rows, levels, front, back):
 @pytest.mark.parametrize(("front", "back"), [(3, 0), (0, 3), (2, 5), (0, 0)])
 @pytest.mark.parametrize("rows", [700, 4 * SHARE_ROWS])
 def test_dead_columns_are_left_out_without_a_trace(monkeypatch, rows, front, back):
-    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
+    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
     X, y = with_many_levels(rows, 400, front, back)
     plain = sp.train(PARAMS | {"n_jobs": 1}, sp.Dataset(X.toarray(), y, bundle=False), 4).forest
     bundled, sparse = sp.Dataset(X, y), sp.Dataset(X, y, bundle=False)
@@ -44,7 +44,7 @@ def test_dead_columns_are_left_out_without_a_trace(monkeypatch, rows, front, bac
     ids=lambda more: next(iter(more)),
 )  # fmt: skip
 def test_rules_about_columns_hold_in_runs_too(monkeypatch, more):
-    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
+    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
     X, y = with_many_levels(3_000, 400, 3, 0)
     plain = sp.train(PARAMS | more | {"n_jobs": 1}, sp.Dataset(X.toarray(), y, bundle=False), 4).forest
     for n_jobs in (1, 2, 3):

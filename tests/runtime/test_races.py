@@ -11,14 +11,14 @@ from spinney.binning import dataset
 from spinney.jit import barrier
 from spinney.jit.library import runs_as_python
 from spinney.jit.team import Team
-from spinney.training import boosting
+from spinney.training import sharing
 
 
 @pytest.fixture(autouse=True)
 def share_all_work(monkeypatch):
     if runs_as_python():
         pytest.skip("plain Python runs on one thread")
-    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
+    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
     monkeypatch.setattr(dataset, "SHARE_VALUES", 0)
 
 

@@ -14,7 +14,7 @@ from spinney import metrics, objectives
 from spinney.data import Labels
 from spinney.jit.team import Team
 from spinney.params import parse
-from spinney.training import boosting
+from spinney.training import boosting, sharing
 from spinney.tree import Tree
 
 
@@ -204,7 +204,7 @@ def test_more_rounds_begin_with_the_same_trees():
     assert many.forest.first(6).equal(few.forest)
 
 
-@pytest.mark.parametrize(("rows", "threads"), [(boosting.SHARE_SPARSE_ROWS, 2), (2_000, 1)])
+@pytest.mark.parametrize(("rows", "threads"), [(sharing.SHARE_SPARSE_ROWS, 2), (2_000, 1)])
 def test_many_rows_are_worth_threads_however_few_entries_they_have(monkeypatch, rows, threads):
     sizes = []
 

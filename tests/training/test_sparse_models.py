@@ -11,12 +11,12 @@ import problems
 import spinney as sp
 from spinney.binning import dataset as dataset_module
 from spinney.binning import plan as plan_module
-from spinney.training import boosting
+from spinney.training import sharing
 
 
 @pytest.fixture(autouse=True)
 def share_all_work(monkeypatch):
-    monkeypatch.setattr(boosting, "SHARE_VALUES", 0)
+    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
     monkeypatch.setattr(dataset_module, "SHARE_VALUES", 0)
 
 
