@@ -80,3 +80,12 @@ def test_a_subclass_speaks_in_its_own_name():
         ParameterTypeError, match=r"^Mine has no parameter num_leaves=3: num_leaves is called max_leaves"
     ):
         Mine(num_leaves=3)
+
+
+def test_alpha_is_told_with_both_of_its_meanings():
+    with pytest.raises(
+        ParameterTypeError, match=r"alpha is called reg_alpha here; .* is quantile_alpha, .* huber_delta"
+    ):
+        sp.GBMRegressor(alpha=0.9)
+    with pytest.raises(ParameterTypeError, match=r"alpha is called reg_alpha here$"):
+        sp.GBMClassifier(alpha=0.9)

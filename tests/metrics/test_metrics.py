@@ -133,6 +133,15 @@ def test_tweedie_meets_its_neighbours(power, other):
     assert found == judged(other, scores, target)
 
 
+@pytest.mark.kernels
+def test_focal_loss_without_a_factor_weighs_both_classes_alike():
+    scores, target, _ = problem("two", 40, weighted=False)
+    config = type(CONFIG)(focal_gamma=0.0, focal_alpha=None)
+    with Team(1) as team:
+        found = metrics.get("focal", config)(Outcome(scores, "logistic", team), Labels(target))
+    assert found == pytest.approx(judged("logloss", scores, target), rel=1e-12)
+
+
 def test_small_errors_keep_their_digits_in_robust_losses():
     tiny = 1e-6
     assert judged("pseudo_huber", [tiny], [0.0]) == pytest.approx(tiny**2 / 2, rel=1e-10)

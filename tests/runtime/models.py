@@ -46,6 +46,16 @@ def every_kind():
     yield "columns first", (small, np.asfortranarray(X), y, rounds)
     yield "weights", ({"objective": "log_loss"} | small, X, labels, rounds, 255, weight)
     yield "softmax", ({"objective": "softmax", "num_class": 4} | small, X, classes, rounds)
+    targets = {
+        "tweedie": np.maximum(y, 0),
+        "focal": labels,
+        "fair": y,
+        "squared_log_error": np.exp(y),
+        "mape": y,
+    }
+    for loss, target in targets.items():
+        yield loss, ({"objective": loss} | small, X, target, rounds, 255, weight)
+    yield "one_vs_rest", ({"objective": "one_vs_rest", "num_class": 4} | small, X, classes, rounds)
     yield "many bins", ({"grow_policy": "depthwise", "max_depth": 5} | small, X, y, rounds, 2000)
     yield "drawn", ({"objective": "log_loss", "random_state": 7} | drawn | small, X, labels, rounds)
     yield "penalties", ({"reg_alpha": 0.5, "max_delta_step": 0.4, "gamma": 0.1} | small, X, y, rounds)

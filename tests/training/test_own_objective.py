@@ -41,6 +41,17 @@ def test_a_function_that_says_what_a_named_loss_says_grows_its_trees(data):
     np.testing.assert_allclose(own.predict(X), named.predict(X), rtol=1e-6)
 
 
+def test_labels_are_the_target_and_know_weights():
+    def by_attribute(scores, labels):
+        return (scores - labels.target) * labels.weight, labels.weight
+
+    def as_array(scores, labels):
+        return (scores - labels) * labels.weight, labels.weight
+
+    attribute, array = (sp.train(FEW, WEIGHTED, 3, objective=f) for f in (by_attribute, as_array))
+    assert attribute == array
+
+
 def test_a_function_may_stand_among_the_parameters_under_any_spelling():
     beside = sp.train(FEW, DATA, 3, objective=squared)
     assert sp.train({"objective": squared} | FEW, DATA, 3) == beside
@@ -52,7 +63,7 @@ def test_scores_of_several_outputs_are_rows_by_outputs():
     seen = []
 
     def loss(scores, labels):
-        seen.append((scores.shape, labels.rows, labels.weight, labels.margin))
+        seen.append((scores.shape, len(labels), labels.weight, labels.margin))
         return softmax(scores, labels)
 
     own = sp.train({"num_class": 3, "base_score": 0.0} | FEW, data, 5, objective=loss)
@@ -139,7 +150,7 @@ def test_named_metrics_judge_raw_scores_and_there_is_none_by_default():
 
 
 def test_early_stopping_of_a_function_needs_a_metric():
-    with pytest.raises(ParameterError, match="early_stopping_rounds needs a metric"):
+    with pytest.raises(ParameterError, match="needs a metric, but an objective of your own has none"):
         sp.train({"early_stopping_rounds": 2}, DATA, 3, objective=squared, valid={"train": DATA})
 
 

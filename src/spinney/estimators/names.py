@@ -84,6 +84,10 @@ def _stranger(estimator: str, accepted: Collection[str], name: str, value: objec
     known = _canonical().get(name)
     if known is not None and known in accepted:
         conversion = f"; {_CONVERSIONS[known]}" if known in _CONVERSIONS else ""
+        if name == "alpha" and "quantile_alpha" in accepted:
+            conversion = (
+                "; the level of objective='quantile' is quantile_alpha, the width of 'huber' huber_delta"
+            )
         return f"{said}: {name} is called {known} here{conversion}"
     for argument, others in _FIT_ARGUMENTS.items():
         if name == argument or name in others:

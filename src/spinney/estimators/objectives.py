@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Labels
+from spinney.data.labels import LabelVector
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import objective_row, table
 from spinney.params.objectives import OBJECTIVES, OWN
@@ -31,8 +31,10 @@ class PeersOrder:
 
     Examples
     --------
+    >>> from spinney.data import Labels
     >>> loss = PeersOrder(lambda y_true, y_pred: (y_pred - y_true, np.ones(2)))
-    >>> loss(np.zeros(2), Labels(np.array([1.0, 2.0]), np.array([1.0, 3.0])))[0].tolist()
+    >>> labels = Labels(np.array([1.0, 2.0]), np.array([1.0, 3.0])).for_functions()
+    >>> loss(np.zeros(2), labels)[0].tolist()
     [-1.0, -6.0]
     """
 
@@ -40,9 +42,9 @@ class PeersOrder:
         self._function = WithWeight("the objective", function)
         self.__name__ = name_of(function)
 
-    def __call__(self, scores: NDArray[np.float64], labels: Labels) -> object:
+    def __call__(self, scores: NDArray[np.float64], labels: LabelVector) -> object:
         """Call the function."""
-        weight = np.ones(labels.rows) if labels.weight is None else labels.weight
+        weight = np.ones(len(labels)) if labels.weight is None else labels.weight
         found = self._function(labels.target, scores, weight)
         if self._function.takes_weight or labels.weight is None:
             return found

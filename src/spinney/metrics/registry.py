@@ -72,6 +72,7 @@ def get(name: str, config: Config) -> Metric:
     True
     """
     row = metric_row(name)
+    # A parameter that is None reaches the formula as NaN.
     parameters = np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
 
     def compute(outcome: Outcome, labels: Labels) -> float:

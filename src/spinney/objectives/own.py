@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
+from spinney.data.labels import LabelVector
 from spinney.errors import OwnFunctionError, ParameterError
 from spinney.jit import Bound
 from spinney.jit.team import Team
@@ -19,7 +20,7 @@ from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.kernels.records import Gradients
 from spinney.params import Config, ObjectiveRow
 
-Function = Callable[[NDArray[np.float64], Labels], object]
+Function = Callable[[NDArray[np.float64], LabelVector], object]
 
 
 class Own(Objective):
@@ -51,15 +52,15 @@ class Own(Objective):
                 "objective='own' is what a model says whose loss was a function; to train one, give the function: objective=f"
             )
         name = repr(getattr(function, "__name__", type(function).__name__))
-        scores = _read_only(gradients.scores.reshape(self.outputs, labels.rows))
+        scores = gradients.scores.reshape(self.outputs, labels.rows).view()
+        scores.flags.writeable = False
         shown = scores[0] if self.outputs == 1 else scores.T
-        weight = None if labels.weight is None else _read_only(labels.weight * unit)
-        margin = None if labels.margin is None else _read_only(labels.margin)
-        labels = replace(labels, target=_read_only(labels.target), weight=weight, margin=margin)
+        weight = None if labels.weight is None else labels.weight * unit
+        given = _read_only(replace(labels, weight=weight).for_functions())
         largest = self.gradients(labels, gradients, team.size)
 
         def fill() -> None:
-            for part, (what, values) in enumerate(_pair(function(shown, labels), name)):
+            for part, (what, values) in enumerate(_pair(function(shown, given), name)):
                 checked = _checked(values, shown.shape, f"{what} of the objective {name}", unit, part == 1)
                 gradients.pairs.reshape(self.outputs, labels.rows, 2)[:, :, part] = checked.T
             team.run(largest)
@@ -102,11 +103,12 @@ def _checked(
     return array.reshape(len(array), -1)
 
 
-def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same memory, which functions cannot write to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _read_only(labels: LabelVector) -> LabelVector:
+    """Labels that a function cannot change: it gets the same ones each round."""
+    for array in (labels, labels.weight, labels.margin):
+        if array is not None:
+            array.flags.writeable = False
+    return labels
 
 
 def _place(wrong: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -178,7 +178,7 @@ _ROWS = (
     ),
     MetricRow(
         name="focal",
-        doc="-log p times (1 - p) ** focal_gamma of the row's class; times focal_alpha in the second class, else 1 - focal_alpha",
+        doc="-log p times (1 - p) ** focal_gamma of the row's class; where given, times focal_alpha or 1 - focal_alpha",
         fits=("two",),
         judges="score",
         parameters=("focal_gamma", "focal_alpha"),

@@ -12,6 +12,7 @@ from spinney.data import Labels
 from spinney.errors import DataError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.metrics import Judgement, Outcome
 from spinney.params import Config
+from spinney.params.objectives import OWN
 from spinney.params.validate import shown
 from spinney.training.own import OwnMetric
 
@@ -81,7 +82,8 @@ def check_stopping(config: Config, judges: list[Judge], watched: Mapping[str, ob
     if not watched:
         raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
     if not judges:
-        raise ParameterError("early_stopping_rounds needs a metric, but eval_metric='none'; name one")
+        why = "an objective of your own has none" if config.objective == OWN else "eval_metric='none'"
+        raise ParameterError(f"early_stopping_rounds needs a metric, but {why}; name one")
 
 
 def deciding(config: Config, name: str, judgements: list[Judgement], done: int) -> Judgement:

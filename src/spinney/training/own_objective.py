@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Labels
+from spinney.data.labels import LabelVector
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.objectives import Function
 from spinney.params import Config
@@ -31,7 +31,7 @@ class OwnObjective:
         self._function = function
         self.__name__ = name_of(function)
 
-    def __call__(self, scores: NDArray[np.float64], labels: Labels) -> object:
+    def __call__(self, scores: NDArray[np.float64], labels: LabelVector) -> object:
         """Call the function."""
         return call_own("the objective", self._function, scores, labels)
 
