@@ -10,8 +10,10 @@ import spinney as sp
 from spinney.growth.kernels import order, turns
 from spinney.growth.kernels.records import APART, FINISHED, IDLE, SPLIT, TAKEN, TOGETHER
 from spinney.growth.kernels.rules import Limits
-from spinney.growth.room import table_room
+from spinney.growth.room import found_room, table_room, tasks_room
+from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.jit.library import runs_as_python
+from spinney.params import Config
 
 several = pytest.mark.skipif(runs_as_python(), reason="plain Python runs on one thread")
 
@@ -126,11 +128,11 @@ def test_threads_work_apart_whichever_columns_a_node_may_be_split_by(more):
 ahead = []
 
 
-def node_table(children, gains, states):
-    """A table of a root and pairs of children (parent: number of its first child), all with few rows."""
+def node_table(children, gains, states, spare=0):
+    """A table of a root and pairs of children (parent: number of its first child), all with few rows; `spare` nodes follow."""
     count = 1 + 2 * len(children)
-    table = table_room(count, 50, 8)
-    nodes, state = table.nodes, table.state[0]
+    table = table_room(count + spare, 50, 8)
+    nodes, state = table.nodes[:count], table.state[0]
     nodes.order = -1
     nodes[0].order = 0
     nodes.count = np.arange(count)
@@ -164,6 +166,28 @@ def test_a_split_enters_the_tree_only_in_its_turn():
     assert turns.look_ahead(2, replace(table, most_ahead=1), limits_with(10)) == (-1, 0)
     nodes[3].count = 100
     assert turns.look_ahead(2, table, limits_with(10)) == (-1, 0)
+
+
+def test_a_batch_of_tasks_is_that_of_the_tasks_one_by_one():
+    config = Config(min_child_samples=1, min_child_weight=0.0, max_leaves=10)
+    rules = rules_of(config, 100, ColumnChoice(config, 3), 3, 1.0, False)
+    opened = []
+    for batches in ([(0, 2)], [(0, 1), (1, 2)]):
+        nodes, state, table = node_table({0: 1}, [9, 3, 5], [SPLIT, IDLE, IDLE], spare=4)
+        nodes.count, nodes.left_count, nodes.slot, state.open = [90, 50, 40], [50, 20, 10], -1, 1
+        tasks = tasks_room(2, 3)
+        turns.enter_splits(table, rules.limits)
+        for first, last in batches:
+            with np.errstate(over="ignore"):  # as plain Python: machines wrap around without a word
+                turns.open_tasks(first, last, False, 2, rules, tasks, table)
+        opened.append((tasks.tasks.tolist(), nodes.tolist(), state.tolist()))
+        assert tasks.tasks.node.tolist() == [2, 1]
+        assert tasks.tasks.child.tolist() == [3, 5]
+        tasks.tasks.search_small, tasks.tasks.search_large = 0, 0
+        turns.close_tasks(0, 2, False, 2, rules, tasks, found_room(2, 3, rules), table)
+        assert state.used == 7
+        assert table.nodes.order[:7].tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert opened[0] == opened[1]
 
 
 def test_threads_are_called_together_for_a_large_leaf_and_at_the_end():
