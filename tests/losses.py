@@ -107,8 +107,10 @@ def loss(name, score, y, **params):
 def hessian(name, score, y, curvature, **params):
     """What an objective takes as its hessian where the loss has some curvature, as the guide says."""
     e = score - y
-    if name in ("absolute_error", "quantile", "mape", "huber"):
+    if name in ("absolute_error", "quantile", "huber"):
         return np.ones_like(score)
+    if name == "mape":
+        return 1 / np.maximum(1, np.abs(y))
     if name == "pseudo_huber":
         s = np.sqrt(1 + (e / params["huber_delta"]) ** 2)
         return np.where(np.abs(e) <= params["huber_delta"], curvature, 0.5 / s)

@@ -88,6 +88,8 @@ def parameters(draw):
     if "num_class" in objective_row(objective).parameters:
         # With several scores of an objective of one's own no named metric fits.
         chosen["num_class"] = draw(st.integers(2, 1000)) if objective != "own" else draw(st.integers(0, 1))
+    if objective != "own":
+        chosen["leaf_estimation"] = draw(st.sampled_from(["newton", "line_search"]))
     for name in objective_row(objective).parameters:
         if name in SPECIAL:
             chosen[name] = draw(SPECIAL[name])
@@ -97,7 +99,9 @@ def parameters(draw):
 
 
 def test_the_strategies_cover_every_parameter():
-    assert set(NUMBERS) | set(SPECIAL) | {"objective", "num_class", "eval_metric"} == set(ROWS)
+    assert set(NUMBERS) | set(SPECIAL) | {"objective", "num_class", "eval_metric", "leaf_estimation"} == set(
+        ROWS
+    )
 
 
 @settings(deadline=None, max_examples=50)
