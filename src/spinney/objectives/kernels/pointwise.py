@@ -24,11 +24,12 @@ def frame(team: Member, labels: LabelArrays, count: i64, parameters: f64["count"
         block_largest(pairs, begin, end, gradients.largest, PAIR * b)
 
 
-def pointwise(name, gradient):
-    """The kernel `<name>_gradients` of a loss, and `<name>_line_search` for its leaf values.
+def pointwise(name, gradient, searched=True):
+    """The kernel `<name>_gradients` of a loss and, where leaf values may be searched for, `<name>_line_search`.
 
     `gradient(score, target, parameters)` gives g and h of one row. The parameters are those that the objective's row in
     `params` names, in its order.
     """
-    line_search(name, gradient)
+    if searched:
+        line_search(name, gradient)
     return framed(f"{name}_gradients", frame, gradient=gradient)
