@@ -142,6 +142,7 @@ METRICS = {
     "r2": lambda s, p, y, w: r2(y, p[0], w),
     "rmsle": lambda s, p, y, w: mean((np.log1p(np.maximum(p[0], -1 + 1e-6)) - np.log1p(y)) ** 2, w) ** 0.5,
     "msle": lambda s, p, y, w: mean((np.log1p(np.maximum(p[0], -1 + 1e-6)) - np.log1p(y)) ** 2, w),
+    "mape_floored": lambda s, p, y, w: mean(abs(p[0] - y) / np.maximum(abs(y), 1.0), w),
     "mape": lambda s, p, y, w: mean(abs(p[0] - y) / np.maximum(abs(y), np.finfo(float).eps), w),
     "huber": lambda s, p, y, w: mean(huber(p[0] - y), w),
     "pseudo_huber": lambda s, p, y, w: mean(DELTA**2 * (np.hypot(1, (p[0] - y) / DELTA) - 1), w),

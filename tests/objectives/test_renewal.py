@@ -99,6 +99,12 @@ def test_huge_and_tiny_weights_choose_the_heavy_rows():
     assert found[0, 0] == 4.0
 
 
+def test_whole_weights_share_out_ties_as_repeated_rows_do():
+    target, weight = np.array([1.0, 2.0, 3.0, 4.0]), np.array([3.0, 1.0, 1.0, 3.0])
+    found = steps_of(Config(objective="absolute_error"), np.zeros(4, int), np.zeros((1, 4)), target, weight)
+    assert found[0, 0] == np.median(np.repeat(target, weight.astype(int))) == 2.5
+
+
 def test_percentage_errors_weigh_rows_by_their_size():
     rng = np.random.default_rng(5)
     target = rng.lognormal(3.0, 1.0, 300)
@@ -118,6 +124,7 @@ POINTWISE = {
     "gamma": lambda rng, n: rng.gamma(2.0, size=n) + 0.1,
     "tweedie": lambda rng, n: rng.poisson(1.0, n) * rng.gamma(2.0, size=n) + 0.01,
     "log_loss": lambda rng, n: rng.integers(0, 2, n) * 1.0,
+    "focal": lambda rng, n: rng.integers(0, 2, n) * 1.0,
 }
 
 
@@ -144,6 +151,30 @@ def test_a_search_ends_where_the_sum_of_gradients_is_zero(name):
     expected = scipy.optimize.brentq(slope, -40.0, 40.0, xtol=1e-9)
     # Gradients are float32.
     assert found == pytest.approx(expected, abs=1e-5 * max(1.0, abs(expected)))
+
+
+FAR = {
+    "gamma": (np.full(50, 0.01), 0.0, np.log(0.01)),
+    "gamma, steep": (np.full(50, 1e-4), 0.0, np.log(1e-4)),
+    "poisson": (np.array([1.0, 3.0] * 20), -5.0, np.log(2.0) + 5.0),
+    "poisson, far below": (np.array([0.0, 0.0, 0.02]), 6.0, np.log(0.02 / 3) - 6.0),
+    "tweedie": (np.full(30, 1e-3), 2.0, np.log(1e-3) - 2.0),
+    "squared_log_error": (np.full(30, 6184.0), -0.9, 6184.9),
+    "log_loss": (np.array([1.0] + [0.0] * 99), 8.0, -np.log(99.0) - 8.0),
+    "huber": (np.full(9, 1e6), 0.0, 1e6),
+    "fair": (np.full(9, -1e6), 0.0, -1e6),
+    "expectile": (np.full(9, 1e-6), 0.0, 1e-6),
+}
+
+
+@pytest.mark.parametrize("case", FAR)
+@pytest.mark.parametrize("reg_lambda", [0.0, 1e-14])
+def test_a_search_finds_what_is_far_away(case, reg_lambda):
+    target, score, expected = FAR[case]
+    config = Config(objective=case.split(",")[0], leaf_estimation="line_search", reg_lambda=reg_lambda)
+    rows = len(target)
+    found = steps_of(config, np.zeros(rows, int), np.full((1, rows), score), target)[0, 0]
+    assert found == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["softmax", "one_vs_rest"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spinney as sp
-from spinney.errors import ParameterError
+from spinney.errors import DataError, ParameterError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 4))
@@ -133,3 +133,31 @@ def test_first_order_boosting_of_twelve_points_step_by_step():
 def test_a_function_as_objective_has_no_line_search():
     with pytest.raises(ParameterError, match="line_search"):
         trained({"objective": lambda scores, labels: (scores, scores), "leaf_estimation": "line_search"})
+
+
+@pytest.mark.parametrize("level", [0.1, 0.3, 0.7, 0.9])
+def test_scores_start_at_the_quantile_that_a_leaf_of_all_rows_would_have(level):
+    y = np.arange(1.0, 11.0)
+    params = {"objective": "quantile", "quantile_alpha": level, "min_child_samples": 20, "learning_rate": 1.0}
+    data = sp.Dataset(np.zeros((10, 1)), y)
+    start = sp.train(params, data, 0).base_score[0]
+    assert start == np.quantile(y, level, method="averaged_inverted_cdf")
+    assert sp.train(params | {"base_score": 0.0}, data, 1).predict(np.zeros((1, 1)))[0] == start
+
+
+def test_the_metric_of_percentage_errors_is_their_loss():
+    y = RNG.normal(size=600) + X[:, 0]
+    data = sp.Dataset(X, y)
+    history = sp.History()
+    sp.train({"objective": "mape"}, data, 30, valid={"train": data}, callbacks=[history])
+    found = history.evals["train"]["mape_floored"]
+    assert found[-1] < 0.9 * found[0]
+    assert found == sorted(found, reverse=True)
+
+
+def test_a_target_that_does_not_fit_the_loss_is_told_before_a_metric_that_does_not():
+    counts = np.abs(Y).round()
+    data = sp.Dataset(X, counts)
+    other = sp.Dataset(X, np.where(np.arange(600) == 7, -1.0, counts), reference=data)
+    with pytest.raises(DataError, match=r"valid\['other'\]: objective poisson"):
+        sp.train({"objective": "poisson"}, data, 3, valid={"other": other})

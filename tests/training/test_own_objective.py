@@ -224,3 +224,27 @@ def test_a_name_in_the_place_of_a_function_is_told_where_it_belongs():
 def test_the_name_of_an_own_objective_is_no_objective_to_train():
     with pytest.raises(ParameterError, match="to train one, give the function: objective=f"):
         sp.train({"objective": "own"}, DATA, 1)
+
+
+def test_hessians_that_ignore_huge_weights_are_told_of_them():
+    data = sp.Dataset(X, Y, weight=np.full(len(Y), 1e50))
+    with pytest.raises(OwnFunctionError, match=r"too small.*rows weigh up to about"):
+        sp.train(FEW, data, 3, objective=lambda scores, labels: (scores - labels, np.ones(len(labels))))
+
+
+def test_scores_that_a_function_keeps_do_not_change():
+    kept = []
+
+    def loss(scores, labels):
+        kept.append((scores, scores.sum()))
+        return squared(scores, labels)
+
+    sp.train(FEW, DATA, 3, objective=loss)
+    assert all(scores.sum() == total for scores, total in kept)
+    assert len({total for _, total in kept}) == 3
+
+
+@pytest.mark.parametrize("values", [ONES * 1j, np.ma.masked_array(ONES, ONES > 0)], ids=["complex", "masked"])
+def test_what_is_no_real_number_is_no_gradient(values):
+    with pytest.raises(OwnFunctionError, match=r"the gradients of .* must be numbers, not"):
+        sp.train(FEW, DATA, 3, objective=lambda scores, labels: (values, ONES))

@@ -14,6 +14,7 @@ LN2_LOW = 1.90821492927058770002e-10
 SHIFT = 6755399441055744.0  # 1.5 · 2**52: adding it rounds to an integer and leaves it in the low bits
 SHIFT_BITS = 4843621399236968448  # the bits of SHIFT
 BIAS = 1023
+MAGNITUDE = 9223372036854775807  # all bits but the sign
 LARGEST_EXP = 709.782712893384
 SMALLEST_EXP = -745.1332191019412
 
@@ -70,6 +71,19 @@ def exp(x):
     value = float("inf") if x > LARGEST_EXP else value
     value = 0.0 if x < SMALLEST_EXP else value
     return x if x != x else value
+
+
+@inline
+def order_key(value):
+    """A whole number in the order of float64 values; -0 has that of 0."""
+    bits = bits_of(value + 0.0)
+    return bits ^ ((bits >> 63) & MAGNITUDE)
+
+
+@inline
+def value_of_key(key):
+    """The value of a key."""
+    return from_bits(key ^ ((key >> 63) & MAGNITUDE))
 
 
 @inline

@@ -20,6 +20,9 @@ from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.kernels.records import Gradients
 from spinney.params import Config, ObjectiveRow
 
+# Below it float32 has no digits left.
+SMALLEST = 1e-37
+
 Function = Callable[[NDArray[np.float64], LabelVector], object]
 
 
@@ -52,14 +55,16 @@ class Own(Objective):
                 "objective='own' is what a model says whose loss was a function; to train one, give the function: objective=f"
             )
         name = repr(getattr(function, "__name__", type(function).__name__))
-        scores = gradients.scores.reshape(self.outputs, labels.rows).view()
-        scores.flags.writeable = False
-        shown = scores[0] if self.outputs == 1 else scores.T
+        scores = gradients.scores.reshape(self.outputs, labels.rows)
         weight = None if labels.weight is None else labels.weight * unit
         given = _read_only(replace(labels, weight=weight).for_functions())
         largest = self.gradients(labels, gradients, team.size)
 
         def fill() -> None:
+            shown = np.array(
+                scores[0] if self.outputs == 1 else scores.T
+            )  # a copy, which the function may keep
+            shown.flags.writeable = False
             for part, (what, values) in enumerate(_pair(function(shown, given), name)):
                 checked = _checked(values, shown.shape, f"{what} of the objective {name}", unit, part == 1)
                 gradients.pairs.reshape(self.outputs, labels.rows, 2)[:, :, part] = checked.T
@@ -81,20 +86,32 @@ def _checked(
     values: Any, shape: tuple[int, ...], what: str, unit: float, hessian: bool
 ) -> NDArray[np.float64]:
     """Values as (rows, outputs), divided by the unit of weights."""
+    given = np.asanyarray(values)
+    if given.dtype.kind not in "biufO" or np.ma.is_masked(given):
+        kind = "masked values" if np.ma.is_masked(given) else f"{given.dtype}"
+        raise OwnFunctionError(f"{what} must be numbers, not {kind}")
     try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
+        array = np.asarray(given, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise OwnFunctionError(f"{what} must be numbers: {error}") from error
     if array.shape != shape:
         raise OwnFunctionError(f"{what} have shape {array.shape}; it must be {shape}, that of the scores")
+    largest = np.abs(array).max()
     with np.errstate(over="ignore", under="ignore"):
         array = array / unit
+    weighed = (
+        ""
+        if unit == 1.0
+        else f", as rows weigh up to about {unit:g}; the function is to multiply by their weights"
+    )
     wrong = ~(np.abs(array) <= LARGEST)
     if wrong.any():
         place = _place(wrong)
         raise OwnFunctionError(
-            f"{what} hold {array[place] * unit:g} in row {place[0]}; they must be finite and within ±{LARGEST * unit:g}"
+            f"{what} hold {array[place] * unit:g} in row {place[0]}; they must be finite and within ±{LARGEST * unit:g}{weighed}"
         )
+    if hessian and np.abs(array).max() < SMALLEST < largest:
+        raise OwnFunctionError(f"{what} are too small, {largest:g} at most{weighed}")
     if hessian and array.min() < 0:
         place = _place(array < 0)
         raise OwnFunctionError(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +72,9 @@ def quantile(labels: Labels, level: float) -> float:
     order = np.argsort(labels.target, kind="stable")
     values, masses = labels.target[order], whole_weights(labels)[order]
     below = np.cumsum(masses)
-    wanted = Fraction(level) * int(below[-1])
-    at = int(np.searchsorted(below, -(-wanted.numerator // wanted.denominator)))
-    if int(below[at]) != wanted:
+    wanted = level * float(below[-1])  # as where leaves are renewed
+    at = int(np.searchsorted(below.astype(np.float64), wanted))
+    if float(below[at]) != wanted:
         return float(values[at])
     after = int(np.searchsorted(below, below[at], side="right"))  # the next row that weighs anything
     return float(values[at] * 0.5 + values[after] * 0.5)

@@ -99,6 +99,10 @@ _ROWS = (
         doc="mean absolute error as a share of the target's size",
     ),
     MetricRow(
+        name="mape_floored",
+        doc="the same with sizes below 1 taken for 1: the loss of objective mape, and what LightGBM calls mape",
+    ),
+    MetricRow(
         name="huber",
         doc="half the squared error up to huber_delta, linear beyond",
         parameters=("huber_delta",),
@@ -212,7 +216,15 @@ _ROWS = (
     ),
     MetricRow(
         name="mlogloss",
-        spellings=("multi_logloss", "multiclass_logloss", "log_loss", "multiclass", "softmax"),
+        spellings=(
+            "multi_logloss",
+            "multiclass_logloss",
+            "log_loss",
+            "multiclass",
+            "softmax",
+            "multiclassova",
+            "ova",
+        ),
         doc="-log of the probability of the row's class",
         fits=("many",),
         judges="score",

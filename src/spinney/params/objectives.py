@@ -44,6 +44,7 @@ _ROWS = (
         spellings=(
             "regression",
             "reg:squarederror",
+            "reg:linear",
             "l2",
             "mse",
             "regression_l2",
@@ -101,7 +102,7 @@ _ROWS = (
     ObjectiveRow(
         name="mape",
         spellings=("mean_absolute_percentage_error",),
-        metric="mape",
+        metric="mape_floored",
         start="quantile",
         leaf_values="quantile",
     ),

@@ -19,6 +19,7 @@ from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome
 from spinney.model.model import Model
+from spinney.objectives import Objective
 from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.targets import LARGEST_TARGET
@@ -101,14 +102,16 @@ def train(
     by_place = _by_place(config, dataset)
     past = past_of(init_model, config, dataset.schema)
     judges = judges_of(config, metrics)
-    watched = _check_valid(valid, dataset, judges)
+    loss = objectives.get(config, function)
+    loss.check_target(dataset.labels())
+    watched = _check_valid(valid, dataset, loss, judges)
     check_stopping(config, judges, watched)
     listeners = checked_callbacks(callbacks)
     with ExitStack() as stack:
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(threads_of(config, dataset)))
-        boosting = _Boosting(config, by_place, dataset, watched, judges, team, function, past)
+        boosting = _Boosting(config, by_place, dataset, watched, loss, judges, team, past)
         return boosting.run(rounds, listeners)
 
 
@@ -130,16 +133,15 @@ class _Boosting:
         by_place: Config,
         dataset: Dataset,
         valid: Mapping[str, Dataset],
+        loss: Objective,
         judges: list[Judge],
         team: Team,
-        function: objectives.Function | None,
         past: Past | None,
     ) -> None:
         self._config, self._dataset, self._team, self._past = config, dataset, team, past
-        self._objective = objectives.get(config, function)
+        self._objective = loss
         self._outputs = self._objective.outputs
         labels = dataset.labels()
-        self._objective.check_target(labels)
         if self._outputs > labels.rows:
             raise DataError(f"num_class = {self._outputs} is more than there are rows ({labels.rows})")
         labels, unit = _scaled_weights(labels, config)
@@ -276,10 +278,6 @@ class _Boosting:
         labels = data.labels(what)
         if data is self._dataset:
             return _Watched(labels, self._gradients.scores, None)
-        try:
-            self._objective.check_target(labels)
-        except DataError as error:
-            raise DataError(f"{what}: {error}") from None
         scores = self._starting_scores(labels, data, what)
         return _Watched(labels, scores, self._learner.follow(data, scores, what))
 
@@ -307,7 +305,7 @@ def _by_place(config: Config, dataset: Dataset) -> Config:
 
 
 def _check_valid(
-    valid: Mapping[str, Dataset] | None, dataset: Dataset, judges: list[Judge]
+    valid: Mapping[str, Dataset] | None, dataset: Dataset, loss: Objective, judges: list[Judge]
 ) -> dict[str, Dataset]:
     if valid is None:
         return {}
@@ -320,6 +318,7 @@ def _check_valid(
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
         labels = data.labels(f"valid[{name!r}]")
         try:
+            loss.check_target(labels)
             for judge in judges:
                 judge.check(labels)
         except DataError as error:

@@ -147,7 +147,10 @@ def checked_number(function: str, value: object) -> float:
         raise OwnFunctionError(
             f"the metric {function!r} must return a number as its value, not {shown(value)}"
         )
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise OwnFunctionError(f"the metric {function!r} gave a number that no float can hold") from error
     if math.isnan(number):
         raise OwnFunctionError(f"the metric {function!r} gave NaN; it must return a number")
     return number

@@ -6,7 +6,7 @@ of the same score stay in their order, so the result does not depend on the thre
 
 from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
 from spinney.jit.barrier import meet
-from spinney.jit.intrinsics import bits_of
+from spinney.jit.math import order_key
 
 BITS = 11
 DIGITS = 2048
@@ -14,7 +14,6 @@ PASSES = 6  # for all bits
 LEADING = 3  # the first pass for the leading bits
 LEADING_SHIFT = 33
 STEPS = 2  # a row, on the average, that putting rows right one by one may take
-MAGNITUDE = 9223372036854775807
 
 
 @record
@@ -28,13 +27,6 @@ class Sorted:
     counts: out(i64["DIGITS * threads"])
     places: out(i64["DIGITS * threads"])
     start: out(i64["1"])
-
-
-@inline
-def key_of(score):
-    """Integers that are ordered as scores are; -0 has that of 0."""
-    bits = bits_of(score + 0.0)
-    return bits ^ MAGNITUDE if bits < 0 else bits
 
 
 @inline
@@ -141,7 +133,7 @@ def sort_scores(team: Member, scores: f64["sorted.rows"], sorted: Sorted):
     """Keys of the scores in ascending order, and their rows."""
     rows = sorted.rows
     for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
-        sorted.keys[i] = key_of(scores[i])
+        sorted.keys[i] = order_key(scores[i])
         sorted.order[i] = i
     source = 0
     for turn in range(LEADING, PASSES):

@@ -1,8 +1,9 @@
 """The frame around line searches: for each leaf the constant that lowers the loss of its rows most.
 
-The derivative of the loss by that constant is a sum over the leaf's rows, which grows with the constant. It is summed as whole
-numbers, so that it does not depend on the order of the rows. From a Newton step on, steps are doubled until the derivative
-changes its sign; then the place where it is 0 is closed in by secants, the end that stays being weighed down (the Illinois way).
+The derivative of the loss by that constant is a sum over the leaf's rows. It is summed as whole numbers, so that it does not
+depend on the order of the rows. From a Newton step on, steps are doubled until the derivative changes its sign; then the place
+where it is 0 is closed in by secants, the end that stays being weighed down (the Illinois way). Where a secant has not halved
+what is left, the middle is tried next: a Newton step may lead far beyond, to where the loss is as steep as a cliff.
 """
 
 import numpy as np
@@ -14,11 +15,12 @@ from spinney.objectives.kernels.renewal import PREFETCHED, is_own, rows_of_leave
 
 SUM_LIMIT = 2.0e18  # below 2**61
 MOST_DOUBLINGS = 64
-MOST_SECANTS = 100
+MOST_TURNS = 200
 # The derivative counts as 0 at this share of what it was at first. Where it never changes its sign, as with rows of one class
 # alone, the first one ends the search.
-NEAR_ZERO = 1e-6
+NEAR_ZERO = 1e-8
 ZERO = 1e-11
+NARROW = 1e-13  # as a share of the step
 
 
 @record
@@ -112,14 +114,16 @@ def best_step(begin, end, gradient, parameters, search):
 @inline
 def closed_in(begin, end, near, near_slope, far, far_slope, side, gradient, parameters, search):
     """Where the slope is 0 between a step at which it is below and one at which it is above."""
-    enough = ZERO * max(-near_slope, far_slope)
+    enough = ZERO * min(-near_slope, far_slope)
     kept = 0
     step = far
-    for _ in range(MOST_SECANTS):
-        step = near - near_slope * ((far - near) / (far_slope - near_slope))
+    secant = True
+    for _ in range(MOST_TURNS):
+        width = far - near
+        step = near - near_slope * (width / (far_slope - near_slope)) if secant else 0.5 * near + 0.5 * far
         if not near < step < far:
             step = 0.5 * near + 0.5 * far
-        if not near < step < far:
+        if not near < step < far or width <= NARROW * far:
             break
         g = first_derivative(begin, end, side * step, gradient, parameters, search)
         slope = side * (g + search.reg_alpha * side) + search.reg_lambda * step
@@ -135,6 +139,7 @@ def closed_in(begin, end, near, near_slope, far, far_slope, side, gradient, para
             far_slope = slope
             near_slope *= 0.5 if kept < 0 else 1.0
             kept = -1
+        secant = not secant or far - near <= 0.5 * width
     return step
 
 

@@ -7,14 +7,14 @@ numbers in their order, weights are summed as whole numbers: the quantile does n
 import numpy as np
 
 from spinney.jit import Member, f64, i64, inline, kernel, out, record
-from spinney.jit.intrinsics import bits_of, from_bits, prefetch, tail
+from spinney.jit.intrinsics import prefetch, tail
+from spinney.jit.math import fine_scale, order_key, value_of_key
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.objectives.kernels.renewal import PREFETCHED, is_own, rows_of_leaves
 
-MAGNITUDE = 9223372036854775807  # all bits but the sign
 BUCKETS = 1024
 FEW = 32  # values that are sorted one by one
-LARGEST_MASS = 1073741824.0  # 2**30: the masses of 2**31 rows fit an int64
+NO_KEY = 9223372036854775807  # no value has it
 
 
 @record
@@ -28,19 +28,6 @@ class Selection:
 
 
 @inline
-def key_of(value):
-    """A whole number in the order of float64 values."""
-    bits = bits_of(value)
-    return bits ^ ((bits >> 63) & MAGNITUDE)
-
-
-@inline
-def value_of(key):
-    """The value of a key."""
-    return from_bits(key ^ ((key >> 63) & MAGNITUDE))
-
-
-@inline
 def take_residuals(begin, end, members, scores, pairs, target, selection):
     """Keys and masses of a leaf's rows: what is left of the target, and the weight. Gives the sum of the masses."""
     least = float("inf")
@@ -51,7 +38,7 @@ def take_residuals(begin, end, members, scores, pairs, target, selection):
         prefetch(pairs, 2 * ahead)
         prefetch(target, ahead)
         row = np.int64(members[i])
-        selection.keys[i] = key_of(target[row] - scores[row])
+        selection.keys[i] = order_key(target[row] - scores[row])
         h = float(pairs[2 * row + 1])
         least = min(least, h)
         most = max(most, h)
@@ -60,9 +47,11 @@ def take_residuals(begin, end, members, scores, pairs, target, selection):
             selection.masses[i] = 1
         return end - begin
     total = np.int64(0)
-    scale = LARGEST_MASS / most
+    # A power of two, so that whole weights stay what they are; up to 2**30, so that the masses of 2**31 rows fit an int64.
+    scale = fine_scale(most)
     for i in range(begin, end):
-        mass = np.int64(float(pairs[2 * np.int64(members[i]) + 1]) * scale)
+        h = float(pairs[2 * np.int64(members[i]) + 1])
+        mass = max(np.int64(h * scale), np.int64(1)) if h > 0.0 else np.int64(0)
         selection.masses[i] = mass
         total += mass
     return total
@@ -95,7 +84,7 @@ def sort_few(begin, end, keys, masses):
 @inline
 def keep_bucket(begin, end, bucket, first, shift, keys, masses):
     """Move the keys of a bucket to the front. Gives where they end, and the least key above the bucket."""
-    above = np.int64(MAGNITUDE)
+    above = np.int64(NO_KEY)
     to = begin
     for i in range(begin, end):
         key = keys[i]
@@ -114,7 +103,7 @@ def quantile(begin, end, wanted, selection, buckets):
     keys = selection.keys
     masses = selection.masses
     below = np.int64(0)
-    above = np.int64(MAGNITUDE)
+    above = np.int64(NO_KEY)
     while end - begin > FEW:
         low = keys[begin]
         high = low
@@ -142,10 +131,10 @@ def quantile(begin, end, wanted, selection, buckets):
     while at < end - 1 and float(below + masses[at]) < wanted:
         below += masses[at]
         at += 1
-    value = value_of(keys[at])
+    value = value_of_key(keys[at])
     after = keys[at + 1] if at + 1 < end else above
-    if float(below + masses[at]) == wanted and after != MAGNITUDE:
-        return 0.5 * value + 0.5 * value_of(after)
+    if float(below + masses[at]) == wanted and after != NO_KEY:
+        return 0.5 * value + 0.5 * value_of_key(after)
     return value
 
 

@@ -65,8 +65,8 @@ class ObjectiveFields:
     huber_delta: float = param(
         1.0,
         group="objective",
-        low=0,
-        low_open=True,
+        low=1e-30,
+        high=1e30,
         aliases=("huber_slope",),
         doc="Error up to which huber is quadratic, and about which pseudo_huber turns from quadratic to linear. The default is "
         "XGBoost's; LightGBM's, under the name alpha, is 0.9.",
@@ -74,8 +74,8 @@ class ObjectiveFields:
     fair_c: float = param(
         1.0,
         group="objective",
-        low=0,
-        low_open=True,
+        low=1e-30,
+        high=1e30,
         doc="Error about which objective fair turns from quadratic to nearly linear.",
     )
     poisson_max_delta_step: float = param(
