@@ -185,6 +185,11 @@ def test_functions_are_no_parameters(value):
         parse({"metrics": value})
 
 
+def test_metrics_may_stand_in_one_string_with_commas_between():
+    found = parse({"objective": "log_loss", "metric": "auc, binary_logloss,error"}).eval_metric
+    assert found == ("auc", "logloss", "error")
+
+
 def test_metrics_hold_only_strings():
     with pytest.raises(ParameterTypeError, match=r"must hold only str.*found 3"):
         parse({"eval_metric": ["rmse", 3]})

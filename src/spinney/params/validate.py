@@ -169,7 +169,9 @@ def _words(row: Row, value: object, said: Said) -> tuple[str, ...]:
     """Check a list of words; `reconciled` chooses what a word with two meanings stands for."""
     if value is None:
         return ()
-    words = [value] if isinstance(value, str) or callable(value) else value
+    words: Any = [value] if callable(value) else value
+    if isinstance(value, str):
+        words = [word.strip() for word in value.split(",")]  # as LightGBM has it: "auc,logloss"
     if not isinstance(words, Sequence) or isinstance(words, bytes | bytearray):
         raise ParameterTypeError(
             f"{said} must be a str or a sequence of str, not {_article(type(value).__name__)}"
