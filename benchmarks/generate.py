@@ -43,6 +43,30 @@ def make_classes(
     return table, target
 
 
+def make_numbers(rows: int, columns: int, *, part: int = TRAIN, seed: int = 7) -> tuple[Floats, Floats]:
+    """Return a table and a target of numbers, with noise of heavy tails: Student's, which has hardly a variance."""
+    table = np.empty((rows, columns), dtype=np.float32)
+    target = np.empty(rows, dtype=np.float32)
+    for start, block, rng in _blocks(table, part, seed):
+        noise = rng.standard_t(2.1, BLOCK)[: len(block)]
+        target[start : start + len(block)] = _signal(block, seed) + 0.5 * noise
+        _remove_values(block, rng)
+    return table, target
+
+
+def make_counts(rows: int, columns: int, *, part: int = TRAIN, seed: int = 7) -> tuple[Floats, Floats]:
+    """Return a table and a target of counts, whose logarithms have means that follow the signal."""
+    table = np.empty((rows, columns), dtype=np.float32)
+    target = np.empty(rows, dtype=np.float32)
+    for start, block, rng in _blocks(table, part, seed):
+        mean = np.exp(np.float32(0.4) * _signal(block, seed))
+        # A row's draw must not depend on how many rows there are: the count that a uniform number stands for.
+        chance = rng.random(BLOCK)[: len(block)]
+        target[start : start + len(block)] = _poisson_counts(mean.astype(np.float64), chance)
+        _remove_values(block, rng)
+    return table, target
+
+
 def make_sparse(
     rows: int, columns: int, entries: int, *, part: int = TRAIN, seed: int = 7
 ) -> tuple[Any, Floats]:
@@ -99,6 +123,20 @@ def _signal(block: Floats, seed: int) -> Floats:
         else:
             score += weight * np.abs(x - other) - weight
     return score
+
+
+def _poisson_counts(mean: npt.NDArray[np.float64], chance: npt.NDArray[np.float64]) -> Any:
+    """Return the least counts up to which a Poisson distribution holds the chance."""
+    counts, term = np.zeros(len(mean)), np.exp(-mean)
+    below = term.copy()
+    for count in range(1, 200):
+        more = chance > below
+        if not more.any():
+            break
+        counts += more
+        term = term * mean / count
+        below += term
+    return counts
 
 
 def _remove_values(block: Floats, rng: np.random.Generator) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.losses import LOSSES, log_losses
+
 Array = npt.NDArray[Any]
 
 
@@ -23,12 +25,7 @@ def auc(target: Array, score: Array) -> float:
 
 def log_loss(target: Array, probability: Array) -> float:
     """Return the mean negative log likelihood, of one column of probabilities or of one per class."""
-    tiny = 1e-15
-    if probability.ndim == 1:
-        chosen = np.where(target > 0, probability, 1.0 - probability)
-    else:
-        chosen = probability[np.arange(len(target)), target.astype(np.int64)]
-    return float(-np.mean(np.log(np.clip(chosen.astype(np.float64), tiny, 1.0))))
+    return float(np.mean(log_losses(target, probability.astype(np.float64))))
 
 
 def rmse(target: Array, prediction: Array) -> float:
@@ -50,11 +47,13 @@ class Judge:
         return loss <= self.tolerance
 
 
-def scores(objective: str, target: Array, prediction: Array) -> dict[str, float]:
+def scores(objective: str, target: Array, prediction: Array, weight: Array | None = None) -> dict[str, float]:
     """Return every quality number that fits the objective; the first one is the loss being minimised."""
     if objective == "squared_error":
         return {"rmse": rmse(target, prediction)}
-    if objective == "softmax":
-        accuracy = float(np.mean(prediction.argmax(axis=1) == target))
-        return {"log_loss": log_loss(target, prediction), "accuracy": accuracy}
-    return {"log_loss": log_loss(target, prediction), "auc": auc(target, prediction)}
+    found = {LOSSES[objective].measure: LOSSES[objective].mean(target, prediction, weight)}
+    if objective in ("log_loss", "focal"):
+        found["auc"] = auc(target, prediction)
+    if prediction.ndim == 2:
+        found["accuracy"] = float(np.mean(prediction.argmax(axis=1) == target))
+    return found

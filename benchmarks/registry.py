@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from benchmarks.bench import Run
 from benchmarks.cases import (
     accuracy,
+    areas,
     build,
     categories,
     costs,
@@ -12,7 +13,9 @@ from benchmarks.cases import (
     fits,
     flights,
     identical,
+    identical_losses,
     levels,
+    losses,
     memory,
     methods,
     methods_same,
@@ -51,6 +54,7 @@ LIST = (
     Case("train-long", "train 5 000 000 × 28, 255 leaves, 20 rounds", training.run, EVERY),
     Case("train-classes", "train 100 000 × 50, 10 classes, 31 leaves, 100 rounds", training.run, EVERY),
     Case("small-fit", "a warm fit of 1 000 × 10 through the estimator", fits.run_small, EVERY),
+    Case("losses", "train 500 000 × 28, 255 leaves, 100 rounds, four losses", losses.run_timed, LIGHTGBM),
     Case("dataset", "build the Dataset of 500 000 × 28", datasets.run, EVERY),
     Case("memory", "peak memory of train-long in its own process", memory.run, EVERY),
     Case("predict", "predict 500 000 rows, 100 trees of 255 leaves", prediction.run_many, EVERY),
@@ -65,6 +69,7 @@ LIST = (
     Case("build", "compile the kernels of every CPU level; size of the wheel", build.run, NOBODY),
     Case("levels", "the CPU levels against each other, work by work", levels.run, NOBODY),
     Case("identical", "model files of every train case for 1, 2, 3 and 8 threads", identical.run, NOBODY),
+    Case("identical-losses", "model files of every loss by threads", identical_losses.run, NOBODY),
     Case("scaling", "growth of training time when rows or columns double", scaling.run, LIGHTGBM),
     Case("flights", "one-hot flights: bundling, GOSS, peers", flights.run, ("lightgbm", "xgboost")),
     Case("flights-peers", "one-hot flights, peers alone", flights.run_peers, ("lightgbm", "xgboost")),
@@ -76,6 +81,13 @@ LIST = (
     Case("identical-sparse", "model files of one-hot flights", sparsity.run_identical, NOBODY),
     Case("sketch", "quantile sketches of 10 000 000 values", sketches.run, NOBODY),
     Case("accuracy", "held-out loss on real tables, five splits each", accuracy.run, LIGHTGBM),
+    Case(
+        "losses-real",
+        "held-out losses of every kind on real tables, five splits each",
+        losses.run_real,
+        ("lightgbm", "xgboost"),
+    ),
+    Case("auc", "areas under curves of 1 000 000 rows", areas.run, NOBODY),
     Case("exact", "exact, 100 000 × 28, depth 6, 100 rounds", methods.run_exact, XGBOOST),
     Case("approx", "approx, 500 000 × 28, depth 6, 20 rounds", methods.run_approx, XGBOOST),
     Case(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Settings:
     """The hyper-parameters that all libraries are given alike."""
 
-    objective: str = "log_loss"  # log_loss, softmax or squared_error
+    objective: str = "log_loss"  # a name of `losses.LOSSES`
     classes: int = 2
     rounds: int = 100
     learning_rate: float = 0.1

@@ -30,7 +30,8 @@ def run(bench: Bench, case: str) -> list[Row]:
             continue
         losses = {peer.name: _losses(bench, peer, table) for peer in bench.libraries()}
         ours = losses.get("spinney", [])
-        rows.extend(_row(case, table, peer, ours, losses[peer.name]) for peer in bench.peers)
+        for peer in bench.peers:
+            rows.append(compared(case, name, (peer.name, peer.note), ours, losses[peer.name]))
     return rows
 
 
@@ -59,19 +60,20 @@ def _losses(bench: Bench, peer: Peer, table: RealTable) -> Scores:
     return found
 
 
-def _row(case: str, table: RealTable, peer: Peer, ours: Scores, theirs: Scores) -> Row:
+def compared(case: str, measure: str, peer: tuple[str, str], ours: Scores, theirs: Scores) -> Row:
+    """Return the row of two lists of quality numbers, split by split; a peer has a name and perhaps a note."""
     names = list(theirs[0])
     loss = names[0]
     mean = {name: float(np.mean([split[name] for split in theirs])) for name in names}
     if not ours:
         alone = {name: (None, mean[name]) for name in names}
-        return Row(case=case, measure=table.name, peer=peer.name, theirs=mean[loss], unit=loss, quality=alone)
+        return Row(case=case, measure=measure, peer=peer[0], theirs=mean[loss], unit=loss, quality=alone)
     own = {name: float(np.mean([split[name] for split in ours])) for name in names}
     difference = paired([split[loss] for split in ours], [split[loss] for split in theirs])
     return Row(
         case=case,
-        measure=table.name,
-        peer=peer.name,
+        measure=measure,
+        peer=peer[0],
         ours=own[loss],
         theirs=mean[loss],
         unit=loss,
@@ -79,11 +81,12 @@ def _row(case: str, table: RealTable, peer: Peer, ours: Scores, theirs: Scores) 
         holds=difference.accepted,
         quality={name: (own[name], mean[name]) for name in names},
         facts={
+            "ours / theirs": float(np.mean([a[loss] / b[loss] for a, b in zip(ours, theirs, strict=True)])),
             "mean difference": difference.mean,
             "deviation": difference.deviation,
             "standard error": difference.error,
             "verdict": difference.verdict,
         },
         samples={"ours": [split[loss] for split in ours], "theirs": [split[loss] for split in theirs]},
-        note=peer.note,
+        note=peer[1],
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from benchmarks.bench import Action, Bench, Comparison, Contender
-from benchmarks.generate import TEST, TRAIN, Floats, make_binary, make_classes
+from benchmarks.generate import TEST, TRAIN, Floats, make_binary, make_classes, make_counts, make_numbers
 from benchmarks.quality import Judge, scores
 from benchmarks.rows import Row
 from benchmarks.settings import Options, Settings
@@ -40,7 +40,8 @@ class Plan:
         rows = self.rows if part == TRAIN else self.held_out
         if self.settings.objective == "softmax":
             return make_classes(rows, self.columns, self.settings.classes, part=part)
-        return make_binary(rows, self.columns, part=part)
+        make = {"log_loss": make_binary, "poisson": make_counts}.get(self.settings.objective, make_numbers)
+        return make(rows, self.columns, part=part)
 
 
 BIG = Settings(leaves=255)
@@ -64,7 +65,14 @@ PLANS = {
 
 def run(bench: Bench, case: str) -> list[Row]:
     """Measure one plan with every library."""
-    plan = PLANS[case].sized(bench.options)
+    comparison = measure(bench, case, PLANS[case].sized(bench.options))
+    whole = {name: target for name, target in OTHERS.items() if name == "sklearn"}
+    given = {"lightgbm": PLANS[case].lightgbm, **{n: t for n, t in OTHERS.items() if n not in whole}}
+    return [*comparison.rows("train", given), *comparison.rows("dataset + train", whole)]
+
+
+def measure(bench: Bench, case: str, plan: Plan) -> Comparison:
+    """Train with every library, and judge the models."""
     bench.say("making the table")
     table, held_out = plan.table(TRAIN), plan.table(TEST)
     qualities: dict[str, dict[str, float]] = {}
@@ -73,10 +81,7 @@ def run(bench: Bench, case: str) -> list[Row]:
         _warm(contender, plan, table)
     actions = {c.label: _action(c, plan, table, held_out, qualities) for c in bench.contenders()}
     samples = interleave(actions, bench.options.times(plan.repeats), bench.say)
-    comparison = Comparison(bench, case, samples, qualities, plan.judge)
-    whole = {name: target for name, target in OTHERS.items() if name == "sklearn"}
-    given = {"lightgbm": plan.lightgbm, **{n: t for n, t in OTHERS.items() if n not in whole}}
-    return [*comparison.rows("train", given), *comparison.rows("dataset + train", whole)]
+    return Comparison(bench, case, samples, qualities, plan.judge)
 
 
 def _warm(contender: Contender, plan: Plan, table: tuple[Floats, Floats]) -> None:

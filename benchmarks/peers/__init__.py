@@ -5,7 +5,7 @@ Enters: arrays and `Settings`. Leaves: models and predictions. A peer knows noth
 
 from collections.abc import Callable, Sequence
 
-from benchmarks.peers.base import Peer, PeerMissingError
+from benchmarks.peers.base import Peer, PeerMissingError, WeighingPeer
 from benchmarks.peers.cat import CatBoost
 from benchmarks.peers.chimera import ChimeraBoost
 from benchmarks.peers.lgbm import LightGBM
@@ -13,7 +13,7 @@ from benchmarks.peers.ours import Spinney
 from benchmarks.peers.sklearn_hist import ScikitLearn
 from benchmarks.peers.xgb import XGBoost
 
-__all__ = ["OURS", "PEERS", "Peer", "PeerMissingError", "load", "load_all"]
+__all__ = ["OURS", "PEERS", "Peer", "PeerMissingError", "WeighingPeer", "load", "load_all"]
 
 OURS: Callable[[], Peer] = Spinney
 PEERS: dict[str, Callable[[], Peer]] = {

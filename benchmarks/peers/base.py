@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from benchmarks.losses import LOSSES
 from benchmarks.settings import Settings
 
 Array = npt.NDArray[Any]
+MANY_CLASSES = ("softmax", "one_vs_rest")
 
 
 class PeerMissingError(Exception):
@@ -47,6 +49,37 @@ class Peer(ABC):
     @abstractmethod
     def fit(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
         """Fit a classifier in scikit-learn's style, as a user would."""
+
+
+class WeighingPeer(Peer):
+    """A library that takes a weight for each row, and a raw score that it starts from."""
+
+    @abstractmethod
+    def build(
+        self, X: Array, y: Array, settings: Settings, mode: str, weight: Array | None, margin: Array | None
+    ) -> Any:
+        """Bin the table, with weights and first scores where there are any."""
+
+    @abstractmethod
+    def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
+        """Predict, from first scores where there are any."""
+
+    def dataset(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+        return self.build(X, y, settings, mode, None, None)
+
+    def predict(self, model: Any, X: Array, settings: Settings) -> Array:
+        return self.predict_from(model, X, settings, None)
+
+    def has(self, objective: str) -> bool:
+        """Say whether the library has a loss."""
+        return self.name in LOSSES[objective].names
+
+    def loss(self, settings: Settings) -> dict[str, Any]:
+        """Return the parameters that ask for the loss of the settings."""
+        params = dict(LOSSES[settings.objective].names[self.name])
+        if settings.objective in MANY_CLASSES:
+            params["num_class"] = settings.classes
+        return params
 
 
 def positive(probability: Array, settings: Settings) -> Array:

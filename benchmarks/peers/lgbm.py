@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from benchmarks.peers.base import Array, Peer, library
+import numpy as np
+
+from benchmarks.losses import LOSSES
+from benchmarks.peers.base import Array, WeighingPeer, library
 from benchmarks.settings import Settings
 
-OBJECTIVES = {"log_loss": "binary", "softmax": "multiclass", "squared_error": "regression"}
 
-
-class LightGBM(Peer):
+class LightGBM(WeighingPeer):
     """The library most of the targets are about."""
 
     name = "lightgbm"
@@ -17,16 +18,23 @@ class LightGBM(Peer):
     def __init__(self) -> None:
         self._lightgbm = library("lightgbm")
 
-    def dataset(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+    def build(
+        self, X: Array, y: Array, settings: Settings, mode: str, weight: Array | None, margin: Array | None
+    ) -> Any:
         # A Dataset keeps the parameters it was constructed with, so each mode constructs its own.
-        return self._lightgbm.Dataset(X, y, params=self._params(settings, mode)).construct()
+        params = self._params(settings, mode)
+        return self._lightgbm.Dataset(X, y, weight=weight, init_score=margin, params=params).construct()
 
     def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
         return self._lightgbm.train(self._params(settings, mode), dataset, num_boost_round=settings.rounds)
 
-    def predict(self, model: Any, X: Array, settings: Settings) -> Array:
-        found: Array = model.predict(X, num_threads=settings.threads)
-        return found
+    def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
+        found: Array = model.predict(X, num_threads=settings.threads, raw_score=margin is not None)
+        if margin is None:
+            return found
+        # Its model knows nothing of the scores that it was trained from.
+        raw: Array = found + margin
+        return np.exp(raw) if LOSSES[settings.objective].is_log else raw
 
     def fit(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
         estimator = self._lightgbm.LGBMClassifier(
@@ -46,8 +54,8 @@ class LightGBM(Peer):
         return estimator.fit(X, y)
 
     def _params(self, settings: Settings, mode: str) -> dict[str, Any]:
-        params = {
-            "objective": OBJECTIVES[settings.objective],
+        return {
+            **self.loss(settings),
             "learning_rate": settings.learning_rate,
             "num_leaves": settings.leaves,
             "max_depth": -1,
@@ -60,9 +68,6 @@ class LightGBM(Peer):
             "verbosity": -1,
             _force(mode): True,
         }
-        if settings.objective == "softmax":
-            params["num_class"] = settings.classes
-        return params
 
 
 def _force(mode: str) -> str:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from benchmarks.peers.base import Array, Peer, library
+from benchmarks.peers.base import Array, WeighingPeer, library
 from benchmarks.settings import Settings
 
 
-class Spinney(Peer):
+class Spinney(WeighingPeer):
     """Our side of every ratio."""
 
     name = "spinney"
@@ -14,12 +14,16 @@ class Spinney(Peer):
     def __init__(self) -> None:
         self._spinney = library("spinney")
 
-    def dataset(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
-        return self._spinney.Dataset(X, y, max_bin=settings.bins, n_jobs=settings.threads)
+    def build(
+        self, X: Array, y: Array, settings: Settings, mode: str, weight: Array | None, margin: Array | None
+    ) -> Any:
+        return self._spinney.Dataset(
+            X, y, weight=weight, base_margin=margin, max_bin=settings.bins, n_jobs=settings.threads
+        )
 
     def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
         params = {
-            "objective": settings.objective,
+            **self.loss(settings),
             "learning_rate": settings.learning_rate,
             "tree_method": settings.method,
             "proposal": settings.proposal,
@@ -32,12 +36,10 @@ class Spinney(Peer):
             "n_jobs": settings.threads,
             "random_state": settings.seed,
         }
-        if settings.objective == "softmax":
-            params["num_class"] = settings.classes
         return self._spinney.train(params, dataset, rounds=settings.rounds)
 
-    def predict(self, model: Any, X: Array, settings: Settings) -> Array:
-        found: Array = model.predict(X, n_jobs=settings.threads)
+    def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
+        found: Array = model.predict(X, n_jobs=settings.threads, base_margin=margin)
         return found
 
     def fit(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from benchmarks.peers.base import Array, Peer, library
+from benchmarks.peers.base import Array, WeighingPeer, library
 from benchmarks.settings import Settings
 
-OBJECTIVES = {"log_loss": "binary:logistic", "softmax": "multi:softprob", "squared_error": "reg:squarederror"}
 
-
-class XGBoost(Peer):
+class XGBoost(WeighingPeer):
     """It has no minimum of rows in a leaf."""
 
     name = "xgboost"
@@ -17,22 +15,27 @@ class XGBoost(Peer):
     def __init__(self) -> None:
         self._xgboost = library("xgboost")
 
-    def dataset(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:
+    def build(
+        self, X: Array, y: Array, settings: Settings, mode: str, weight: Array | None, margin: Array | None
+    ) -> Any:
+        given = {"weight": weight, "base_margin": margin, "nthread": settings.threads}
         if settings.method != "hist":
             # It sorts, or chooses its bins, while it trains.
-            return self._xgboost.DMatrix(X, y, nthread=settings.threads)
-        return self._xgboost.QuantileDMatrix(X, y, max_bin=settings.bins, nthread=settings.threads)
+            return self._xgboost.DMatrix(X, y, **given)
+        return self._xgboost.QuantileDMatrix(X, y, max_bin=settings.bins, **given)
 
     def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
-        params = {**self._tree(settings), "nthread": settings.threads, "seed": settings.seed}
-        params["objective"] = OBJECTIVES[settings.objective]
-        if settings.objective == "softmax":
-            params["num_class"] = settings.classes
+        params = {
+            **self._tree(settings),
+            "nthread": settings.threads,
+            "seed": settings.seed,
+            **self.loss(settings),
+        }
         return self._xgboost.train(params, dataset, num_boost_round=settings.rounds)
 
-    def predict(self, model: Any, X: Array, settings: Settings) -> Array:
+    def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
         model.set_param({"nthread": settings.threads})
-        found: Array = model.inplace_predict(X)
+        found: Array = model.inplace_predict(X, base_margin=margin)
         return found
 
     def fit(self, X: Array, y: Array, settings: Settings, mode: str) -> Any:

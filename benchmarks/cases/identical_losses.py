@@ -1,0 +1,76 @@
+"""The promise of one model for any number of threads, loss by loss."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.bench import Bench
+from benchmarks.cases.identical import THREADS
+from benchmarks.generate import Floats, make_binary, make_classes, make_counts, make_numbers
+from benchmarks.rows import Row
+from benchmarks.verdict import Claim
+
+COLUMNS, CLASSES = 10, 4
+# Fewer than 50 000 values are not worth a second thread.
+ROWS, FEWEST_ROWS = 30_000, 5_000
+
+
+def run(bench: Bench, case: str) -> list[Row]:
+    """Compare the model files of every loss byte by byte."""
+    if bench.ours is None:
+        bench.say(f"{case} is skipped: it needs spinney")
+        return []
+    rows = []
+    for name, params, domain in ways():
+        bench.say(name)
+        table = made(domain, bench.options.size(ROWS, FEWEST_ROWS))
+        rounds = bench.options.size(20, 3)
+        digests = {f"n_jobs={threads}": _digest(params, table, rounds, threads) for threads in THREADS}
+        rows.append(
+            Row(
+                case=case, measure=name, peer="", target=Claim("same bytes"), holds=len(set(digests.values())) == 1,
+                facts={key: digest[:8] for key, digest in digests.items()},
+            )
+        )  # fmt: skip
+    return rows
+
+
+def ways() -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Return every loss, with both ways to find leaf values, and what its target must be."""
+    from spinney.params.choices import LEAF_ESTIMATIONS
+    from spinney.params.objectives import OBJECTIVES, OWN
+
+    for row in OBJECTIVES.values():
+        if row.name == OWN:
+            continue
+        params: dict[str, Any] = {"objective": row.name, "subsample": 0.7}
+        if row.domain == "classes":
+            params["num_class"] = CLASSES
+        for estimation in LEAF_ESTIMATIONS:
+            name = row.name if estimation == "newton" else f"{row.name}, {estimation}"
+            yield name, params | {"leaf_estimation": estimation}, row.domain
+
+
+def made(domain: str, rows: int) -> tuple[Floats, Floats]:
+    """Return a table whose target is of a domain."""
+    if domain == "classes":
+        return make_classes(rows, COLUMNS, CLASSES)
+    if domain == "shares":
+        return make_binary(rows, COLUMNS)
+    if domain == "numbers":
+        return make_numbers(rows, COLUMNS)
+    X, counts = make_counts(rows, COLUMNS)
+    return X, counts + np.float32(0.5) if domain == "above 0" else counts
+
+
+def _digest(params: dict[str, Any], table: tuple[Floats, Floats], rounds: int, threads: int) -> str:
+    """Return the digest of the model, the Dataset built with as many threads."""
+    import spinney as sp
+
+    X, y = table
+    weight = np.random.default_rng(3).random(len(y)) + 0.5
+    dataset = sp.Dataset(X, y, weight=weight, n_jobs=threads)
+    model = sp.train({**params, "n_jobs": threads}, dataset, rounds)
+    return hashlib.sha256(model.to_bytes()).hexdigest()
