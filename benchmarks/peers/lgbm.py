@@ -30,6 +30,9 @@ class LightGBM(WeighingPeer):
 
     def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
         found: Array = model.predict(X, num_threads=settings.threads, raw_score=margin is not None)
+        if settings.objective == "one_vs_rest":
+            # It leaves each class's probability as it is; they are judged as shares.
+            found /= found.sum(axis=1, keepdims=True)
         if margin is None:
             return found
         # Its model knows nothing of the scores that it was trained from.

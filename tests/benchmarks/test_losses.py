@@ -116,6 +116,14 @@ def test_every_library_starts_from_the_scores_that_it_is_given(name, policies):
     assert found.sum() == pytest.approx(policies.y.sum(), rel=1e-5)
 
 
+def test_probabilities_of_one_against_the_rest_are_shares_in_every_library():
+    X, y = generate.make_classes(500, 6, 3)
+    settings = Settings(objective="one_vs_rest", classes=3, rounds=3, threads=1)
+    for peer in (OURS(), PEERS["lightgbm"]()):
+        model = peer.train(peer.dataset(X, y, settings, peer.modes[0]), settings, peer.modes[0])
+        np.testing.assert_allclose(peer.predict(model, X, settings).sum(axis=1), 1.0)
+
+
 def test_a_task_without_exposures_starts_where_the_libraries_do():
     task = Task(np.zeros((4, 1), np.float32), np.ones(4))
     assert losses.first_scores(task, task) == (None, None)
