@@ -12,9 +12,9 @@ from benchmarks.generate import Floats, make_binary, make_classes, make_counts, 
 from benchmarks.rows import Row
 from benchmarks.verdict import Claim
 
-COLUMNS, CLASSES = 10, 4
-# Fewer than 50 000 values are not worth a second thread.
-ROWS, FEWEST_ROWS = 30_000, 5_000
+COLUMNS, CLASSES = 50, 4
+# Tables that are worth eight threads.
+ROWS, FEWEST_ROWS = 20_000, 3_000
 
 
 def run(bench: Bench, case: str) -> list[Row]:

@@ -4,16 +4,20 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+import spinney as sp
 from benchmarks import generate, quality
 from benchmarks.bench import Bench
 from benchmarks.cases import areas, identical_losses, losses
 from benchmarks.cases.accuracy import compared
+from benchmarks.cases.identical import THREADS
 from benchmarks.data import DataMissingError
 from benchmarks.losses import LOSSES
 from benchmarks.peers import OURS, PEERS, WeighingPeer
 from benchmarks.settings import Options, Settings
 from benchmarks.tasks import TASKS, Task
+from spinney.params import Config
 from spinney.params.objectives import OBJECTIVES
+from spinney.training.sharing import threads_of
 
 RNG = np.random.default_rng(0)
 NUMBERS, FOUND = RNG.normal(size=200) * 3, RNG.normal(size=200) * 3
@@ -206,6 +210,11 @@ def test_training_times_of_losses_have_the_held_out_loss_beside_them(monkeypatch
 def test_models_of_every_loss_are_compared_by_threads():
     named = {params["objective"] for _, params, _ in identical_losses.ways()}
     assert named == set(OBJECTIVES) - {"own"}
+
+
+def test_even_the_small_tables_of_the_comparison_by_threads_are_worth_them():
+    dataset = sp.Dataset(*identical_losses.made("numbers", identical_losses.FEWEST_ROWS))
+    assert threads_of(Config(n_jobs=max(THREADS)), dataset) == max(THREADS)
 
 
 def test_a_loss_whose_files_differ_is_told(monkeypatch):
