@@ -4,6 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 import spinney as sp
 from spinney.errors import DataError, ParameterError, ParameterTypeError
@@ -175,7 +178,7 @@ def test_warm_start_and_init_model_contradict_each_other(table, numbers):
 def test_a_warm_start_that_fails_keeps_the_trees(table, numbers):
     model = regressor(3, warm_start=True).fit(table, numbers)
     expected, names = model.predict(table), sorted(vars(model))
-    with pytest.raises(DataError, match="init_model has 4 columns"):
+    with pytest.raises(DataError, match="the fitted model has 4 columns"):
         model.set_params(n_estimators=5).fit(table[:, :2], numbers)
     assert sorted(vars(model)) == names
     np.testing.assert_array_equal(model.predict(table), expected)
@@ -186,6 +189,32 @@ def test_any_other_fit_that_fails_leaves_nothing_fitted(table, numbers):
     with pytest.raises(ParameterError):
         model.set_params(n_estimators=0).fit(table, numbers)
     assert not hasattr(model, "model_")
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    assert [name for name in vars(model) if name.endswith("_")] == []
+
+
+def test_a_warm_start_of_no_more_rounds_keeps_what_is_known(table, numbers):
+    given = {"eval_set": (table[100:], numbers[100:]), "eval_names": ["late"]}
+    model = regressor(40, learning_rate=0.9, early_stopping_rounds=3).fit(table[:100], numbers[:100], **given)
+    best, values = model.best_iteration_, model.evals_result_["late"]["rmse"]
+    assert best < model.n_iter_
+    model.set_params(warm_start=True, n_estimators=best).fit(table[:100], numbers[:100], **given)
+    assert (model.n_iter_, model.best_iteration_) == (best, best)
+    assert model.evals_result_ == {"late": {"rmse": values[:best]}}
+    assert model.best_score_ == {"late": {"rmse": min(values)}}
+
+
+def test_an_estimator_of_another_library_is_told_from_one_that_is_not_fitted(table, numbers):
+    other = DummyRegressor().fit(table, numbers)
+    with pytest.raises(ParameterTypeError, match="not a DummyRegressor, which is of another library"):
+        regressor(1).fit(table, numbers, init_model=other)
+
+    class Mine(sp.GBMRegressor):
+        pass
+
+    with pytest.raises(ParameterTypeError, match="not a Mine that is not fitted"):
+        regressor(1).fit(table, numbers, init_model=Mine())
 
 
 @pytest.mark.parametrize("value", ["yes", 1, None])

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import spinney as sp
-from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError
+from spinney.errors import DataError, DataTypeError, ModelFormatError
 from spinney.model import header
 
 LABELS = {
@@ -151,35 +151,24 @@ def test_a_class_of_the_users_own_is_not_saved(table, numbers, path):
         Mine(n_estimators=1).fit(table, numbers).save(path)
 
 
-def test_what_no_file_can_hold_is_left_out_with_a_warning(table, numbers, path):
-    model = sp.GBMRegressor(n_estimators=1, random_state=np.random.RandomState(3)).fit(table, numbers)
-    with pytest.warns(UserWarning, match="left out random_state, which no file can hold"):
-        model.save(path)
-    found = sp.load_estimator(path)
-    assert found.random_state is None
-    np.testing.assert_array_equal(found.predict(table), model.predict(table))
+def test_metrics_reach_back_to_the_best_round(table, numbers, path):
+    model = sp.GBMRegressor(n_estimators=30, learning_rate=0.9, early_stopping_rounds=3)
+    model.fit(table[:100], numbers[:100], eval_set=(table[100:], numbers[100:]))
+    assert model.best_iteration_ < model.n_iter_
+    model.save(path)
+    opened = Opened(path)
+    opened.text["estimator"]["evals"] = {"a": {"rmse": [1.0]}}
+    opened.close()
+    with pytest.raises(ModelFormatError, match="must be a list of 4 to"):
+        sp.load_estimator(path)
 
 
-def test_parameters_that_are_arrays_and_tuples_come_back(table, numbers, path):
-    model = sp.GBMRegressor(
-        n_estimators=1,
-        feature_weights=np.array([1.0, 2.0, 0.5, 1.0]),
-        interaction_constraints=((0, 1), (2, 3)),
-        categorical=np.zeros(4, bool),
-        eval_metric=["rmse", "mae"],
-    ).fit(table, numbers)
-    found = again(model, path)
-    assert found.feature_weights == [1.0, 2.0, 0.5, 1.0]
-    assert found.interaction_constraints == ((0, 1), (2, 3))
-    assert found.categorical == [False] * 4
-    assert found.eval_metric == ["rmse", "mae"]
-    assert found.fit(table, numbers).model_ == model.model_
-
-
-def test_parameters_that_are_wrong_are_not_saved(table, numbers, path):
-    model = sp.GBMRegressor(n_estimators=1).fit(table, numbers)
-    with pytest.raises(ParameterError, match="learning_rate"):
-        model.set_params(learning_rate=-1.0).save(path)
+def test_validation_data_and_metrics_keep_their_order_in_a_file(table, numbers, path):
+    model = sp.GBMRegressor(n_estimators=1, eval_metric=["rmse", "mae"])
+    data = (table, numbers)
+    found = again(model.fit(*data, eval_set=[data, data], eval_names=["seen", "new"]), path)
+    assert list(found.evals_result_) == list(found.best_score_) == ["seen", "new"]
+    assert list(found.best_score_["new"]) == ["rmse", "mae"]
 
 
 def test_a_label_that_is_no_text_is_not_saved(table, path):
@@ -288,8 +277,17 @@ ATTACKS = {
     "named is 1": (put("named", 1), "named must tell"),
     "evals are a list": (put("evals", []), "evals must map data sets to metrics"),
     "metrics are a list": (put("evals", {"a": []}), "evals must map data sets to metrics"),
-    "values are text": (put("evals", {"a": {"rmse": "1"}}), "must be a list of at most 4 numbers"),
-    "values too many": (put("evals", {"a": {"rmse": [1] * 5}}), "must be a list of at most 4 numbers"),
+    "values are text": (put("evals", {"a": {"rmse": "1"}}), "must be a list of 1 to 4 numbers"),
+    "values too many": (put("evals", {"a": {"rmse": [1] * 5}}), "must be a list of 1 to 4 numbers"),
+    "no values": (put("evals", {"a": {"rmse": []}}), "must be a list of 1 to 4 numbers"),
+    "values of other lengths": (
+        put("evals", {"a": {"rmse": [1, 2]}, "b": {"rmse": [1]}}),
+        "as many values as each other",
+    ),
+    "objective is a number": (put("params", "objective", 3), "wrong parameter: objective=3"),
+    "objective is a list": (put("params", "objective", ["x"]), "wrong parameter: objective="),
+    "giant objective": (put("params", "objective", "x" * 10**6), "wrong parameter: objective='xxx"),
+    "objective of numbers": (put("params", "objective", "huber"), "wrong parameter: objective='huber'"),
     "a value is text": (put("evals", {"a": {"rmse": ["evil"]}}), "must be a number, not 'evil'"),
     "a value is true": (put("evals", {"a": {"rmse": [True]}}), "must be a number, not True"),
 }

@@ -181,6 +181,22 @@ def test_a_class_that_stands_alone_is_predicted_with_a_function_too(table):
     assert alone.n_iter_ == 0
 
 
+def test_the_model_decides_whether_there_are_probabilities(table, two):
+    known = sp.GBMClassifier(**FEW).fit(table, two)
+    shares = known.predict_proba(table)
+    known.set_params(objective=logistic)
+    np.testing.assert_array_equal(known.predict_proba(table), shares)
+    own = sp.GBMClassifier(objective=logistic, **FEW).fit(table, two)
+    assert not hasattr(own.set_params(objective=None), "predict_proba")
+    assert not hasattr(sp.GBMClassifier(objective=logistic), "predict_proba")
+
+
+def test_what_is_no_objective_has_tags_all_the_same():
+    for odd in (np.array(["x", "y"]), ["poisson"], 3):
+        assert not sp.GBMRegressor(objective=odd).__sklearn_tags__().target_tags.positive_only
+        assert sp.GBMClassifier(objective=odd).__sklearn_tags__().classifier_tags.multi_class
+
+
 def failing(y_true, y_pred):
     raise KeyError("no such thing")
 

@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels, match_columns, read_margin, read_table, read_weight
-from spinney.errors import ParameterError, ParameterTypeError
-from spinney.estimators.continuing import Start, fitting, start_of
+from spinney.errors import ParameterError
+from spinney.estimators.checks import check_alone, fraction_of, rounds_of
+from spinney.estimators.continuing import Start, fitting, start_of, with_nothing_added
 from spinney.estimators.evaluation import (
     Evaluation,
     best_values,
@@ -28,16 +29,17 @@ from spinney.estimators.evaluation import (
     naming,
     single_evaluation,
 )
-from spinney.estimators.files import save_estimator
+from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.holdout import held_out
 from spinney.estimators.names import check_names
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import OwnMetric, has_functions, own_metrics
-from spinney.estimators.parameters import FRACTION, IMPORTANCE, ROUNDS
+from spinney.estimators.parameters import IMPORTANCE
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
 from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
+from spinney.params.objectives import OWN
 from spinney.params.validate import checked
 from spinney.training.boosting import train
 from spinney.training.callbacks import Callback, History, checked_callbacks
@@ -67,6 +69,8 @@ class GBMBase(BaseEstimator, ABC):
     n_iter_: int
     n_estimators_: int
     n_features_in_: int
+    # Parameters that the file lacks which it was loaded from: see `files.py`.
+    _left_out: tuple[str, ...] = ()
 
     def fit(
         self,
@@ -129,8 +133,9 @@ class GBMBase(BaseEstimator, ABC):
         estimator
             The estimator itself.
         """
+        refuse_left_out(self)
         with fitting(self):
-            start, rounds = start_of(self, init_model, self._checked_rounds())
+            start, rounds = start_of(self, init_model, rounds_of(self))
             self.__dict__.pop("model_", None)
             heard = checked_callbacks(callbacks)
             watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
@@ -140,8 +145,11 @@ class GBMBase(BaseEstimator, ABC):
             valid = dict(zip(names, valid.values(), strict=True))
             history = History()
             model = self._trained(config, dataset, rounds, valid, [history, *heard], start)
-        self.evals_result_ = history.evals
-        self.take_model(model)
+        evals = history.evals
+        if start is not None and rounds == 0:
+            model, evals = with_nothing_added(model, start.model, self.evals_result_)
+        self.evals_result_ = evals
+        self._take_model(model)
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -158,7 +166,7 @@ class GBMBase(BaseEstimator, ABC):
         check_is_fitted(self, "model_")
         save_estimator(self, path)
 
-    def take_model(self, model: Model) -> None:
+    def _take_model(self, model: Model) -> None:
         """Note a fitted model, and what follows from it."""
         self.model_ = model
         self.best_iteration_ = model.best_round
@@ -167,11 +175,11 @@ class GBMBase(BaseEstimator, ABC):
         # Metrics are known of the rounds that the latest fit added.
         self.best_score_ = best_values(self.evals_result_, self.n_iter_ - self.n_estimators_)
 
-    def check_parameters(self, model: Model) -> None:
+    def _check_parameters(self) -> None:
         """Check the parameters as `fit` does, as far as that needs no table."""
-        self._checked_rounds()
-        checked(FRACTION, self.validation_fraction)
-        self._config({name: getattr(model.params, name) for name in ("objective", "num_class")})
+        check_alone(self)
+        own = {"objective": OWN} if "objective" in self._left_out else {}
+        self._config({**self._told(), **own})
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of the constructor.
@@ -183,6 +191,8 @@ class GBMBase(BaseEstimator, ABC):
         """
         check_names(self, params)
         super().set_params(**params)
+        if self._left_out:
+            self._left_out = tuple(name for name in self._left_out if name not in params)
         return self
 
     def apply(self, X: object, *, rounds: int | None = None) -> NDArray[np.int32]:
@@ -225,6 +235,10 @@ class GBMBase(BaseEstimator, ABC):
         self, y: object, rows: int, start: Start | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         """The target of the training rows as numbers, and the parameters that follow from it."""
+
+    @abstractmethod
+    def _told(self) -> dict[str, object]:
+        """The parameters of training that `objective` stands for."""
 
     @abstractmethod
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
@@ -296,7 +310,7 @@ class GBMBase(BaseEstimator, ABC):
         schema = None if start is None else start.schema_for(columns, config)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
-        fraction = self._fraction(config, watched)
+        fraction = fraction_of(self, config, watched)
         margins = read_margin(margin, columns.rows, self._outputs())
         sample = Sample(columns, Labels(target, read_weight(weight, columns.rows), margins))
         held = None
@@ -352,29 +366,6 @@ class GBMBase(BaseEstimator, ABC):
         """Refuse validation rows that have no such metric, before they are binned."""
         for judge in judges_of(config, self._own_metrics(config)):
             judge.check(labels)
-
-    def _checked_rounds(self) -> int:
-        rounds: Any = checked(ROUNDS, self.n_estimators)
-        checked(IMPORTANCE, self.importance_type)
-        for name in ("progress", "warm_start"):
-            value = getattr(self, name)
-            if not isinstance(value, bool | np.bool_):
-                raise ParameterTypeError(f"{name}={value!r} must be True or False")
-        return int(rounds)
-
-    def _fraction(self, config: Config, watched: list[Evaluation]) -> float | None:
-        fraction: Any = checked(FRACTION, self.validation_fraction)
-        if fraction is not None and watched:
-            raise ParameterError(
-                f"validation_fraction={fraction} contradicts eval_set, or X_val and y_val: there are validation data "
-                "already, give only one"
-            )
-        if config.early_stopping_rounds is not None and fraction is None and not watched:
-            raise ParameterError(
-                f"early_stopping_rounds={config.early_stopping_rounds} needs validation data: give fit an eval_set, or "
-                "X_val and y_val, or set validation_fraction"
-            )
-        return None if fraction is None else float(fraction)
 
     def _raw_scores(
         self, X: object, base_margin: ArrayLike | None, rounds: int | None

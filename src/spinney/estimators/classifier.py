@@ -30,13 +30,12 @@ from spinney.estimators.labels import (
     weigh_validation,
 )
 from spinney.estimators.objectives import classification_objective, is_binary
-from spinney.model.model import Model
 from spinney.params.objectives import OWN
 
 
 def _has_probabilities(estimator: Any) -> bool:
     model = getattr(estimator, "model_", None)
-    if callable(estimator.objective) or (model is not None and model.objective == OWN):
+    if callable(estimator.objective) if model is None else model.objective == OWN:
         raise AttributeError(
             "predict_proba is not available where objective is a function: its scores have no known probabilities; use "
             "decision_function"
@@ -174,9 +173,8 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         """
         return self._staged_scores(X, base_margin, rounds)
 
-    def check_parameters(self, model: Model) -> None:
-        """Check the parameters as `fit` does, as far as that needs no table."""
-        super().check_parameters(model)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_class_weight(self.class_weight)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
@@ -200,10 +198,15 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         else:
             self.classes_, codes = start.classes, find_classes(y, rows, start.classes)
         self.n_classes_ = len(self.classes_)
-        objective = classification_objective(self.objective, self.n_classes_)
-        if self.n_classes_ <= 2:
-            return codes, {"objective": objective}
-        return codes, {"objective": objective, "num_class": self.n_classes_}
+        return codes, self._objective_for(self.n_classes_)
+
+    def _told(self) -> dict[str, object]:
+        # The objective may have been set for another fit.
+        return self._objective_for(min(self.n_classes_, 2) if is_binary(self.objective) else self.n_classes_)
+
+    def _objective_for(self, classes: int) -> dict[str, object]:
+        objective = classification_objective(self.objective, classes)
+        return {"objective": objective} if classes <= 2 else {"objective": objective, "num_class": classes}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         return find_classes(y, rows, self.classes_)

@@ -18,6 +18,8 @@ from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.continuing import check_past, model_of
 
+Evals = dict[str, dict[str, list[float]]]
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -29,15 +31,18 @@ class Start:
         Its trees come first.
     classes : ndarray, optional
         Labels of its classes; None where they are not known, or there are none.
+    what : str
+        What messages call it.
     """
 
     model: Model
     classes: NDArray[Any] | None
+    what: str = "init_model"
 
     def schema_for(self, table: Table, config: Config) -> Schema:
         """The columns to bin a table by; an error where the model, the parameters and the table do not fit."""
         old = self.model.schema
-        check_past(self.model, config, Schema(table.names, table.columns, old.categories))
+        check_past(self.model, config, Schema(table.names, table.columns, old.categories), self.what)
         return old if old.names is not None else replace(old, names=table.names)
 
 
@@ -49,7 +54,7 @@ def start_of(estimator: Any, init_model: object, rounds: int) -> tuple[Start | N
         raise ParameterError(
             "init_model contradicts warm_start=True: the estimator goes on from its own trees; give only one"
         )
-    start = Start(estimator.model_, getattr(estimator, "classes_", None))
+    start = Start(estimator.model_, getattr(estimator, "classes_", None), "the fitted model")
     done = start.model.rounds_to_use()
     if rounds < done:
         raise ParameterError(
@@ -73,6 +78,17 @@ def _given_start(estimator: object, init_model: object) -> Start:
     return Start(model, getattr(init_model, "classes_", None))
 
 
+def with_nothing_added(model: Model, old: Model, evals: Evals) -> tuple[Model, Evals]:
+    """A model that has the rounds of an old one and no more, with what is known of these: the best one, and metrics."""
+    same = Model(model.forest, model.base_score, model.objective, model.params, model.schema, old.best_round)
+    after = old.rounds - old.rounds_to_use()
+    known = {
+        name: {metric: values[: len(values) - after] for metric, values in found.items()}
+        for name, found in evals.items()
+    }
+    return same, known
+
+
 @contextmanager
 def fitting(estimator: Any) -> Iterator[None]:
     """A fit that fails must not leave the trees of an earlier one beside columns or classes of its own.
@@ -86,5 +102,7 @@ def fitting(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         if not (isinstance(estimator.warm_start, bool | np.bool_) and estimator.warm_start):
-            vars(estimator).pop("model_", None)
+            for name in before:
+                if name.endswith("_") and not name.startswith("_"):
+                    delattr(estimator, name)
         raise

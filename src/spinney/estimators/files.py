@@ -18,6 +18,7 @@ from spinney.estimators.written import (
     read_evals,
     read_value,
     write_classes,
+    write_columns,
     write_evals,
     write_value,
 )
@@ -38,11 +39,13 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
             f"a file holds estimators of the kinds {', '.join(ESTIMATORS)}, not {name}; save its `model_` instead"
         )
     model: Model = estimator.model_
-    estimator.check_parameters(model)
-    params, left_out = {}, []
+    estimator._check_parameters()
+    params, left_out = {}, list(estimator._left_out)
     for parameter, value in estimator.get_params(deep=False).items():
+        write = write_columns if parameter == "categorical" else write_value
         try:
-            params[parameter] = write_value(value)
+            if parameter not in left_out:
+                params[parameter] = write(value)
         except UnwritableError:
             left_out.append(parameter)
     names = getattr(estimator, "feature_names_in_", None)
@@ -59,7 +62,7 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
     if left_out:
         warnings.warn(
             f"{name}.save left out {', '.join(left_out)}, which no file can hold; after spinney.load_estimator, set it again "
-            "with set_params",
+            "with set_params before another fit",
             UserWarning,
             stacklevel=3,
         )
@@ -102,8 +105,32 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
         raise ModelFormatError(
             f"{os.fspath(path)!r} holds a model without an estimator; read it with spinney.load"
         )
+    if found._left_out:
+        warnings.warn(
+            f"{os.fspath(path)!r} was saved without {_listed(found._left_out)}, which no file can hold; predictions need none of "
+            f"it, but before another fit set it with {_setting(found._left_out)}",
+            UserWarning,
+            stacklevel=2,
+        )
     estimator: GBMClassifier | GBMRegressor = found
     return estimator
+
+
+def refuse_left_out(estimator: Any) -> None:
+    """Refuse to fit an estimator that lacks a parameter which its file could not hold: the default is another one."""
+    if estimator._left_out:
+        raise ParameterError(
+            f"{_listed(estimator._left_out)} of this {type(estimator).__name__} was left out when it was saved, because no file "
+            f"can hold it; set it with {_setting(estimator._left_out)}"
+        )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(names)
+
+
+def _setting(names: tuple[str, ...]) -> str:
+    return f"set_params({', '.join(f'{name}=...' for name in names)})"
 
 
 def read_estimator(path: str | os.PathLike[str]) -> Any:
@@ -131,20 +158,24 @@ def _restored(part: dict[str, object], model: Model) -> Any:
     name = part["class"]
     if not isinstance(name, str) or name not in ESTIMATORS:
         raise ModelFormatError(f"the file's estimator is unknown: {short_repr(name)}")
-    estimator = _made(name, part["params"], part["left_out"], model)
+    estimator = _made(name, part["params"], part["left_out"])
     _restore_classes(estimator, part["classes"], model)
+    try:
+        estimator._check_parameters()
+    except (ParameterError, ParameterTypeError) as error:
+        raise ModelFormatError(f"the estimator has a wrong parameter: {error}") from error
     named = part["named"]
     if type(named) is not bool or (named and model.feature_names is None):
         raise ModelFormatError(f"named must tell whether columns have names, not {short_repr(named)}")
     estimator.n_features_in_ = model.n_features
     if named:
         estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
-    estimator.evals_result_ = read_evals(part["evals"], model.rounds)
-    estimator.take_model(model)
+    estimator.evals_result_ = read_evals(part["evals"], model.rounds, model.rounds_to_use())
+    estimator._take_model(model)
     return estimator
 
 
-def _made(name: str, params: object, left_out: object, model: Model) -> Any:
+def _made(name: str, params: object, left_out: object) -> Any:
     if not isinstance(params, dict) or not isinstance(left_out, list):
         raise ModelFormatError("params must be a JSON object, and left_out a list of names")
     for parameter in (*params, *left_out):
@@ -152,20 +183,10 @@ def _made(name: str, params: object, left_out: object, model: Model) -> Any:
             raise ModelFormatError(f"{name} has no parameter {short_repr(parameter)} in this spinney")
     if len({*params, *left_out}) < len(params) + len(left_out):
         raise ModelFormatError("a parameter is left out that is there, or left out twice")
-    try:
-        estimator = _kinds()[name](**{key: read_value(value) for key, value in params.items()})
-        estimator.check_parameters(model)
-        _check_categorical(estimator.categorical)
-    except (ParameterError, ParameterTypeError) as error:
-        raise ModelFormatError(f"the estimator has a wrong parameter: {error}") from error
+    estimator = _kinds()[name](**{key: read_value(value) for key, value in params.items()})
+    if left_out:
+        estimator._left_out = tuple(left_out)
     return estimator
-
-
-def _check_categorical(found: object) -> None:
-    """Refuse what names no columns; which columns there are is seen when a table is fitted."""
-    listed = isinstance(found, list | tuple) and all(isinstance(one, str | int) for one in found)
-    if found != "auto" and not listed:
-        raise ParameterTypeError(f"categorical={short_repr(found)} must be 'auto' or a list of columns")
 
 
 def _restore_classes(estimator: Any, found: object, model: Model) -> None:

@@ -159,6 +159,8 @@ def check_class_weight(class_weight: object, what: str = "class_weight") -> None
             f"{what}={class_weight!r} must be 'balanced', None, or a dict of labels and weights"
         )
     for label, factor in class_weight.items():
+        if not isinstance(label, str | numbers.Real | np.bool_):
+            raise ParameterTypeError(f"{what} names {label!r}, which is no label: labels are text or numbers")
         if not isinstance(factor, numbers.Real) or isinstance(factor, bool):
             raise ParameterTypeError(f"{what}[{label!r}]={factor!r} must be a number")
         if not 0 <= float(factor) < math.inf:

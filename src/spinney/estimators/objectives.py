@@ -112,6 +112,8 @@ def is_binary(objective: object) -> bool:
 
 
 def _domain(objective: object) -> str:
+    if not isinstance(objective, str):
+        return ""
     named = [row for row in OBJECTIVES.values() if objective == row.name or objective in row.spellings]
     return named[0].domain if named else ""
 

@@ -90,7 +90,10 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
     def _learn_target(
         self, y: object, rows: int, start: Start | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
-        return self._read_target(y, rows), {"objective": regression_objective(self.objective)}
+        return self._read_target(y, rows), self._told()
+
+    def _told(self) -> dict[str, object]:
+        return {"objective": regression_objective(self.objective)}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         return read_vector(y, rows, "y", allow_none=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import numbers
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from reprlib import repr as short_repr
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.errors import DataError, ModelFormatError
+from spinney.errors import DataError, ModelFormatError, ParameterTypeError
 
 # A text dtype may be wider than its longest label, but a file must not make labels take far more memory than it has bytes.
 WIDEST_SPARE = 64
@@ -30,32 +31,101 @@ def write_value(value: object) -> object:
     Raises
     ------
     UnwritableError
-        It is, or holds, something else than numbers, text, truth values and None.
+        It is, or holds, something else than numbers, text, truth values and None, or a mapping has other keys.
 
     Examples
     --------
     >>> write_value((1, None)), write_value({"oak": 2.0})
     ({'tuple': [1, None]}, {'pairs': [['oak', 2.0]]})
     """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
+    value = plain(value)
+    if isinstance(value, tuple):
+        return {"tuple": [write_value(one) for one in value]}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        return [write_value(one) for one in value]
+    if isinstance(value, Set):
+        return [_write_one(one) for one in in_order(value)]
+    if isinstance(value, Mapping):
+        return {"pairs": [[_write_one(key), write_value(one)] for key, one in value.items()]}
+    return _write_one(value)
+
+
+def write_columns(categorical: object) -> object:
+    """What `categorical` says, as JSON holds it: "auto" or a list. Which columns there are is seen when a table is fitted.
+
+    Raises
+    ------
+    ParameterTypeError
+        It names no columns.
+    UnwritableError
+        It can be read once only.
+
+    Examples
+    --------
+    >>> write_columns({"town": 1, "zip": 2}), write_columns(range(2)), write_columns("auto")
+    (['town', 'zip'], [0, 1], 'auto')
+    """
+    found = plain(categorical)
+    if isinstance(found, str) and found == "auto":
+        return "auto"
+    if isinstance(found, Iterator):
+        raise UnwritableError
+    named = found if isinstance(found, Collection) and not isinstance(found, str | bytes) else [None]
+    columns = [plain(one) for one in (in_order(named) if isinstance(named, Set) else named)]
+    if not all(isinstance(one, str | int) for one in columns):
+        raise ParameterTypeError(f"categorical={short_repr(categorical)} must be 'auto' or a list of columns")
+    return [_write_one(one) for one in columns]
+
+
+def plain(value: object) -> object:
+    """Python's own form of NumPy's numbers and arrays, and of columns of frames.
+
+    Examples
+    --------
+    >>> plain(np.array([1, 2])), plain(range(2)), plain(None)
+    ([1, 2], range(0, 2), None)
+    """
+    for name in ("tolist", "to_list", "to_pylist"):
+        read = getattr(value, name, None)
+        if callable(read):
+            return read()
+    return value
+
+
+def in_order(values: Set[Any]) -> list[Any]:
+    """A set as a list: it has no order of its own, and equal parameters must be written as equal bytes.
+
+    Examples
+    --------
+    >>> in_order({"oak", 3, "ash", 1})
+    [1, 3, 'ash', 'oak']
+    """
+    try:
+        return sorted(values, key=lambda one: (isinstance(one, str), one))
+    except TypeError as error:
+        raise UnwritableError from error
+
+
+def _write_one(value: object) -> object:
+    value = plain(value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str) and _is_text(value):
         return str(value)
-    if isinstance(value, int) and -(2**63) <= value < 2**64:
+    if isinstance(value, numbers.Integral) and -(2**63) <= int(value) < 2**64:
         return int(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return float(value)
-    if isinstance(value, tuple):
-        return {"tuple": [write_value(one) for one in value]}
-    if isinstance(value, list):
-        return [write_value(one) for one in value]
-    if isinstance(value, Mapping):
-        return {"pairs": [[write_value(key), write_value(one)] for key, one in value.items()]}
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
+        number = _float(value)
+        if math.isfinite(number):
+            return number
     raise UnwritableError
+
+
+def _float(value: numbers.Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def read_value(found: object) -> object:
@@ -160,16 +230,21 @@ def write_evals(evals: Mapping[str, Mapping[str, list[float]]]) -> dict[str, obj
     }
 
 
-def read_evals(found: object, rounds: int) -> dict[str, dict[str, list[float]]]:
-    """What `write_evals` wrote of a model of so many rounds."""
+def read_evals(found: object, rounds: int, used: int) -> dict[str, dict[str, list[float]]]:
+    """What `write_evals` wrote of a model of so many rounds, of which so many are used to predict.
+
+    Values are those of the last rounds, and reach back to the last one that is used.
+    """
     if not isinstance(found, dict) or not all(isinstance(metrics, dict) for metrics in found.values()):
         raise ModelFormatError(f"evals must map data sets to metrics, not {short_repr(found)}")
     for metrics in found.values():
         for values in metrics.values():
-            if not isinstance(values, list) or len(values) > rounds:
+            if not isinstance(values, list) or not rounds - used < len(values) <= rounds:
                 raise ModelFormatError(
-                    f"the values of a metric must be a list of at most {rounds} numbers, not {short_repr(values)}"
+                    f"the values of a metric must be a list of {rounds - used + 1} to {rounds} numbers, not {short_repr(values)}"
                 )
+    if len({len(values) for metrics in found.values() for values in metrics.values()}) > 1:
+        raise ModelFormatError("metrics must have as many values as each other")
     return {
         name: {metric: [_read_number(value) for value in values] for metric, values in metrics.items()}
         for name, metrics in found.items()

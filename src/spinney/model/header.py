@@ -51,9 +51,15 @@ def encode(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) ->
         JSON text; the same model gives the same text.
     """
     told = describe(ensemble)
-    if estimator is not None:
-        told |= {"format": WITH_ESTIMATOR, "estimator": dict(estimator)}
-    return json.dumps(told, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    if estimator is None:
+        return _written(told, sort_keys=True)
+    # Metrics of an estimator have an order, which its keys keep.
+    known = json.loads(_written(told | {"format": WITH_ESTIMATOR}, sort_keys=True))
+    return _written(known | {"estimator": dict(estimator)}, sort_keys=False)
+
+
+def _written(told: Mapping[str, object], sort_keys: bool) -> str:
+    return json.dumps(told, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def describe(ensemble: Ensemble) -> dict[str, object]:

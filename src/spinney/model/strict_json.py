@@ -8,7 +8,7 @@ from reprlib import repr as short_repr
 
 from spinney.errors import ModelFormatError
 
-# The deepest thing a model file holds is a parameter that is a list of lists: four levels.
+# The deepest thing a model file holds is an estimator's parameter that is a tuple of tuples: eight levels.
 DEEPEST = 8
 # No whole number in a model file needs more digits than a signed 64-bit one.
 MOST_DIGITS = 20

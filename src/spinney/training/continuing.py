@@ -101,15 +101,21 @@ def model_of(init_model: object) -> Model | None:
     found = getattr(init_model, "model_", None)
     if isinstance(found, Model):
         return found
-    unfitted = " that is not fitted" if callable(getattr(init_model, "fit", None)) else ""
+    kind, why = type(init_model), ""
+    if callable(getattr(init_model, "fit", None)):
+        ours = any(base.__module__.partition(".")[0] == "spinney" for base in kind.__mro__)
+        why = (
+            " that is not fitted"
+            if ours
+            else ", which is of another library: its trees cannot be gone on from"
+        )
     raise ParameterTypeError(
-        "init_model must be a Model, a fitted estimator or the path of a model file, "
-        f"not a {type(init_model).__name__}{unfitted}"
+        f"init_model must be a Model, a fitted estimator or the path of a model file, not a {kind.__name__}{why}"
     )
 
 
-def check_past(model: Model, config: Config, schema: Schema) -> None:
-    """Refuse a model that a training with these parameters and columns cannot go on from.
+def check_past(model: Model, config: Config, schema: Schema, what: str = "init_model") -> None:
+    """Refuse a model, called `what`, that a training with these parameters and columns cannot go on from.
 
     Raises
     ------
@@ -122,25 +128,25 @@ def check_past(model: Model, config: Config, schema: Schema) -> None:
     for name in ("objective", "num_class", "absent"):
         if getattr(config, name) != getattr(old, name):
             raise ParameterError(
-                f"{name}={getattr(config, name)!r} differs from init_model's {getattr(old, name)!r}; give the same"
+                f"{name}={getattr(config, name)!r} differs from {what}'s {getattr(old, name)!r}; give the same"
             )
     if config.base_score is not None and (model.base_score != config.base_score).any():
         shown = ", ".join(f"{score:g}" for score in model.base_score[:10])
         raise ParameterError(
-            f"base_score={config.base_score:g} differs from that of init_model, {shown}, which is kept; leave it out"
+            f"base_score={config.base_score:g} differs from that of {what}, {shown}, which is kept; leave it out"
         )
-    check_columns(model.schema, schema)
+    check_columns(model.schema, schema, what)
 
 
-def check_columns(old: Schema, new: Schema) -> None:
+def check_columns(old: Schema, new: Schema, what: str = "init_model") -> None:
     """Refuse columns that are not those of a model, in the same order and with the same categories."""
     if new.columns != old.columns:
-        raise DataError(f"init_model has {old.columns} columns, but the data set has {new.columns}")
+        raise DataError(f"{what} has {old.columns} columns, but the data set has {new.columns}")
     if old.names is not None and new.names is not None and old.names != new.names:
         at = next(at for at, pair in enumerate(zip(old.names, new.names, strict=True)) if len(set(pair)) > 1)
         other = "in its order" if set(old.names) == set(new.names) else "of its names"
         raise DataError(
-            f"column {at} of the data set is {new.names[at]!r}, but that of init_model is {old.names[at]!r}; give columns {other}"
+            f"column {at} of the data set is {new.names[at]!r}, but that of {what} is {old.names[at]!r}; give columns {other}"
         )
     nothing = (None,) * old.columns
     for at, pair in enumerate(zip(old.categories or nothing, new.categories or nothing, strict=True)):
@@ -149,7 +155,7 @@ def check_columns(old: Schema, new: Schema) -> None:
         title = f"column {at}" if old.names is None else f"column {old.names[at]!r}"
         kinds = ["one of numbers" if one is None else "categorical" for one in pair]
         if kinds[0] != kinds[1]:
-            raise DataError(f"{title} is {kinds[0]} in init_model, but {kinds[1]} in the data set")
+            raise DataError(f"{title} is {kinds[0]} in {what}, but {kinds[1]} in the data set")
         raise DataError(
             f"{title} has other categories than in init_model, or other numbers for them: make the Dataset with "
             "schema=init_model.schema"
