@@ -112,6 +112,104 @@ def test_functions_of_scikit_learn_get_the_weights(halves):
     assert last(model, "worst") == worst(other[1], predicted)
 
 
+def test_scorers_of_one_function_have_names_of_their_own(classes):
+    train, other = classes
+    scorers = [sk.get_scorer(name) for name in ("f1_macro", "f1_micro", "roc_auc_ovr", "roc_auc_ovo")]
+    model = sp.GBMClassifier(eval_metric=scorers, **FEW).fit(*train, eval_set=other)
+    values = model.evals_result_["validation_0"]
+    assert list(values) == [
+        "f1_score(average='macro')",
+        "f1_score(average='micro')",
+        "roc_auc_score(multi_class='ovr')",
+        "roc_auc_score(multi_class='ovo')",
+    ]
+    for scorer, found in zip(scorers, values.values(), strict=True):
+        assert found[-1] == pytest.approx(scorer(model, *other), rel=1e-12)
+
+
+def test_functions_of_one_name_are_told_apart(halves):
+    train, other = halves
+    levels = [partial(sk.mean_pinball_loss, alpha=alpha) for alpha in (0.1, 0.9)]
+    model = sp.GBMRegressor(eval_metric=[*levels, lambda y, f: 1.0, lambda y, f: 2.0], **FEW)
+    model.fit(*train, eval_set=other)
+    assert list(model.best_score_["validation_0"]) == [
+        "mean_pinball_loss(alpha=0.1)",
+        "mean_pinball_loss(alpha=0.9)",
+        "<lambda>",
+        "<lambda>_2",
+    ]
+
+    def mse(y_true, y_pred):
+        return 5.0
+
+    model = sp.GBMRegressor(eval_metric=["l2", mse], **FEW).fit(*train, eval_set=other)
+    assert model.best_score_["validation_0"]["mse_2"] == 5.0
+
+
+def test_a_metric_that_is_given_twice_is_told_before_training(halves):
+    def never(info):
+        raise AssertionError
+
+    r2 = [sk.get_scorer("r2"), sk.get_scorer("r2")]
+    for twice, name in (([worst, worst], "worst"), (r2, "r2_score")):
+        with pytest.raises(ParameterError, match=f"eval_metric holds the metric '{name}' twice"):
+            sp.GBMRegressor(eval_metric=twice).fit(*halves[0], eval_set=halves[1], callbacks=[never])
+
+
+def test_a_metric_keeps_its_name(halves):
+    said = iter("abcd")
+
+    def changing(y_true, y_pred):
+        return next(said), 1.0, False
+
+    with pytest.raises(OwnFunctionError, match="the metric 'changing' gave another name than before, 'b'"):
+        sp.GBMRegressor(eval_metric=changing, **FEW).fit(*halves[0], eval_set=halves[1])
+
+
+def test_a_scorer_without_weights_is_not_given_any(halves):
+    train, other = halves
+    scorer = sk.get_scorer("neg_max_error")
+    model = sp.GBMRegressor(eval_metric=scorer, **FEW)
+    model.fit(*train, eval_set=other, eval_sample_weight=np.arange(len(other[1])) % 3)
+    assert last(model, "neg_max_error") == scorer(model, *other)
+
+
+def logistic(y_true, y_pred):
+    assert y_true.dtype == np.int64
+    p = 1 / (1 + np.exp(-y_pred))
+    return p - y_true, p * (1 - p)
+
+
+def softmax(y_true, y_pred):
+    p = np.exp(y_pred)
+    p /= p.sum(axis=1, keepdims=True)
+    return p - np.eye(3)[y_true], p * (1 - p)
+
+
+def test_metrics_of_classes_judge_a_loss_of_ones_own(named, classes):
+    names = ["accuracy", "error", "f1", "balanced_accuracy"]
+    for loss, (train, other) in ((logistic, named), (softmax, classes)):
+        model = sp.GBMClassifier(objective=loss, eval_metric=names, **FEW).fit(*train, eval_set=other)
+        found = model.best_score_["validation_0"]
+        predicted = model.predict(other[0])
+        assert found["accuracy"] == pytest.approx(np.mean(predicted == other[1]), rel=1e-12)
+        assert list(found.values())[1] == pytest.approx(1 - found["accuracy"], rel=1e-12)
+        assert found["balanced_accuracy"] == pytest.approx(
+            sk.balanced_accuracy_score(other[1], predicted), rel=1e-12
+        )
+        told = {"pos_label": "oak"} if loss is logistic else {"average": "macro"}
+        assert found["f1"] == pytest.approx(sk.f1_score(other[1], predicted, **told), rel=1e-12)
+
+
+def test_a_loss_of_ones_own_has_no_probabilities_for_a_scorer(named):
+    train, other = named
+    given = {"objective": logistic, **FEW}
+    model = sp.GBMClassifier(eval_metric=sk.get_scorer("roc_auc"), **given).fit(*train, eval_set=other)
+    assert last(model, "roc_auc_score") > 0.5
+    with pytest.raises(OwnFunctionError, match="'neg_log_loss' failed with ParameterError: it needs prob"):
+        sp.GBMClassifier(eval_metric=sk.get_scorer("neg_log_loss"), **given).fit(*train, eval_set=other)
+
+
 def test_probabilities_of_three_classes_and_numbers_of_labels_reach_a_function(classes):
     train, other = classes
 

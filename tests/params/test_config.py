@@ -86,14 +86,15 @@ def parameters(draw):
     objective = draw(st.sampled_from(sorted(ROWS["objective"].choices)))
     chosen["objective"] = draw(st.sampled_from([objective, *ROWS["objective"].choices[objective]]))
     if "num_class" in objective_row(objective).parameters:
-        # With several scores of an objective of one's own no named metric fits.
-        chosen["num_class"] = draw(st.integers(2, 1000)) if objective != "own" else draw(st.integers(0, 1))
+        chosen["num_class"] = draw(st.integers(0 if objective == "own" else 2, 1000))
     if objective != "own":
         chosen["leaf_estimation"] = draw(st.sampled_from(["newton", "line_search"]))
     for name in objective_row(objective).parameters:
         if name in SPECIAL:
             chosen[name] = draw(SPECIAL[name])
-    chosen["eval_metric"] = draw(st.lists(st.sampled_from(metrics_for(objective)), unique=True))
+    chosen["eval_metric"] = draw(
+        st.lists(st.sampled_from(metrics_for(objective, chosen.get("num_class", 0))), unique=True)
+    )
     names = {name: [name, *(one for one in ROWS[name].aliases if one != "alpha")] for name in chosen}
     return {draw(st.sampled_from(names[name])): value for name, value in chosen.items()}
 

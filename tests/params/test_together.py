@@ -87,8 +87,23 @@ def test_a_metric_is_accepted_exactly_where_it_fits(objective, metric):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_metric_fits_by_what_the_objective_predicts(objective):
     fitting = {name for name, row in ROWS.items() if kind_of(objective) in row.fits}
+    if objective == "own":
+        fitting |= {"error", "accuracy", "balanced_accuracy", "f1", "f1_macro"}  # a score speaks for a class
     assert set(metrics_for(objective)) == fitting
     assert len(metrics_for(objective)) == len(fitting)
+
+
+def test_several_scores_of_a_function_are_judged_by_the_class_they_speak_for():
+    accepted = {name for name in ROWS if name in metrics_for("own", 3)}
+    assert accepted == {"merror", "accuracy", "balanced_accuracy", "f1", "f1_macro"}
+    several = {"objective": "own", "num_class": 3}
+    assert parse(several | {"eval_metric": ["error", "f1"]}).eval_metric == ("merror", "f1")
+    for metric in set(ROWS) - accepted - {"error"}:
+        message = message_of(several | {"eval_metric": metric})
+        assert (
+            f"{metric!r} does not fit objective='own' with num_class=3; the metrics that fit are" in message
+        )
+        assert ", ".join(metrics_for("own", 3)) in message
 
 
 @pytest.fixture
@@ -296,10 +311,3 @@ def test_alpha_is_an_error_where_it_has_two_meanings(objective, level):
 def test_alpha_is_the_l1_penalty_elsewhere():
     assert parse({"alpha": 0.9}).reg_alpha == 0.9
     assert parse({"objective": "quantile", "reg_alpha": 0.9}).reg_alpha == 0.9
-
-
-def test_an_objective_of_one_s_own_with_several_scores_has_no_named_metric():
-    assert "eval_metric='rmse' judges one score a row" in message_of(
-        {"objective": "own", "num_class": 3, "eval_metric": "rmse"}
-    )
-    assert parse({"objective": "own", "eval_metric": "rmse"}).eval_metric == ("rmse",)

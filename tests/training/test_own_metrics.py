@@ -255,3 +255,17 @@ def test_areas_of_many_classes_need_rows_of_all(metric):
         DataError, match=rf"valid\['few'\]: eval_metric='{metric}' needs rows of all 3 classes"
     ):
         sp.train(params, data, 3, valid={"few": few})
+
+
+def test_metrics_of_classes_need_a_target_of_classes_where_the_loss_is_a_function():
+    data = sp.Dataset(np.arange(4.0).reshape(-1, 1), [0.0, 1.0, 2.0, 0.5])
+
+    def loss(scores, labels):
+        return np.zeros(scores.shape), np.ones(scores.shape)
+
+    for classes, wrong in ((0, r"from 0 to 1, got y\[2\] = 2"), (3, r"from 0 to 2, got y\[3\] = 0.5")):
+        params = {"num_class": classes, "eval_metric": ["accuracy"]}
+        with pytest.raises(
+            DataError, match=f"eval_metric='accuracy' needs targets that are whole .* {wrong}"
+        ):
+            sp.train(params, data, 1, objective=loss, valid={"seen": data})

@@ -33,7 +33,7 @@ from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.holdout import held_out
 from spinney.estimators.names import check_names
 from spinney.estimators.objectives import own_function
-from spinney.estimators.own_functions import OwnMetric, has_functions, own_metrics
+from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
 from spinney.estimators.parameters import IMPORTANCE
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.staged import staged_scores
@@ -278,7 +278,7 @@ class GBMBase(BaseEstimator, ABC):
         start: Start | None,
     ) -> Model:
         given: Any = {
-            "objective": own_function(self.objective),
+            "objective": own_function(self.objective, hasattr(self, "classes_")),
             "valid": valid,
             "metrics": self._own_metrics(config),
             "callbacks": callbacks,
@@ -359,7 +359,7 @@ class GBMBase(BaseEstimator, ABC):
             )
         return parse({**given, **told})
 
-    def _own_metrics(self, config: Config) -> list[str | OwnMetric] | None:
+    def _own_metrics(self, config: Config) -> list[str | TrainMetric] | None:
         return own_metrics(self.eval_metric, config, getattr(self, "classes_", None))
 
     def _check_metrics(self, config: Config, labels: Labels) -> None:

@@ -27,7 +27,7 @@ class PeersOrder:
     """A loss in the order of other libraries' estimators, f(y_true, y_pred) -> grad, hess, as `train` takes it.
 
     A function that takes weights, f(y_true, y_pred, weight), applies them itself, and gets ones where there are none. To what
-    another one gives, they are applied here.
+    another one gives, they are applied here. A classifier's `y_true` are whole numbers, `places` in its classes.
 
     Examples
     --------
@@ -38,14 +38,18 @@ class PeersOrder:
     [-1.0, -6.0]
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = WithWeight("the objective", function)
+    def __init__(self, function: Callable[..., Any], places: bool = False) -> None:
+        self._function, self._places = WithWeight("the objective", function), places
         self.__name__ = name_of(function)
 
     def __call__(self, scores: NDArray[np.float64], labels: LabelVector) -> object:
         """Call the function."""
         weight = np.ones(len(labels)) if labels.weight is None else labels.weight
-        found = self._function(labels.target, scores, weight)
+        target: NDArray[Any] = labels.target
+        if self._places:
+            target = target.astype(np.int64)
+            target.setflags(write=False)
+        found = self._function(target, scores, weight)
         if self._function.takes_weight or labels.weight is None:
             return found
         return _weighted(found, weight)
@@ -61,9 +65,9 @@ def _weighted(found: object, weight: NDArray[np.float64]) -> object:
     return tuple((part.T * weight).T for part in parts)
 
 
-def own_function(objective: object) -> PeersOrder | None:
-    """The function, where the objective is one."""
-    return PeersOrder(objective) if callable(objective) else None
+def own_function(objective: object, places: bool) -> PeersOrder | None:
+    """The function, where the objective is one; `places` says that its targets are places in classes."""
+    return PeersOrder(objective, places) if callable(objective) else None
 
 
 def regression_objective(objective: object) -> str:

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -15,13 +19,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from spinney import objectives
-from spinney.errors import ParameterTypeError
+from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.params import Config
+from spinney.params.objectives import OWN
 from spinney.params.validate import shown
 from spinney.training.own import WithWeight, call_own, checked_judgement, checked_number, name_of
 
 Given = tuple[str, float, bool]
-OwnMetric = Callable[[NDArray[np.float64], NDArray[np.float64], Any], Given]
+TrainMetric = Callable[[NDArray[np.float64], NDArray[np.float64], Any], Given]
 
 
 def has_functions(eval_metric: object) -> bool:
@@ -39,7 +44,7 @@ def has_functions(eval_metric: object) -> bool:
 
 def own_metrics(
     eval_metric: object, config: Config, classes: NDArray[Any] | None
-) -> list[str | OwnMetric] | None:
+) -> list[str | TrainMetric] | None:
     """Names and functions for `train`, in their order; None where there are names only, which the configuration has.
 
     Parameters
@@ -55,20 +60,70 @@ def own_metrics(
     ------
     ParameterTypeError
         If one is neither a name nor a function.
+    ParameterError
+        If one is given twice.
     """
     if not has_functions(eval_metric):
         return None
-    found: list[str | OwnMetric] = []
-    for metric in eval_metric if isinstance(eval_metric, Sequence) else [eval_metric]:
+    given: list[Any] = list(eval_metric) if isinstance(eval_metric, Sequence) else [eval_metric]
+    for metric in given:
+        if not isinstance(metric, str) and not callable(metric):
+            raise ParameterTypeError(f"eval_metric must hold names and functions, found {shown(metric)}")
+    found: list[str | TrainMetric] = []
+    for metric, name in zip(given, _names(given, config), strict=True):
         if isinstance(metric, str):
             found.append(metric)
         elif _is_scorer(metric):
-            found.append(_of_scorer(metric, config, classes))
-        elif callable(metric):
-            found.append(_of_function(metric, config, classes))
+            found.append(_of_scorer(metric, name, config, classes))
         else:
-            raise ParameterTypeError(f"eval_metric must hold names and functions, found {shown(metric)}")
+            found.append(_of_function(metric, name, config, classes))
     return found
+
+
+def _names(given: list[Any], config: Config) -> list[str]:
+    """Names in the results, one for each metric. Functions of one name are told apart by their arguments, else by a number."""
+    functions = [metric for metric in given if not isinstance(metric, str)]
+    same = [(id(getattr(one, "_score_func", one)), _is_scorer(one) and repr(one)) for one in functions]
+    for place, metric in enumerate(functions):
+        if same[place] in same[:place]:
+            raise ParameterError(f"eval_metric holds the metric {_plain_name(metric)!r} twice; give it once")
+    taken = {replace(config, eval_metric=(one,)).eval_metric[0] for one in given if isinstance(one, str)}
+    names = []
+    for metric in given:
+        if isinstance(metric, str):
+            names.append(metric)
+            continue
+        plain = _plain_name(metric)
+        others = [one for one in functions if one is not metric and _plain_name(one) == plain]
+        name = plain + _told_apart(metric, others)
+        numbered = (f"{name}_{number}" for number in count(2))
+        names.append(next(one for one in chain([name], numbered) if one not in taken))
+        taken.add(names[-1])
+    return names
+
+
+def _plain_name(metric: Any) -> str:
+    sign = "neg_" if _is_scorer(metric) and getattr(metric, "_sign", 1) < 0 else ""
+    return sign + name_of(getattr(metric, "_score_func", metric))
+
+
+def _told_apart(metric: Any, others: list[Any]) -> str:
+    """The arguments of a metric that differ from those of others, as they are written in a call."""
+    nothing = object()
+    every = [_arguments(other) for other in others]
+    told = [
+        f"{key}={shown(value)}"
+        for key, value in _arguments(metric).items()
+        if any(repr(other.get(key, nothing)) != repr(value) for other in every)
+    ]
+    return f"({', '.join(told)})" if told else ""
+
+
+def _arguments(metric: Any) -> dict[str, object]:
+    """What a scorer or a `partial` gives its function by name."""
+    if _is_scorer(metric):
+        return {**_arguments(metric._score_func), **getattr(metric, "_kwargs", {})}
+    return {**_arguments(metric.func), **metric.keywords} if isinstance(metric, partial) else {}
 
 
 def _is_scorer(metric: object) -> bool:
@@ -77,33 +132,41 @@ def _is_scorer(metric: object) -> bool:
     return module is not None and isinstance(metric, type(module.make_scorer(module.accuracy_score)))
 
 
-def _of_function(function: Callable[..., Any], config: Config, classes: NDArray[Any] | None) -> OwnMetric:
+def _of_function(
+    function: Callable[..., Any], name: str, config: Config, classes: NDArray[Any] | None
+) -> TrainMetric:
     """A metric of f(y_true, y_pred) or f(y_true, y_pred, weight); a lone number that it gives is better when lower."""
-    call, name = WithWeight("the metric", function), name_of(function)
+    call = WithWeight("the metric", function)
+    said: set[str] = set()
 
     def metric(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Any) -> Given:
         target = np.asarray(target)  # without what it knows beside the numbers
         truth = target if classes is None else target.astype(np.int64)
         found = call(truth, objectives.get(config).link(scores), weight)
-        if isinstance(found, numbers.Real | np.ndarray):
-            return name, checked_number(name, found), False
-        return checked_judgement(name, found)
+        alone = isinstance(found, numbers.Real | np.ndarray)
+        given = (name, checked_number(name, found), False) if alone else checked_judgement(name, found)
+        said.add(given[0])
+        if len(said) > 1:
+            raise OwnFunctionError(
+                f"the metric {name!r} gave another name than before, {given[0]!r}; it must keep its name"
+            )
+        return given
 
     metric.__name__ = name
     return metric
 
 
-def _of_scorer(scorer: Any, config: Config, classes: NDArray[Any] | None) -> OwnMetric:
+def _of_scorer(scorer: Any, name: str, config: Config, classes: NDArray[Any] | None) -> TrainMetric:
     """A metric of a scorer, whose values are always better when higher; it sees the user's own labels."""
-    sign = "" if getattr(scorer, "_sign", 1) > 0 else "neg_"
-    name = sign + name_of(getattr(scorer, "_score_func", scorer))
+    takes_weight = _takes_weight(getattr(scorer, "_score_func", scorer))
 
     def metric(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Any) -> Given:
         target = np.asarray(target)
         link = objectives.get(config).link
-        fitted = _Numbers(link(scores)) if classes is None else _Classes(classes, scores, link(scores))
+        shares = None if config.objective == OWN else link(scores)
+        fitted = _Numbers(link(scores)) if classes is None else _Classes(classes, scores, shares)
         truth = target if classes is None else classes[target.astype(np.int64)]
-        more = {} if weight is None else {"sample_weight": weight}
+        more = {"sample_weight": weight} if weight is not None and takes_weight else {}
         value = call_own(
             "the metric", _Named(scorer, name), fitted, np.empty((len(target), 0)), truth, **more
         )
@@ -111,6 +174,15 @@ def _of_scorer(scorer: Any, config: Config, classes: NDArray[Any] | None) -> Own
 
     metric.__name__ = name
     return metric
+
+
+def _takes_weight(function: Any) -> bool:
+    """Whether a scorer may be given weights for its function."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(one.name == "sample_weight" or one.kind == one.VAR_KEYWORD for one in parameters)
 
 
 class _Named:
@@ -138,7 +210,7 @@ class _Classes(ClassifierMixin, BaseEstimator):
     """A fitted classifier, as far as a scorer sees it: it has predicted already."""
 
     def __init__(
-        self, classes: NDArray[Any], scores: NDArray[np.float64], shares: NDArray[np.float64]
+        self, classes: NDArray[Any], scores: NDArray[np.float64], shares: NDArray[np.float64] | None
     ) -> None:
         self.classes_, self.scores, self.shares = classes, scores, shares
 
@@ -151,6 +223,10 @@ class _Classes(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Probabilities of all classes."""
+        if self.shares is None:
+            raise ParameterError(
+                "it needs probabilities, which the scores of an objective of your own are not"
+            )
         return np.column_stack([1 - self.shares, self.shares]) if self.shares.ndim == 1 else self.shares
 
     def decision_function(self, X: object) -> NDArray[np.float64]:

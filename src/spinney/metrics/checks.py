@@ -11,6 +11,7 @@ from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.metrics.outcome import scaled
 from spinney.params import Config, MetricRow, kind_of
+from spinney.params.objectives import OWN
 
 _IN_RANGE: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.bool_]]] = {
     "above -1": lambda target: target > -1,
@@ -32,8 +33,22 @@ def check(row: MetricRow, config: Config, labels: Labels) -> None:
     # The objective itself sees to the labels of classes, and probabilities are as good as those.
     if row.target in _IN_RANGE and kind in ("numbers", "positive"):
         _check_range(row, labels)
+    if row.judges == "class" and config.objective == OWN:
+        _check_places(row, max(config.num_class, 2), labels)
     if row.form == "area":
         _check_classes(row, config, labels)
+
+
+def _check_places(row: MetricRow, classes: int, labels: Labels) -> None:
+    """Refuse a target that is no class; a function as objective has not seen to it."""
+    target = labels.target
+    wrong = (target != np.floor(target)) | (target < 0) | (target >= classes)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise DataError(
+            f"eval_metric={row.name!r} needs targets that are whole numbers from 0 to {classes - 1}, got "
+            f"y[{at}] = {target[at]:g}; choose another metric"
+        )
 
 
 def _check_range(row: MetricRow, labels: Labels) -> None:

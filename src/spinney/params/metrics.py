@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spinney.errors import ParameterError
-from spinney.params.objectives import objective_row
+from spinney.params.objectives import OWN, objective_row
 
 # What an objective predicts: numbers, numbers above 0, the probability of the second of two classes, or those of all classes.
 Kind = Literal["numbers", "positive", "two", "many"]
@@ -317,14 +317,27 @@ def kind_of(objective: str) -> Kind:
     return KINDS[objective_row(objective).link]
 
 
-def metrics_for(objective: str) -> tuple[str, ...]:
+def metrics_for(objective: str, num_class: int = 0) -> tuple[str, ...]:
     """Names of the metrics that can judge an objective, its own metric first if it has one.
+
+    A function's scores are numbers or, if there are several, one for each class. Either way they speak for a class: one score
+    above 0 for the second of two.
 
     Examples
     --------
     >>> metrics_for("log_loss")[:4]
     ('logloss', 'rmse', 'mse', 'mae')
+    >>> metrics_for("own", 3)
+    ('merror', 'accuracy', 'balanced_accuracy', 'f1', 'f1_macro')
     """
+    if objective == OWN:
+        several = num_class > 1
+        classes: Kind = "many" if several else "two"
+        return tuple(
+            row.name
+            for row in METRICS.values()
+            if ("numbers" in row.fits and not several) or (row.judges == "class" and classes in row.fits)
+        )
     own, kind = objective_row(objective).metric, kind_of(objective)
     others = [row.name for row in METRICS.values() if kind in row.fits and row.name != own]
     return (*(() if own in NONE else (own,)), *others)

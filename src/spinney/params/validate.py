@@ -292,7 +292,8 @@ def _num_class(num_class: int, objective: str) -> int:
 
 
 def _metrics(names: tuple[str, ...], objective: str, num_class: int) -> tuple[str, ...]:
-    fitting = metrics_for(objective)
+    fitting = metrics_for(objective, num_class)
+    several = f" with num_class={num_class}" if objective == OWN and num_class > 1 else ""
     chosen: list[str] = []
     for name in names:
         if name in NONE or name in NONE["none"]:
@@ -304,13 +305,8 @@ def _metrics(names: tuple[str, ...], objective: str, num_class: int) -> tuple[st
         metric = next((one for one in fitting if name == one or name in METRICS[one].spellings), None)
         if metric is None:
             raise ParameterError(
-                f"eval_metric={name!r} does not fit objective={objective!r}; the metrics that fit are "
+                f"eval_metric={name!r} does not fit objective={objective!r}{several}; the metrics that fit are "
                 f"{', '.join(fitting)}"
-            )
-        if objective == OWN and num_class > 1:
-            raise ParameterError(
-                f"eval_metric={name!r} judges one score a row, but an objective of your own with num_class={num_class} has "
-                f"{num_class}; leave it out"
             )
         if metric in chosen:
             raise ParameterError(
