@@ -257,3 +257,34 @@ def test_callbacks_that_are_none_are_shown_as_they_were_given(given, table, two)
     with pytest.raises(ParameterTypeError) as told:
         sp.GBMClassifier(n_estimators=2).fit(table, two, callbacks=given)
     assert str(told.value) == f"callbacks must be a list of callables, got {given!r}"
+
+
+def test_a_list_of_one_will_do_for_a_single_pair(table, three):
+    data, weight = (table, three), np.arange(len(table)) % 3
+    margin = np.random.default_rng(0).normal(size=(len(table), 3))
+    fit = sp.GBMClassifier(n_estimators=2).fit
+    plain = fit(*data, eval_set=data, eval_sample_weight=weight, eval_base_margin=margin).evals_result_
+    for one in ([weight], (weight,), [list(weight)]):
+        given = {"eval_sample_weight": one, "eval_base_margin": [margin], "eval_class_weight": [None]}
+        assert fit(*data, eval_set=data, **given).evals_result_ == plain
+    lone = (table[:1], three[:1])
+    fit(*data, eval_set=lone, eval_sample_weight=[2.0], eval_base_margin=margin[:1].tolist())
+
+
+def test_weights_of_classes_are_for_classifiers(halves):
+    alone = {"eval_set": halves[1], "eval_class_weight": "balanced"}
+    for given in (alone, {"eval_set": [halves[1]], "eval_class_weight": ["balanced"]}):
+        with pytest.raises(ParameterError, match=r"^eval_class_weight='balanced' is for classifiers"):
+            sp.GBMRegressor().fit(*halves[0], **given)
+
+
+def test_callbacks_of_another_library_are_told(halves):
+    class Stopping:
+        def __call__(self, env):
+            raise AssertionError
+
+    Stopping.__module__ = "lightgbm.callback"
+    with pytest.raises(
+        ParameterTypeError, match="which is made for lightgbm; here early_stopping_rounds is a parameter"
+    ):
+        sp.GBMRegressor().fit(*halves[0], callbacks=[Stopping()])

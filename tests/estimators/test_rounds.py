@@ -150,3 +150,13 @@ def test_an_unknown_importance_is_refused_before_training(kind, table, numbers):
     with pytest.raises((ParameterError, ParameterTypeError), match="importance_type"):
         sp.GBMRegressor(importance_type=kind).fit(table, numbers, callbacks=[called.append])
     assert called == []
+
+
+def test_raw_scores_of_numbers_are_there_too(regressor, table, numbers):
+    np.testing.assert_array_equal(regressor.predict_raw(table), regressor.predict(table))
+    counts = np.abs(numbers).round()
+    model = sp.GBMRegressor(n_estimators=2, objective="poisson").fit(table, counts)
+    given = {"rounds": 1, "base_margin": np.linspace(0, 1, len(table))}
+    np.testing.assert_allclose(
+        np.exp(model.predict_raw(table, **given)), model.predict(table, **given), rtol=1e-12
+    )

@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import spinney as sp
+from spinney.errors import DataError, SpinneyError
 
 
 def test_stages_of_a_regressor_are_its_predictions_with_fewer_rounds(table, numbers):
@@ -72,3 +73,21 @@ def test_many_classes_have_a_margin_each(table, three):
     )
     with pytest.raises(ValueError, match="base_margin"):
         sp.GBMClassifier(n_estimators=3).fit(table, three, base_margin=margin[:, :2])
+    for flat in (margin[:, 0], list(margin[:, 0])):
+        with pytest.raises(
+            DataError, match=r"base_margin has one score a row; it must be of shape \(200, 3\)"
+        ):
+            sp.GBMClassifier(n_estimators=3).fit(table, three, base_margin=flat)
+
+
+def test_what_is_wrong_is_told_before_the_first_stage(table, numbers):
+    model = sp.GBMRegressor(n_estimators=2).fit(table, numbers)
+    for method in (
+        model.staged_predict,
+        sp.GBMClassifier(n_estimators=2).fit(table, numbers > 0).staged_predict_proba,
+    ):
+        for given in ({"rounds": 3}, {"base_margin": [1.0]}):
+            with pytest.raises(SpinneyError):
+                method(table, **given)
+        with pytest.raises(DataError):
+            method(table[:, :2])

@@ -13,12 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels, match_columns, read_margin, read_table, read_weight
 from spinney.errors import ParameterError
+from spinney.estimators.arguments import told
 from spinney.estimators.checks import check_alone, fraction_of, rounds_of
 from spinney.estimators.continuing import Start, fitting, start_of, with_nothing_added
 from spinney.estimators.evaluation import (
@@ -40,7 +41,7 @@ from spinney.estimators.staged import staged_scores
 from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
 from spinney.params.objectives import OWN
-from spinney.params.validate import checked
+from spinney.params.validate import checked, shown
 from spinney.training.boosting import train
 from spinney.training.callbacks import Callback, History, checked_callbacks
 from spinney.training.evaluation import judges_of
@@ -72,6 +73,7 @@ class GBMBase(BaseEstimator, ABC):
     # Parameters that the file lacks which it was loaded from: see `files.py`.
     _left_out: tuple[str, ...] = ()
 
+    @told
     def fit(
         self,
         X: object,
@@ -123,7 +125,8 @@ class GBMBase(BaseEstimator, ABC):
             Weights of the rows of `X_val`.
         callbacks : iterable of callables, optional
             Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of
-            one that has it is called when the training starts. A callback that is given twice is called once.
+            one that has it is called when the training starts. A callback that is given twice is called once. A
+            `LearningRateSchedule` among them gives rounds learning rates of their own.
         init_model : Model, fitted estimator of the same kind, or path, optional
             Go on from this model, or from that of a file: `n_estimators` more rounds are added to those that it predicts with.
             Columns must be the same. Rows may lack classes of an estimator, but not have others.
@@ -140,6 +143,12 @@ class GBMBase(BaseEstimator, ABC):
             heard = checked_callbacks(callbacks)
             watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
             watched += evaluations(eval_set, eval_sample_weight, eval_base_margin, eval_class_weight)
+            factors = [found.class_weight for found in watched if found.class_weight is not None]
+            if factors and not is_classifier(self):
+                raise ParameterError(
+                    f"eval_class_weight={shown(factors[0])} is for classifiers: {type(self).__name__} has no classes; leave "
+                    "it out"
+                )
             names = names_of_sets(eval_names, len(watched) or int(self.validation_fraction is not None))
             config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched, start)
             valid = dict(zip(names, valid.values(), strict=True))
@@ -156,7 +165,7 @@ class GBMBase(BaseEstimator, ABC):
         """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.
 
         The file holds the model, the labels, the parameters and the metrics of the rounds, and no code. Parameters that JSON
-        cannot hold, such as functions, are left out with a warning.
+        cannot hold, such as functions, are left out with a warning; the loaded estimator must be given them before another fit.
 
         Parameters
         ----------
@@ -195,6 +204,7 @@ class GBMBase(BaseEstimator, ABC):
             self._left_out = tuple(name for name in self._left_out if name not in params)
         return self
 
+    @told
     def apply(self, X: object, *, rounds: int | None = None) -> NDArray[np.int32]:
         """Return the leaf that each row reaches in each tree.
 
@@ -258,10 +268,6 @@ class GBMBase(BaseEstimator, ABC):
 
     def _eval_weights(self, class_weight: object, labels: Labels) -> NDArray[np.float64] | None:
         """Weights of validation rows, once their classes' factors are applied."""
-        if class_weight is not None:
-            raise ParameterError(
-                f"eval_class_weight={class_weight!r} is for classifiers: {type(self).__name__} has no classes; leave it out"
-            )
         return labels.weight
 
     def _fixed_scores(self, dataset: Dataset, start: Start | None) -> NDArray[np.float64] | None:

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from spinney import objectives
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels
+from spinney.estimators.arguments import told
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
@@ -88,6 +89,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         tags.classifier_tags.multi_class = not is_binary(self.objective)
         return tags
 
+    @told
     def predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[Any]:
@@ -110,6 +112,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         return self._labels(self._raw_scores(X, base_margin, rounds))
 
     @available_if(_has_probabilities)
+    @told
     def predict_proba(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -123,6 +126,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         """
         return self._probabilities(self._raw_scores(X, base_margin, rounds))
 
+    @told
     def decision_function(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -137,6 +141,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         """
         return self._raw_scores(X, base_margin, rounds)
 
+    @told
     def staged_predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[Any]]:
@@ -146,10 +151,10 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         ------
         ndarray of shape (rows,)
         """
-        for raw in self._staged_scores(X, base_margin, rounds):
-            yield self._labels(raw)
+        return map(self._labels, self._staged_scores(X, base_margin, rounds))
 
     @available_if(_has_probabilities)
+    @told
     def staged_predict_proba(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
@@ -159,9 +164,9 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
         ------
         float64 array of shape (rows, classes)
         """
-        for raw in self._staged_scores(X, base_margin, rounds):
-            yield self._probabilities(raw)
+        return map(self._probabilities, self._staged_scores(X, base_margin, rounds))
 
+    @told
     def staged_decision_function(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import numbers
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
+
+import numpy as np
 
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params.validate import shown
@@ -63,11 +66,8 @@ def evaluations(
         )
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
         X, y = eval_set
-        if isinstance(eval_class_weight, list) and len(eval_class_weight) == 1:
-            eval_class_weight = eval_class_weight[0]
-        return [
-            Evaluation("eval_set", X, y, eval_sample_weight, eval_base_margin, class_weight=eval_class_weight)
-        ]
+        weight, margin, factors = (_alone(value, y) for value in given.values())
+        return [Evaluation("eval_set", X, y, weight, margin, class_weight=factors)]
     weights, margins, factors = (_one_each(name, value, len(eval_set)) for name, value in given.items())
     found = []
     for place, pair in enumerate(eval_set):
@@ -163,6 +163,15 @@ def _one_each(name: str, values: object, count: int) -> Sequence[object]:
             f"{name} must be a list with an entry, or None, for each of the {count} pairs of eval_set, "
             f"got {_described(values)}"
         )
+    return values
+
+
+def _alone(values: object, y: object) -> object:
+    """What is given for one pair; a list of one entry stands for that, unless there is one row that it may belong to."""
+    if isinstance(values, list | tuple) and len(values) == 1:
+        plain = isinstance(values[0], numbers.Real | np.generic)
+        one_row = isinstance(y, Sized) and len(y) == 1
+        return values if plain or one_row else values[0]
     return values
 
 

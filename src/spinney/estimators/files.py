@@ -81,6 +81,11 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
     GBMClassifier or GBMRegressor
         It predicts what the saved one did, in the same labels.
 
+    Warns
+    -----
+    UserWarning
+        Parameters were left out that no file can hold, such as functions. `fit` is refused until `set_params` sets them again.
+
     Raises
     ------
     ModelFormatError

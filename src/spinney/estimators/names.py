@@ -14,12 +14,17 @@ from spinney.params.validate import shown
 
 P = ParamSpec("P")
 
+QUIET = (
+    "nothing is printed unless it is asked for, so leave it out; progress=True shows a progress bar, and `fit(callbacks=...)` "
+    "calls a function after each round"
+)
 # What is an argument of `fit` here and may be a parameter elsewhere.
-_FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "eval_set": ("evals", "valid_sets", "valid"),
     "eval_names": (),
-    "eval_sample_weight": (),
+    "eval_sample_weight": ("sample_weight_eval_set",),
     "eval_class_weight": (),
+    "eval_base_margin": ("eval_init_score", "base_margin_eval_set"),
     "sample_weight": ("weight",),
     "base_margin": ("init_score",),
     "callbacks": (),
@@ -73,7 +78,7 @@ def check_names(estimator: object, given: Mapping[str, object]) -> None:
 
 
 @cache
-def _canonical() -> Mapping[str, str]:
+def canonical() -> Mapping[str, str]:
     """Every spelling of a parameter of training or of an estimator, with its name here."""
     rows = [*spellings().values(), *(row for rows in ESTIMATORS.values() for row in rows.values())]
     return {spelling: row.name for row in rows for spelling in (row.name, *row.aliases)}
@@ -81,7 +86,7 @@ def _canonical() -> Mapping[str, str]:
 
 def _stranger(estimator: str, accepted: Collection[str], name: str, value: object) -> str:
     said = f"{estimator} has no parameter {name}={shown(value)}"
-    known = _canonical().get(name)
+    known = canonical().get(name)
     if known is not None and known in accepted:
         conversion = f"; {_CONVERSIONS[known]}" if known in _CONVERSIONS else ""
         if name == "alpha" and "quantile_alpha" in accepted:
@@ -89,17 +94,14 @@ def _stranger(estimator: str, accepted: Collection[str], name: str, value: objec
                 "; the level of objective='quantile' is quantile_alpha, the width of 'huber' huber_delta"
             )
         return f"{said}: {name} is called {known} here{conversion}"
-    for argument, others in _FIT_ARGUMENTS.items():
+    for argument, others in FIT_ARGUMENTS.items():
         if name == argument or name in others:
             return f"{said}: give it to `fit` as its argument `{argument}=`"
     if name in PRINTING:
-        return (
-            f"{said}: nothing is printed unless it is asked for, so leave it out; progress=True shows a progress bar, and "
-            "`fit(callbacks=...)` calls a function after each round"
-        )
+        return f"{said}: {QUIET}"
     if known is not None:
         owners = [other for other, rows in ESTIMATORS.items() if known in rows]
         return f"{said}: {f'it belongs to {owners[0]}' if owners else 'it follows from the target'}, so leave it out"
-    near = nearest(name, {other: known for other, known in _canonical().items() if known in accepted})
+    near = nearest(name, {other: known for other, known in canonical().items() if known in accepted})
     meant = f" did you mean {' or '.join(near)}?" if near else ""
     return f"{said};{meant} `help({estimator})` lists every parameter"

@@ -14,6 +14,7 @@ from sklearn.base import RegressorMixin
 
 from spinney import objectives
 from spinney.data import read_vector
+from spinney.estimators.arguments import told
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
@@ -52,6 +53,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
         tags.target_tags.positive_only = needs_no_negatives(self.objective)
         return tags
 
+    @told
     def predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -72,6 +74,21 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
         """
         return self._link(self._raw_scores(X, base_margin, rounds))
 
+    @told
+    def predict_raw(
+        self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
+    ) -> NDArray[np.float64]:
+        """Raw scores, of which the loss makes predictions: logarithms with poisson, gamma and tweedie.
+
+        The parameters are those of `predict`.
+
+        Returns
+        -------
+        float64 array of shape (rows,)
+        """
+        return self._raw_scores(X, base_margin, rounds)
+
+    @told
     def staged_predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
@@ -81,8 +98,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
         ------
         float64 array of shape (rows,)
         """
-        for raw in self._staged_scores(X, base_margin, rounds):
-            yield self._link(raw)
+        return map(self._link, self._staged_scores(X, base_margin, rounds))
 
     def _link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return objectives.get(self.model_.params).link(raw)

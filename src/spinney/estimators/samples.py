@@ -77,5 +77,5 @@ def warn_of_column_vector(y: object) -> None:
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
             "example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params.validate import shown
 
 if TYPE_CHECKING:
     from spinney.model.model import Model
@@ -68,6 +69,10 @@ included.
 """
 
 
+# Libraries whose callbacks are called with something else than a `RoundInfo`.
+_OTHERS = ("lightgbm", "xgboost", "catboost")
+
+
 def checked_callbacks(callbacks: object) -> list[Callback]:
     """Callbacks as a list, each once, however often it was given.
 
@@ -85,6 +90,13 @@ def checked_callbacks(callbacks: object) -> list[Callback]:
     if callbacks is None:
         return []
     found = list(callbacks) if isinstance(callbacks, Iterable) else None
+    for callback in found or ():
+        library = str(getattr(callback, "__module__", "")).partition(".")[0]
+        if library in _OTHERS:
+            raise ParameterTypeError(
+                f"callbacks holds {shown(callback)}, which is made for {library}; here early_stopping_rounds is a parameter, "
+                "History keeps metrics and LearningRateSchedule sets learning rates"
+            )
     if found is None or not all(callable(callback) for callback in found):
         raise ParameterTypeError(f"callbacks must be a list of callables, got {callbacks!r}")
     return list({id(callback): callback for callback in found}.values())

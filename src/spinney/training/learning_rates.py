@@ -10,6 +10,7 @@ from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import table
 from spinney.params.validate import checked, shown
 from spinney.training.callbacks import Callback, RoundInfo
+from spinney.training.own import call_own
 
 # Of a learning rate: below it floats lose their digits, and 1 / rate may be infinite.
 SMALLEST_RATE = float(np.finfo(np.float64).tiny)
@@ -60,12 +61,11 @@ class LearningRateSchedule:
         """The learning rate of the round that follows on so many."""
         if self._function is None:
             return self._rates[done]
-        try:
-            rate = self._function(done)
-        except Exception as error:
-            error.add_note(f"raised by the function of LearningRateSchedule, asked for round {done + 1}")
-            raise
+        rate = call_own(f"LearningRateSchedule, round {done + 1}: the function", self._function, done)
         return checked_rate(rate, done + 1)
+
+    def __repr__(self) -> str:
+        return f"LearningRateSchedule({shown(self._rates if self._function is None else self._function)})"
 
     def __call__(self, info: RoundInfo) -> None:
         """Do nothing: the rate is asked for before a round."""
