@@ -112,8 +112,8 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
         )
     if found._left_out:
         warnings.warn(
-            f"{os.fspath(path)!r} was saved without {_listed(found._left_out)}, which no file can hold; predictions need none of "
-            f"it, but before another fit set it with {_setting(found._left_out)}",
+            f"{os.fspath(path)!r} was saved without {_listed(found._left_out)}, which no file can hold; it predicts as before, "
+            f"but before another fit call {_setting(found._left_out)}",
             UserWarning,
             stacklevel=2,
         )
@@ -125,8 +125,8 @@ def refuse_left_out(estimator: Any) -> None:
     """Refuse to fit an estimator that lacks a parameter which its file could not hold: the default is another one."""
     if estimator._left_out:
         raise ParameterError(
-            f"{_listed(estimator._left_out)} of this {type(estimator).__name__} was left out when it was saved, because no file "
-            f"can hold it; set it with {_setting(estimator._left_out)}"
+            f"this {type(estimator).__name__} was saved without {_listed(estimator._left_out)}, which no file can hold; before "
+            f"another fit call {_setting(estimator._left_out)}"
         )
 
 
