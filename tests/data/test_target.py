@@ -158,7 +158,7 @@ def test_a_margin_of_one_output_may_be_a_vector():
         (np.zeros((3, 2)), 3, r"base_margin has shape \(3, 2\); it must be \(3, 3\)"),
         (np.zeros((2, 2)), 2, r"base_margin has shape \(2, 2\); it must be \(3, 2\)"),
         (np.zeros((3, 2)), 1, r"bad input shape \(3, 2\): base_margin"),
-        (np.zeros(6), 2, "Expected 2D array, got 1D array instead for base_margin"),
+        (np.zeros(6), 2, r"base_margin has one dimension; it must be of shape \(3, 2\)"),
         ([[0, 0], [0, np.nan], [0, 0]], 2, "Input base_margin contains NaN. The first is in row 1;"),
         ([[0, 0], [0, 0], [0, np.inf]], 2, "Input base_margin contains infinity .* in row 2;"),
     ],

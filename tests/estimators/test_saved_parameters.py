@@ -23,11 +23,15 @@ def again(estimator, path):
 
 def test_what_no_file_can_hold_is_left_out_with_a_warning(table, numbers, path):
     model = sp.GBMRegressor(n_estimators=1, random_state=np.random.RandomState(3)).fit(table, numbers)
+    drawn = np.random.RandomState(3)
+    drawn.randint(2**31 - 1)
+    after_one_fit = drawn.randint(1000)
     with pytest.warns(UserWarning, match="left out random_state, which no file can hold"):
         model.save(path)
     with pytest.warns(UserWarning, match=r"without random_state, .* call set_params\(random_state=...\)"):
         found = sp.load_estimator(path)
     assert found.random_state is None
+    assert model.random_state.randint(1000) == after_one_fit
     np.testing.assert_array_equal(found.predict(table), model.predict(table))
 
 

@@ -74,9 +74,7 @@ def test_many_classes_have_a_margin_each(table, three):
     with pytest.raises(ValueError, match="base_margin"):
         sp.GBMClassifier(n_estimators=3).fit(table, three, base_margin=margin[:, :2])
     for flat in (margin[:, 0], list(margin[:, 0])):
-        with pytest.raises(
-            DataError, match=r"base_margin has one score a row; it must be of shape \(200, 3\)"
-        ):
+        with pytest.raises(DataError, match=r"base_margin has one dimension; it must be of shape \(200, 3\)"):
             sp.GBMClassifier(n_estimators=3).fit(table, three, base_margin=flat)
 
 

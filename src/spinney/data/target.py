@@ -126,7 +126,7 @@ def read_margin(
     flat = isinstance(values, list | tuple) and all(isinstance(one, numbers.Real) for one in values)
     if len(getattr(values, "shape", ())) == 1 or (flat and len(values)):
         raise DataError(
-            f"{what} has one score a row; it must be of shape ({rows}, {outputs}), one score a row and output"
+            f"{what} has one dimension; it must be of shape ({rows}, {outputs}), one score a row and output"
         )
     matrix = as_matrix(read_table(values, what=what, allow_empty=rows == 0))
     if matrix.shape != (rows, outputs):

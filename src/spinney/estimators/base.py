@@ -187,8 +187,10 @@ class GBMBase(BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         """Check the parameters as `fit` does, as far as that needs no table."""
         check_alone(self)
-        own = {"objective": OWN} if "objective" in self._left_out else {}
-        self._config({**self._told(), **own})
+        told = self._told() | ({"objective": OWN} if "objective" in self._left_out else {})
+        if isinstance(self.random_state, np.random.RandomState):
+            told["random_state"] = 0  # only a fit draws from it
+        self._config(told)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of the constructor.
@@ -357,7 +359,7 @@ class GBMBase(BaseEstimator, ABC):
         seed = self.random_state
         if seed is None:
             given["random_state"] = 0
-        elif isinstance(seed, np.random.RandomState):
+        elif isinstance(seed, np.random.RandomState) and "random_state" not in told:
             given["random_state"] = int(seed.randint(2**31 - 1))
         if has_functions(self.eval_metric):
             given["eval_metric"] = (

@@ -111,8 +111,8 @@ _METRIC = replace(
     doc="Metrics to compute on the validation data; the page of parameters tells which names fit an objective. Empty or None "
     "takes the objective's own. A function f(y_true, y_pred) or f(y_true, y_pred, weight) gives a number that is better when "
     "lower, or (name, value, higher_is_better); a classifier's y_true are places in classes_, and its y_pred probabilities, or "
-    "raw scores where objective is a function. Losses may be given as functions, scores as scikit-learn's scorers, which are better when "
-    "higher.",
+    "raw scores where objective is a function. Losses may be given as functions, scores as scikit-learn's scorers, "
+    "which are better when higher.",
 )
 # Training takes a whole number only.
 _SEED = replace(
