@@ -152,6 +152,20 @@ def test_a_function_gets_the_target_first_and_weights_apply_in_both_forms(table,
         np.testing.assert_allclose(own.predict(table), named, rtol=1e-6, atol=1e-8)
 
 
+def test_weights_apply_to_arrays_of_objects_too(table, numbers, weights):
+    def plain(y_true, y_pred):
+        return y_pred - y_true, np.ones(len(y_true))
+
+    def objects(y_true, y_pred):
+        return tuple(part.astype(object) for part in plain(y_true, y_pred))
+
+    fitted = [
+        sp.GBMRegressor(objective=f, n_estimators=5).fit(table, numbers, sample_weight=weights)
+        for f in (plain, objects)
+    ]
+    assert fitted[0].model_ == fitted[1].model_
+
+
 def test_a_function_that_takes_weights_gets_ones_where_there_are_none(table, numbers):
     plain = sp.GBMRegressor(objective=squared, **FEW).fit(table, numbers)
     assert sp.GBMRegressor(objective=squared_weighing, **FEW).fit(table, numbers).model_ == plain.model_

@@ -60,8 +60,9 @@ def _weighted(found: object, weight: NDArray[np.float64]) -> object:
     if not isinstance(found, tuple | list):
         return found
     parts: list[Any] = [np.asarray(part) for part in found]
-    if any(part.dtype.kind not in "biuf" or part.shape[:1] != weight.shape for part in parts):
+    if any(part.dtype.kind not in "biufO" or part.shape[:1] != weight.shape for part in parts):
         return found
+    # Plain Python numbers in an array of objects are multiplied one by one.
     return tuple((part.T * weight).T for part in parts)
 
 
