@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -108,7 +109,7 @@ class HistGrower:
         self._finish = Finish(
             values, self.control, self._rules, self._table, self.tree, self._by_leaf, gradients, team
         )
-        self._walk = self.walk(matrix, gradients.scores, leaves=self._finish.leaves)
+        self._scores = gradients.scores
 
     def _slots(self) -> int:
         """How many histograms are kept."""
@@ -145,6 +146,11 @@ class HistGrower:
             self._team.run(self._walk)
         else:
             self._finish.add(by_leaf)
+
+    @cached_property
+    def _walk(self) -> Bound:
+        """A job that leads the training rows to their leaves, for trees that grew on some of them."""
+        return self.walk(self._matrix, self._scores, leaves=self._finish.leaves)
 
     def walk(
         self,

@@ -11,7 +11,7 @@ from spinney.growth.kernels import records
 from spinney.growth.kernels.records import Found, Parts, Table, Tasks, TreeArrays
 from spinney.growth.kernels.rules import Rules
 from spinney.jit import room
-from spinney.objectives.kernels.records import LeafRows
+from spinney.objectives.kernels.records import Grown, LeafRows
 from spinney.sampling import Bag
 
 Control = Any  # an array of one records.Control
@@ -31,7 +31,7 @@ def set_control(control: Control, output: int, seed: int, bag: Bag, rate: float)
 
 def leaf_rows_room(rows: int, max_nodes: int) -> LeafRows:
     """Memory for the rows of a tree by leaf."""
-    return room(LeafRows, rows=rows, max_nodes=max_nodes)
+    return room(LeafRows, rows=rows, max_nodes=max_nodes, grown=np.zeros(1, Grown.dtype))
 
 
 def nodes_of(by_leaf: LeafRows) -> int:

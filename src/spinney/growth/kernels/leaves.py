@@ -41,7 +41,10 @@ def leaf_sums(team, rows, bag, gathered, pairs, table):
                 place = entries[i] >> 32
                 g += np.int64(float(pairs[2 * place]) * scale_g)
                 h += np.int64(float(pairs[2 * place + 1]) * scale_h)
-                by_leaf.members[to + i - begin] = bag.chosen[place] if gathered else place
+                by_leaf.members[to + i - begin] = place
+            if gathered:
+                for i in range(to, to + end - begin):
+                    by_leaf.members[i] = bag.chosen[by_leaf.members[i]]
             if begin < end:
                 atomic_add(table.exact_g, node, g)
                 atomic_add(table.exact_h, node, h)
