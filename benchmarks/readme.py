@@ -24,7 +24,7 @@ TITLES = {
 PACKAGES = {"sklearn": "scikit-learn"}  # where a peer has another name in the environment
 TRAIN, WHOLE = "train", "dataset + train"
 INTRODUCTION = """{smoke}Measured by `python -m benchmarks readme` with spinney {version} on {cpu},
-{threads} threads each, best of several runs, equal settings; LightGBM is the faster of its row-wise and column-wise modes.
+{threads} threads each, {runs}, equal settings; LightGBM is the faster of its row-wise and column-wise modes.
 The other library's time over spinney's, so larger is better for spinney."""
 MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
 
@@ -91,6 +91,7 @@ def render(rows: Mapping[str, Sequence[Row]], environment: Mapping[str, Any], op
             version=versions["spinney"],
             cpu=environment["cpu"],
             threads=options.threads,
+            runs="each measured once" if options.repeats == 1 else "best of several runs",
         ),
         table(["case", *heads], [[title, *line] for title, line in cells.items() if any(line)]),
         "\n".join(f"{mark} {note}" for mark, (note, _) in zip(MARKS, notes, strict=False)),

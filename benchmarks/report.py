@@ -5,7 +5,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +104,12 @@ def version(name: str) -> str | None:
     """Return the version of a library that is installed, be it only the part of it for CPUs."""
     for package in (name, f"{name}-cpu"):
         try:
+            if package == "spinney":
+                return str(
+                    import_module(package).__version__
+                )  # of the source that runs, whatever is installed
             return metadata.version(package)
-        except metadata.PackageNotFoundError:
+        except (ImportError, metadata.PackageNotFoundError):
             continue
     return None
 
