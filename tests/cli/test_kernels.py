@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from importlib import metadata
 
 import pytest
@@ -22,8 +23,12 @@ def run(*words):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SPINNEY_CACHE_DIR", str(tmp_path))
-    return tmp_path
+    """A folder that is the only one: what other processes keep in the system's temporary folder does not count."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    monkeypatch.setenv("SPINNEY_CACHE_DIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return folder
 
 
 def put_library(cache, folder, digest=None, numba=None, suffix=build.SUFFIX, level=LEVEL):
