@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.growth.kernels.leaves import add_leaves
 from spinney.growth.kernels.records import Parts, Table, TreeArrays
-from spinney.growth.kernels.refit import Everyone, add_noted, refit_leaves
+from spinney.growth.kernels.refit import CountedRows, add_noted, refit_leaves
 from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.values import Renewed, write_values
 from spinney.growth.room import Control
@@ -85,8 +85,8 @@ class Finish:
         self._add: Bound = add_leaves.bind(by_leaf, tree, gradients)
         if values.all_rows is not None:
             gradients = values.all_rows.gradients
-            everyone = _everyone(values.all_rows, control, table, by_leaf, self.leaves, team)
-            self._refit: Bound = refit_leaves.bind(everyone, gradients, rules, table, tree)
+            counted_rows = _counted_rows(values.all_rows, control, table, by_leaf, self.leaves, team)
+            self._refit: Bound = refit_leaves.bind(counted_rows, gradients, rules, table, tree)
             self._add_noted: Bound = add_noted.bind(by_leaf, self.leaves, tree, gradients)
         self._renew: Bound | None = None
         if values.renew is not None:
@@ -109,7 +109,7 @@ class Finish:
         self._team.run(self._add_noted if by_leaf is None else self._add)
 
 
-def _everyone(
+def _counted_rows(
     all_rows: AllRows,
     control: Control,
     table: Table,
@@ -118,7 +118,7 @@ def _everyone(
     team: Team,
 ) -> Any:
     return room(
-        Everyone,
+        CountedRows,
         count=len(all_rows.counted),
         counted=all_rows.counted,
         leaves=leaves,

@@ -19,10 +19,11 @@ class LeafSums:
     g: i64
     h: i64
     count: i64
+    place: i64  # where its next row is listed
 
 
 @record
-class Everyone:
+class CountedRows:
     """The rows that leaf values are computed from: those that count, and the leaf of every row."""
 
     count: i64
@@ -36,22 +37,22 @@ class Everyone:
 
 
 @inline
-def sum_leaves(begin, end, everyone, pairs, used, scales, sums):
+def sum_leaves(begin, end, counted_rows, pairs, used, scales, sums):
     """Sum rows begin..end-1 of those that count by leaf: 64-bit fixed point, in any order."""
     for node in range(used):
         sums[node].g = 0
         sums[node].h = 0
         sums[node].count = 0
     for i in range(begin, end):
-        row = np.int64(everyone.counted[i])
-        leaf = sums[everyone.leaves[row]]
+        row = np.int64(counted_rows.counted[i])
+        leaf = sums[counted_rows.leaves[row]]
         leaf.g += np.int64(float(pairs[2 * row]) * scales.exact_g)
         leaf.h += np.int64(float(pairs[2 * row + 1]) * scales.exact_h)
         leaf.count += 1
 
 
 @inline
-def put_sums(size, everyone, table):
+def put_sums(size, counted_rows, table):
     """Put the sums of all threads into the node table; rows are added up towards the root (thread 0)."""
     used = table.state[0].used
     for back in range(used):
@@ -65,62 +66,62 @@ def put_sums(size, everyone, table):
         table.exact_h[at] = 0
         node.count = 0
         for t in range(size):
-            leaf = everyone.sums[t * table.max_nodes + number]
+            leaf = counted_rows.sums[t * table.max_nodes + number]
             table.exact_g[at] += leaf.g
             table.exact_h[at] += leaf.h
             node.count += leaf.count
 
 
 @inline
-def list_rows(rank, begin, end, everyone, table):
+def list_rows(rank, begin, end, counted_rows, table):
     """List the rows begin..end-1 of those that count by leaf; places follow from the sums of all threads."""
-    by_leaf = everyone.by_leaf
+    by_leaf = counted_rows.by_leaf
     before = np.int64(0)
     for number in range(table.state[0].used):
         count = table.nodes[table.order[number]].count
         leaf = table.nodes[table.order[number]].child == 0
         to = before
         for t in range(rank):
-            to += everyone.sums[t * table.max_nodes + number].count
+            to += counted_rows.sums[t * table.max_nodes + number].count
         if rank == 0:
             by_leaf.begin[number] = before
             by_leaf.end[number] = before + count if leaf else before
-        everyone.sums[rank * table.max_nodes + number].g = to
+        counted_rows.sums[rank * table.max_nodes + number].place = to
         before += count if leaf else 0
     for i in range(begin, end):
-        row = everyone.counted[i]
-        leaf_sums = everyone.sums[rank * table.max_nodes + everyone.leaves[row]]
-        by_leaf.members[leaf_sums.g] = row
-        leaf_sums.g += 1
+        row = counted_rows.counted[i]
+        own = counted_rows.sums[rank * table.max_nodes + counted_rows.leaves[row]]
+        by_leaf.members[own.place] = row
+        own.place += 1
 
 
 @kernel
 def refit_leaves(
-    team: Member, everyone: Everyone, gradients: Gradients, rules: Rules, table: Table, tree: TreeArrays
+    team: Member, counted_rows: CountedRows, gradients: Gradients, rules: Rules, table: Table, tree: TreeArrays
 ):
     """Compute value, cover and count of every node from the rows that count, and list these by leaf."""
-    output = everyone.control[0].output
-    begin = everyone.count * team.rank // team.size
-    end = everyone.count * (team.rank + 1) // team.size
-    sum_sizes(team, gradients, output, everyone.parts)
+    output = counted_rows.control[0].output
+    begin = counted_rows.count * team.rank // team.size
+    end = counted_rows.count * (team.rank + 1) // team.size
+    sum_sizes(team, gradients, output, counted_rows.parts)
     if not meet(team.sync, team.size):
         return
     if team.rank == 0:
-        set_scales(team.size, gradients, output, everyone.count, rules, everyone.parts, table.scales[0])
+        set_scales(team.size, gradients, output, counted_rows.count, rules, counted_rows.parts, table.scales[0])
     if not meet(team.sync, team.size):
         return
     sum_leaves(
-        begin, end, everyone, tail(gradients.pairs, 2 * gradients.rows * output), table.state[0].used, table.scales[0],
-        tail(everyone.sums, team.rank * table.max_nodes),
+        begin, end, counted_rows, tail(gradients.pairs, 2 * gradients.rows * output), table.state[0].used, table.scales[0],
+        tail(counted_rows.sums, team.rank * table.max_nodes),
     )
     if not meet(team.sync, team.size):
         return
     if team.rank == 0:
-        put_sums(team.size, everyone, table)
-        write_tree(table, rules, everyone.control[0].rate, tree)
+        put_sums(team.size, counted_rows, table)
+        write_tree(table, rules, counted_rows.control[0].rate, tree)
     if not meet(team.sync, team.size):
         return
-    list_rows(team.rank, begin, end, everyone, table)
+    list_rows(team.rank, begin, end, counted_rows, table)
 
 
 @kernel
