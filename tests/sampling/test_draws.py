@@ -36,8 +36,14 @@ def test_the_numbers_of_purposes_stay_and_no_two_are_the_same():
         "PURPOSE_OTHERS": 4,
         "PURPOSE_WEIGHTED": 5,
         "PURPOSE_CHANCE": 6,
+        "PURPOSE_TREE": 7,
+        "PURPOSE_BAG": 8,
+        "PURPOSE_SUBSET": 9,
+        "PURPOSE_SPLIT": 10,
+        "PURPOSE_CUT": 11,
         "PURPOSE_LEVEL": oracles.LEVEL,
         "PURPOSE_NODE": oracles.NODE,
+        "PURPOSE_SHUFFLE": 12,
     }
     assert len(set(found.values())) == len(found)
 

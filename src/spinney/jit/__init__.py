@@ -8,7 +8,7 @@ from spinney.jit.barrier import Member
 from spinney.jit.inline import Inline, inline
 from spinney.jit.kernel import Bound, Kernel, framed, kernel
 from spinney.jit.records import record, room
-from spinney.jit.types import f32, f64, i32, i64, item, out, u8, u16, u64
+from spinney.jit.types import f32, f64, i32, i64, item, out, u8, u16, u32, u64
 
 __all__ = [
     "Bound",
@@ -28,5 +28,6 @@ __all__ = [
     "room",
     "u8",
     "u16",
+    "u32",
     "u64",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 
@@ -27,3 +28,12 @@ class Intrinsic(Inline):
 def inline(function: Callable[..., Any]) -> Inline:
     """Declare a function that kernels call."""
     return Inline(function)
+
+
+def filled(frame: Inline, **formulas: Inline) -> Inline:
+    """Make a function of a frame: one that calls formulas by names which its own module does not define."""
+    function = frame.function
+    assert isinstance(function, FunctionType)
+    made = FunctionType(function.__code__, {**function.__globals__, **formulas}, function.__name__)
+    made.__doc__, made.__module__ = function.__doc__, function.__module__
+    return Inline(made)

@@ -42,6 +42,34 @@ def _tail(array: Any, begin: int) -> Any:
     return array[begin:]
 
 
+def _copy_twice(source: Any, at: int, target: Any, to: int, other: Any, also: int, count: int) -> None:
+    """Copy some int64 to two places. One of them may be in the same memory, at or before what is copied."""
+    for k in range(count):
+        value = source[at + k]
+        target[to + k] = value
+        other[also + k] = value
+
+
+def _byte_ranges(words: Any, first: int, step: int, count: int, low: Any, high: Any, at: int) -> None:
+    """The least and the largest of each of 32 bytes, over `count` records of them that begin `step` words of int64 apart.
+
+    They are written to four words of `low` and of `high`, from `at` on.
+    """
+    rows = [
+        b"".join(int(words[first + i * step + k]).to_bytes(8, "little", signed=True) for k in range(4))
+        for i in range(count)
+    ]
+    for target, choose in ((low, min), (high, max)):
+        found = bytes(map(choose, zip(*rows, strict=True)))
+        for k in range(4):
+            target[at + k] = int.from_bytes(found[8 * k : 8 * k + 8], "little", signed=True)
+
+
+def _lowest_bit(bits: int) -> int:
+    """The place of the lowest bit that is 1; at least one is."""
+    return (int(bits) & -int(bits)).bit_length() - 1
+
+
 def _bits_of(value: float) -> int:
     """The 64 bits of a float64, as a signed integer."""
     return int(struct.unpack("<q", struct.pack("<d", value))[0])
@@ -59,5 +87,8 @@ atomic_store = Intrinsic(_atomic_store)
 prefetch = Intrinsic(_prefetch)
 give_way = Intrinsic(_give_way)
 tail = Intrinsic(_tail)
+copy_twice = Intrinsic(_copy_twice)
+byte_ranges = Intrinsic(_byte_ranges)
+lowest_bit = Intrinsic(_lowest_bit)
 bits_of = Intrinsic(_bits_of)
 from_bits = Intrinsic(_from_bits)

@@ -97,6 +97,81 @@ def _tail(typingctx: Any, array: Any, begin: Any) -> Any:
 
 
 @intrinsic
+def _copy_twice(
+    typingctx: Any, source: Any, at: Any, target: Any, to: Any, other: Any, also: Any, count: Any
+) -> Any:
+    word = ir.IntType(64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        places = [(kinds[k], args[k], args[k + 1]) for k in (0, 2, 4)]
+
+        def copy(begin: Any, size: int) -> None:
+            kind = ir.VectorType(word, size).as_pointer()
+            (read, *written) = [
+                builder.bitcast(_address(context, builder, array, memory, builder.add(first, begin)), kind)
+                for array, memory, first in places
+            ]
+            found = builder.load(read, align=8)
+            for place in written:
+                builder.store(found, place, align=8)
+
+        fours = builder.lshr(args[6], word(2))
+        with cgutils.for_range(builder, fours, intp=word) as loop:
+            copy(builder.shl(loop.index, word(2)), 4)
+        with builder.if_then(builder.icmp_unsigned("!=", builder.and_(args[6], word(2)), word(0))):
+            copy(builder.shl(fours, word(2)), 2)
+        with builder.if_then(builder.icmp_unsigned("!=", builder.and_(args[6], word(1)), word(0))):
+            copy(builder.sub(args[6], word(1)), 1)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(source, number, target, number, other, number, number), codegen
+
+
+@intrinsic
+def _byte_ranges(
+    typingctx: Any, words: Any, first: Any, step: Any, count: Any, low: Any, high: Any, at: Any
+) -> Any:
+    vector = ir.VectorType(ir.IntType(8), 32)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def place(kind: Any, array: Any, index: Any) -> Any:
+            return builder.bitcast(_address(context, builder, kind, array, index), vector.as_pointer())
+
+        def load(index: Any) -> Any:
+            return builder.load(place(signature.args[0], args[0], index), align=8)
+
+        # Kept in registers while the records are read.
+        least, largest = cgutils.alloca_once(builder, vector), cgutils.alloca_once(builder, vector)
+        start = load(args[1])
+        builder.store(start, least)
+        builder.store(start, largest)
+        with cgutils.for_range(builder, args[3], intp=ir.IntType(64)) as loop:
+            found = load(builder.add(args[1], builder.mul(loop.index, args[2])))
+            for kept, sign in ((least, "<"), (largest, ">")):
+                old = builder.load(kept)
+                builder.store(builder.select(builder.icmp_unsigned(sign, found, old), found, old), kept)
+        for kind, target, kept in (
+            (signature.args[4], args[4], least),
+            (signature.args[5], args[5], largest),
+        ):
+            builder.store(builder.load(kept), place(kind, target, args[6]), align=8)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(words, number, number, number, low, high, number), codegen
+
+
+@intrinsic
+def _lowest_bit(typingctx: Any, bits: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
 def _bits_of(typingctx: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))

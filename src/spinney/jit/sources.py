@@ -89,5 +89,5 @@ def _imported(path: Path) -> Iterator[Path]:
 
 
 def _kernel_files() -> list[Path]:
-    patterns = ("*/kernels.py", "*/kernels/*.py")
+    patterns = ("*/kernels.py", "*/kernels/*.py", "*/*/kernels/*.py")
     return sorted(path for pattern in patterns for path in PACKAGE.glob(pattern))

@@ -88,6 +88,7 @@ def _integer(name: str, ctype: type) -> Scalar:
 i64 = _integer("int64", ctypes.c_int64)
 i32 = _integer("int32", ctypes.c_int32)
 u64 = _integer("uint64", ctypes.c_uint64)
+u32 = _integer("uint32", ctypes.c_uint32)
 u16 = _integer("uint16", ctypes.c_uint16)
 u8 = _integer("uint8", ctypes.c_uint8)
 f64 = Scalar("float64", np.dtype(np.float64), ctypes.c_double)

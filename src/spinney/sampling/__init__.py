@@ -1,7 +1,8 @@
 """Which rows and columns a tree sees.
 
 Enters: a seed, the rows that may be drawn, for some rules their gradients. Leaves: row or column numbers, ascending, and
-gradients that are scaled so that the drawn rows stand for all. Must not know: trees.
+gradients that are scaled so that the drawn rows stand for all; for a tree of a forest how often its bag has each row.
+Must not know: trees.
 """
 
 from spinney.sampling.bag import Bag
