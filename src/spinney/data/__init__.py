@@ -4,7 +4,7 @@ Enters: a NumPy array, a list of rows, a pandas, Polars or PyArrow frame, or a S
 margins of the same kinds, though not sparse.
 
 Leaves: a `Table` (panels of numeric columns, NaN for missing, or stored entries), its `Schema` with the categories of its
-categorical columns, and checked vectors, which travel together as `Labels`. Arrays of
+categorical columns, and checked vectors, which travel together as `Labels`; a forest's target as `ForestTarget`. Arrays of
 float32 and float64 are never copied; other numbers are converted block by block when they are walked over.
 
 Must not know: bins, trees, objectives, estimators. Infinite feature values are not looked for here, because
@@ -12,6 +12,7 @@ that would be one more pass over the table: binning finds them, and names the co
 """
 
 from spinney.data.categories import Categories, encode, learn_categories
+from spinney.data.forest_target import ForestTarget, read_class_target, read_number_target, target_columns
 from spinney.data.labels import Labels
 from spinney.data.read import read_table
 from spinney.data.schema import Schema, match_columns
@@ -20,6 +21,7 @@ from spinney.data.target import read_labels, read_margin, read_vector, read_weig
 
 __all__ = [
     "Categories",
+    "ForestTarget",
     "Labels",
     "Panel",
     "Schema",
@@ -29,9 +31,12 @@ __all__ = [
     "encode",
     "learn_categories",
     "match_columns",
+    "read_class_target",
     "read_labels",
     "read_margin",
+    "read_number_target",
     "read_table",
     "read_vector",
     "read_weight",
+    "target_columns",
 ]

@@ -97,14 +97,30 @@ def frame_vector(value: Any, what: str) -> NDArray[Any]:
     ndarray
         Missing values are NaN, None or pandas' NA.
     """
+    found = frame_vectors(value, what)
+    if len(found) != 1:
+        raise not_a_vector((len(found[0]) if found else 0, len(found)), what)
+    return found[0]
+
+
+def frame_vectors(value: Any, what: str) -> list[NDArray[Any]]:
+    """Read a series, or every column of a frame, as NumPy arrays of any dtype; those of `frame_vector`.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> [vector.tolist() for vector in frame_vectors(pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "y")]
+    [[1, 2], ['x', 'y']]
+    """
     import narwhals as nw
 
     native = _native(value, what)
     if isinstance(native, np.ndarray):
-        return native
-    if native.shape[1] != 1:
-        raise not_a_vector(native.shape, what)
-    return _array(next(nw.from_native(native, eager_only=True).iter_columns()), what, VECTOR_ADVICE)
+        return [native]
+    return [
+        _array(series, what, VECTOR_ADVICE)
+        for series in nw.from_native(native, eager_only=True).iter_columns()
+    ]
 
 
 def _native(value: Any, what: str) -> Any:

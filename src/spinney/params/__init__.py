@@ -5,14 +5,15 @@ Leaves: a frozen `Config` whose values have the right type, lie in range and fit
 names the parameter, the value found and what would be right.
 Must not know: data, trees, formulas of losses and metrics, threads.
 
-`config.py` is the table, `fields/` its groups of parameters, `rows.py` what one row says, `choices.py` the words that
-parameters accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas,
-`validate.py` the checks, `by_column.py` those of parameters about columns, `names.py` spellings and suggestions, `render.py` the
-documentation.
+`config.py` is the table, `forest.py` that of forests, `fields/` its groups of parameters, `rows.py` what one row says,
+`choices.py` the words that parameters accept, `objectives.py` and `metrics.py` what is known of losses and metrics
+without their formulas, `validate.py` the checks, `by_column.py` those of parameters about columns, `names.py` spellings
+and suggestions, `render.py` the documentation.
 """
 
 from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
+from spinney.params.forest import ForestConfig, forest_table, parse_forest
 from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
 from spinney.params.names import parse, resolve
 from spinney.params.objectives import ObjectiveRow, objective_row
@@ -22,10 +23,12 @@ from spinney.params.validate import checked_rounds
 
 __all__ = [
     "Config",
+    "ForestConfig",
     "MetricRow",
     "ObjectiveRow",
     "Row",
     "checked_rounds",
+    "forest_table",
     "found_places",
     "kind_of",
     "markdown",
@@ -34,6 +37,7 @@ __all__ = [
     "numpydoc",
     "objective_row",
     "parse",
+    "parse_forest",
     "placed",
     "resolve",
     "table",

@@ -154,13 +154,7 @@ def found_places(
     where = _Columns(names, columns)
     told: dict[str, Any] = {}
     if config.monotone_constraints is not None:
-        found = where.values("monotone_constraints", config.monotone_constraints)
-        for column in categorical:
-            if found.get(column):
-                raise ParameterError(
-                    f"monotone_constraints gives the direction {found[column]} to {where.said(column)}, which is "
-                    "categorical; categories have no order, so leave it at 0"
-                )
+        found = where.directions("monotone_constraints", config.monotone_constraints, categorical)
         told["monotone_constraints"] = found
     if config.feature_weights is not None:
         heavy = where.values("feature_weights", config.feature_weights)
@@ -175,6 +169,24 @@ def found_places(
             for group in config.interaction_constraints
         )
     return told
+
+
+def placed_directions(
+    parameter: str,
+    value: Signs,
+    names: Sequence[str] | None,
+    columns: int,
+    categorical: Iterable[int] = (),
+) -> tuple[int, ...]:
+    """One direction a column, of a parameter that may give them by name; errors are those of `placed`.
+
+    Examples
+    --------
+    >>> placed_directions("monotonic_cst", (("b", 1),), ("a", "b", "c"), 3)
+    (0, 1, 0)
+    """
+    found = _Columns(names, columns).directions(parameter, value, categorical)
+    return tuple(found.get(column, 0) for column in range(columns))
 
 
 class _Columns:
@@ -204,6 +216,17 @@ class _Columns:
             else f"the columns are {short(list(self._names))}"
         )
         raise ParameterError(f"{parameter} speaks of the unknown column {short(key)}; {hint}")
+
+    def directions(self, parameter: str, value: Signs, categorical: Iterable[int]) -> dict[int, int]:
+        """Directions by position."""
+        found = self.values(parameter, value)
+        for column in categorical:
+            if found.get(column):
+                raise ParameterError(
+                    f"{parameter} gives the direction {found[column]} to {self.said(column)}, which is categorical; "
+                    "categories have no order, so leave it at 0"
+                )
+        return found
 
     def values(self, parameter: str, value: Signs | Weights) -> dict[int, Any]:
         """Values by position."""

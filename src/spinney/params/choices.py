@@ -27,6 +27,26 @@ ABSENT: Mapping[str, tuple[str, ...]] = {"zero": (), "missing": ()}
 
 TREE_METHODS: Mapping[str, tuple[str, ...]] = {"hist": ("auto",), "approx": (), "exact": ()}
 
+FOREST_METHODS: Mapping[str, tuple[str, ...]] = {"hist": ("auto",), "exact": ()}
+
+# What scikit-learn calls its criteria. Its "friedman_mse" is "squared_error" from version 1.9 on.
+CRITERIA: Mapping[str, tuple[str, ...]] = {
+    "gini": (),
+    "entropy": ("log_loss",),
+    "squared_error": ("friedman_mse",),
+    "absolute_error": (),
+    "poisson": (),
+}
+
+SPLITTERS: Mapping[str, tuple[str, ...]] = {"best": (), "random": ()}
+
+CLASS_WEIGHTS: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "given": (),
+    "balanced": (),
+    "balanced_subsample": (),
+}
+
 PROPOSALS: Mapping[str, tuple[str, ...]] = {"global": (), "local": ()}
 
 

@@ -1,6 +1,7 @@
 """The table: every hyper-parameter is one field of `Config`, declared in `fields/`."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cache
 
@@ -79,8 +80,12 @@ class Config(
         >>> "n_jobs" in Config(n_jobs=2).to_dict(model_only=True)
         False
         """
-        values = {row.name: getattr(self, row.name) for row in table() if row.in_model or not model_only}
-        return {name: _as_lists(value) for name, value in values.items()}
+        return values_of(self, table(), model_only=model_only)
+
+
+def values_of(config: object, rows: Iterable[Row], *, model_only: bool) -> dict[str, object]:
+    """Values of a configuration by name, in types that JSON knows; of `model_only`, those that can change the model."""
+    return {row.name: _as_lists(getattr(config, row.name)) for row in rows if row.in_model or not model_only}
 
 
 def _as_lists(value: object) -> object:

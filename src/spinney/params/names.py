@@ -1,6 +1,6 @@
 """From the names users write to the canonical ones, and what to say about a name nobody knows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -43,21 +43,12 @@ PRINTING = ("verbosity", "verbose", "verbose_eval", "silent")
 @cache
 def spellings() -> Mapping[str, Row]:
     """Every accepted spelling of a name, canonical ones included, with its row."""
-    return {spelling: row for row in table() for spelling in (row.name, *row.aliases)}
+    return spelled(table())
 
 
-def find(name: str, value: object = None) -> Row:
-    """Return the row of a parameter under any of its spellings.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such parameter; the message says what was probably meant.
-    """
-    row = spellings().get(name)
-    if row is None:
-        raise ParameterError(_stranger(name, value))
-    return row
+def spelled(rows: Iterable[Row]) -> Mapping[str, Row]:
+    """Every accepted spelling of the names of some rows, with the row."""
+    return {spelling: row for row in rows for spelling in (row.name, *row.aliases)}
 
 
 def resolve(given: Mapping[str, object]) -> dict[str, object]:
@@ -83,7 +74,7 @@ def resolve(given: Mapping[str, object]) -> dict[str, object]:
     >>> resolve({"eta": 0.3, "num_leaves": 7})
     {'learning_rate': 0.3, 'max_leaves': 7}
     """
-    return {row.name: value for row, _, value in _rows(given)}
+    return {row.name: value for row, _, value in named_rows(given, spellings(), TRAIN_ARGUMENTS)}
 
 
 def parse(given: Mapping[str, object]) -> Config:
@@ -115,7 +106,8 @@ def parse(given: Mapping[str, object]) -> Config:
     spinney.errors.ParameterError: unknown parameter 'learning_rat'; did you mean 'learning_rate'? \
 `python -m spinney.params` and docs/parameters.md list every parameter
     """
-    values: dict[str, Any] = {row.name: checked(row, value, name) for row, name, value in _rows(given)}
+    named = named_rows(given, spellings(), TRAIN_ARGUMENTS)
+    values: dict[str, Any] = {row.name: checked(row, value, name) for row, name, value in named}
     level = _LEVELS.get(values.get("objective", ""))
     if "alpha" in given and level is not None:
         raise ParameterError(
@@ -125,8 +117,20 @@ def parse(given: Mapping[str, object]) -> Config:
     return Config(**values)
 
 
-def _rows(given: Mapping[str, object]) -> list[tuple[Row, str, object]]:
-    """Return row, spelling and value of everything given, after checking the names."""
+def named_rows(
+    given: Mapping[str, object], known: Mapping[str, Row], arguments: Mapping[str, tuple[str, ...]]
+) -> list[tuple[Row, str, object]]:
+    """Return row, spelling and value of everything given, after checking the names.
+
+    Parameters
+    ----------
+    given : mapping
+        Parameters under any accepted spelling.
+    known : mapping
+        Every accepted spelling, with its row.
+    arguments : mapping
+        Arguments of `train`, with other spellings, which are no parameters.
+    """
     if not isinstance(given, Mapping):
         raise ParameterTypeError(
             f"params={shown(given)} must be a mapping of parameter names to values, "
@@ -136,16 +140,20 @@ def _rows(given: Mapping[str, object]) -> list[tuple[Row, str, object]]:
     for name, value in given.items():
         if not isinstance(name, str):
             raise ParameterTypeError(f"the parameter name {shown(name)} must be a str; {_PAGE}")
-        named.setdefault(find(name, value).name, []).append(name)
+        if name not in known:
+            raise ParameterError(_stranger(name, value, known, arguments))
+        named.setdefault(known[name].name, []).append(name)
     for canonical, names in named.items():
         if len(names) > 1:
             found = " and ".join(f"{name}={shown(given[name])}" for name in names)
             raise ParameterError(f"{found} are spellings of one parameter, {canonical}; give only one")
-    return [(spellings()[name], name, value) for name, value in given.items()]
+    return [(known[name], name, value) for name, value in given.items()]
 
 
-def _stranger(name: str, value: object) -> str:
-    for argument, others in TRAIN_ARGUMENTS.items():
+def _stranger(
+    name: str, value: object, known: Mapping[str, Row], arguments: Mapping[str, tuple[str, ...]]
+) -> str:
+    for argument, others in arguments.items():
         if name == argument or name in others:
             return (
                 f"{name}={shown(value)} is not a parameter of the model; pass it to `train` as its "
@@ -156,7 +164,7 @@ def _stranger(name: str, value: object) -> str:
             f"unknown parameter {name!r}: nothing is printed unless a callback or a progress display is "
             f"asked for, so leave it out; {_PAGE}"
         )
-    near = nearest(name, {spelling: row.name for spelling, row in spellings().items()})
+    near = nearest(name, {spelling: row.name for spelling, row in known.items()})
     words = [
         repr(spelling) if spelling == canonical else f"{spelling!r} (another spelling of {canonical!r})"
         for canonical, spelling in near.items()

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 
 from spinney.params.config import table
+from spinney.params.forest import forest_table
 from spinney.params.metrics import METRICS, Kind, kind_of
 from spinney.params.objectives import OBJECTIVES
 from spinney.params.rows import GROUPS, Row
@@ -11,10 +12,10 @@ from spinney.params.rows import GROUPS, Row
 _INTRODUCTION = """\
 # Parameters
 
-Every hyper-parameter of `spinney.train`; those under [Data](#data) belong to `Dataset`. Each one may be given
-under its name or under one of its other spellings, most of them XGBoost's and LightGBM's; an unknown name, or
-two spellings of one parameter, is an error. A number may be a Python or a NumPy scalar, never a bool or a
-string, and must be finite.
+Every hyper-parameter of `spinney.train`; those under [Data](#data) belong to `Dataset`, and forests have [a
+table of their own](#forests). Each one may be given under its name or under one of its other spellings, most
+of them XGBoost's and LightGBM's; an unknown name, or two spellings of one parameter, is an error. A number
+may be a Python or a NumPy scalar, never a bool or a string, and must be finite.
 
 This page is written by `python -m spinney.params > docs/parameters.md`.
 """
@@ -29,6 +30,10 @@ _PREDICTED: Mapping[Kind, str] = {
 }
 
 _LONGEST_CHOICE = 80  # characters of a docstring's line in which all words are listed
+_HEADING = (
+    "| name | type | default | range | other spellings | meaning |",
+    "|---|---|---|---|---|---|",
+)
 # What a heading says about all parameters under it.
 _NOTES = {
     "data": """\
@@ -44,7 +49,7 @@ def markdown() -> str:
     Returns
     -------
     str
-        One table for each group, then the other spellings of values, and the metrics.
+        One table for each group, then the other spellings of values, the metrics, and the table of forests.
 
     Examples
     --------
@@ -57,12 +62,11 @@ def markdown() -> str:
             f"## {group.capitalize()}",
             "",
             *((_NOTES[group],) if group in _NOTES else ()),
-            "| name | type | default | range | other spellings | meaning |",
-            "|---|---|---|---|---|---|",
+            *_HEADING,
             *(_line(row) for row in table() if row.group == group),
         ]
         parts.append("\n".join(lines) + "\n")
-    parts += [_value_spellings(), _metrics()]
+    parts += [_value_spellings(), _metrics(), _forests()]
     return "\n".join(parts)
 
 
@@ -97,7 +101,8 @@ def numpydoc(rows: Iterable[Row]) -> str:
 
 
 def _line(row: Row) -> str:
-    accepted = ", ".join(f"`{choice}`" for choice in row.choices) or f"`{row.range}`"
+    words = "" if row.share else ", ".join(f"`{choice}`" for choice in row.choices)
+    accepted = words or f"`{row.range}`"
     accepted += "".join(f"; {value} means {meaning}" for value, meaning in row.also.items())
     aliases = ", ".join(f"`{alias}`" for alias in row.aliases)
     return f"| `{row.name}` | {row.kind} | `{row.default!r}` | {accepted} | {aliases} | {row.doc} |"
@@ -117,6 +122,20 @@ def _value_spellings() -> str:
             if others:
                 spelled = ", ".join(f"`{other}`" for other in others)
                 lines.append(f"| `{row.name}` | `{choice}` | {spelled} |")
+    return "\n".join(lines) + "\n"
+
+
+def _forests() -> str:
+    """The table of forests."""
+    lines = [
+        "## Forests",
+        "",
+        "What random forests, extra trees and single trees know. Estimators have these names and scikit-learn's defaults,",
+        "and take `class_weight` in scikit-learn's forms.",
+        "",
+        *_HEADING,
+        *(_line(row) for row in forest_table()),
+    ]
     return "\n".join(lines) + "\n"
 
 

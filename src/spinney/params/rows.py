@@ -21,6 +21,9 @@ _KINDS: Mapping[object, str] = {
     float: "float",
     int | None: "int or None",
     float | None: "float or None",
+    int | float: "int or float",
+    int | float | None: "int, float or None",
+    int | float | str | None: "int, float, str or None",
     tuple[str, ...]: "str or sequence of str",
     Signs | None: "sequence of int, mapping or None",
     Weights | None: "sequence of float, mapping or None",
@@ -31,7 +34,33 @@ _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Bounds:
+    """A range of numbers: bounds are inclusive unless `low_open`, `high_open`.
+
+    Examples
+    --------
+    >>> Bounds(low=0, high=1, low_open=True).range
+    '> 0 and <= 1'
+    """
+
+    low: float | None = None
+    high: float | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        bounds = []
+        if self.low is not None:
+            bounds.append(f"{'>' if self.low_open else '>='} {_number(self.low)}")
+        if self.high is not None:
+            bounds.append(f"{'<' if self.high_open else '<='} {_number(self.high)}")
+        return " and ".join(bounds) or "any finite number"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Bounds):
     """One parameter: its name, type, default, range, other spellings and meaning.
 
     Attributes
@@ -58,6 +87,9 @@ class Row:
         Values accepted outside the range, with the value each one stands for.
     excluded : mapping
         Values refused inside the range, with the reason.
+    share : Bounds or None
+        For a parameter that is a count as an int and a share as a float: the range of the share. Bounds and `excluded` are
+        those of the count, and `choices` are words that stand for a number.
     in_model : bool
         Whether the value can change the fitted model.
     """
@@ -68,13 +100,10 @@ class Row:
     group: str
     doc: str
     aliases: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    low_open: bool = False
-    high_open: bool = False
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     also: Mapping[int | None, int | None] = field(default_factory=dict)
     excluded: Mapping[int, str] = field(default_factory=dict)
+    share: Bounds | None = None
     in_model: bool = True
 
     @property
@@ -86,19 +115,16 @@ class Row:
         >>> Row(default=1.0, group="sampling", doc="", low=0, high=1, low_open=True).range
         '> 0 and <= 1'
         """
+        if self.share is not None:
+            numbers = f"an int {super().range}, a float {self.share.range}"
+            return ", ".join([numbers, *self.choices, *(["None"] if "None" in self.kind else [])])
         if self.choices:
             return ", ".join(self.choices)
         if self.kind == "bool":
             return "True, False"
         if self.kind == "sequence of sequences or None":
             return "names or positions of columns"
-        bounds = []
-        if self.low is not None:
-            bounds.append(f"{'>' if self.low_open else '>='} {_number(self.low)}")
-        if self.high is not None:
-            bounds.append(f"{'<' if self.high_open else '<='} {_number(self.high)}")
-        text = " and ".join(bounds) or "any finite number"
-        return text + "".join(f", not {value}" for value in self.excluded)
+        return super().range + "".join(f", not {value}" for value in self.excluded)
 
 
 def param(
@@ -114,6 +140,7 @@ def param(
     choices: Mapping[str, tuple[str, ...]] = _NOTHING,
     also: Mapping[int | None, int | None] = _NOTHING,
     excluded: Mapping[int, str] = _NOTHING,
+    share: Bounds | None = None,
     in_model: bool = True,
 ) -> T:
     """Make a dataclass field that carries its row of the table; the arguments are those of `Row`."""
@@ -129,6 +156,7 @@ def param(
         choices=choices,
         also=also,
         excluded=excluded,
+        share=share,
         in_model=in_model,
     )
     return field(default=default, metadata={"row": row})

@@ -11,7 +11,7 @@ from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column
 from spinney.params.metrics import METRICS, NONE, metrics_for
 from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
-from spinney.params.rows import Row
+from spinney.params.rows import Bounds, Row
 
 _BY_COLUMN: Mapping[str, Callable[[object, object], object]] = {
     "sequence of int, mapping or None": by_column.signs,
@@ -85,6 +85,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return row.also.get(None)
     if row.kind in _BY_COLUMN:
         return _BY_COLUMN[row.kind](value, said)
+    if row.share is not None:
+        return _count_or_share(row, row.share, value, said)
     if row.kind.startswith("int"):
         return _whole(row, value, said)
     return _bounded(row, _number(row, value, said), said)
@@ -146,9 +148,19 @@ def _whole(row: Row, value: object, said: Said) -> int | None:
     return number
 
 
-def _bounded(row: Row, number: float, said: Said) -> float:
-    too_low = row.low is not None and (number <= row.low if row.low_open else number < row.low)
-    too_high = row.high is not None and (number >= row.high if row.high_open else number > row.high)
+def _count_or_share(row: Row, share: Bounds, value: object, said: Said) -> int | float | str | None:
+    """An int is a count and a float a share, whatever their values: 1 is one row, and 1.0 is all of them."""
+    if isinstance(value, str) and row.choices:
+        return _word(row, value, said)
+    if isinstance(value, Integral):
+        return _whole(row, value, said)
+    return _bounded(row, _number(row, value, said), said, share)
+
+
+def _bounded(row: Row, number: float, said: Said, bounds: Bounds | None = None) -> float:
+    of = bounds or row
+    too_low = of.low is not None and (number <= of.low if of.low_open else number < of.low)
+    too_high = of.high is not None and (number >= of.high if of.high_open else number > of.high)
     if too_low or too_high:
         raise ParameterError(f"{said} is out of range: it must be {row.range}")
     return number

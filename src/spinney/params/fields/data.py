@@ -7,8 +7,8 @@ from spinney.params.rows import param
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataFields:
-    """How a table is binned."""
+class BinFields:
+    """How many bins a column has."""
 
     max_bin: int = param(
         255,
@@ -20,6 +20,12 @@ class DataFields:
         "frequent that together make up 99 % of the rows with a value have one, at least max_bin and at "
         "most 65 000 of them; the others share a bin.",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleFields:
+    """Which columns share codes."""
+
     bundle: bool = param(
         True,
         group="data",
@@ -44,6 +50,12 @@ class DataFields:
         doc="Conflicts that a bundle may have, as a share of the rows: entries of one column in rows where another one is "
         "away from zero too. They are lost, which changes the model.",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeaningFields:
+    """What a table leaves open."""
+
     unseen: str = param(
         "missing",
         group="data",
@@ -56,3 +68,8 @@ class DataFields:
         choices=ABSENT,
         doc="What an entry that a sparse matrix does not store means: 0, or a missing value.",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFields(MeaningFields, BundleFields, BinFields):
+    """How a table is binned; fields of the last base stand first."""
