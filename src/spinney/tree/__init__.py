@@ -1,12 +1,14 @@
 """What a tree is: flat node arrays, how to walk them, and how to show them.
 
 Enters: the node arrays of grown trees, or arrays read from a model file.
-Leaves: a `Forest` (all trees of a model, one after another), proof that its arrays are sound (`check`), and
-text or JSON of one tree for people.
+Leaves: a `Forest` (all trees of a boosted model, one after another) or a `CompactForest` (those of a random forest),
+proof that its arrays are sound (`check`), and text or JSON of one tree for people.
 Must not know: how trees are grown, binned data, objectives, files.
 """
 
 from spinney.tree.check import check
+from spinney.tree.check_compact import check_compact
+from spinney.tree.compact import CompactForest, GrownTree
 from spinney.tree.forest import Forest, Sets, Tree, concatenate
 
-__all__ = ["Forest", "Sets", "Tree", "check", "concatenate"]
+__all__ = ["CompactForest", "Forest", "GrownTree", "Sets", "Tree", "check", "check_compact", "concatenate"]

@@ -50,7 +50,7 @@ def _check_sets(forest: Forest, leaf: NDArray[np.bool_], categories: NDArray[np.
     """Each node that splits a categorical column, and no other, has a bit for every category."""
     sets = forest.sets
     for name, dtype in SET_DTYPES.items():
-        _check_row(getattr(sets, name), f"set_{name}", dtype)
+        check_row(getattr(sets, name), f"set_{name}", dtype)
     node, start = sets.node, sets.start
     inside = (node >= 0) & (node < forest.nodes)
     if not inside.all() or (node[1:] <= node[:-1]).any():
@@ -74,7 +74,8 @@ def _check_sets(forest: Forest, leaf: NDArray[np.bool_], categories: NDArray[np.
     _refuse(forest, (wanted > 0) & (forest.threshold != 0), "threshold", "0 where categories are split")
 
 
-def _check_row(array: object, name: str, dtype: np.dtype[Any]) -> None:
+def check_row(array: object, name: str, dtype: np.dtype[Any]) -> None:
+    """Refuse anything but one row of numbers of a type."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
         found = getattr(array, "dtype", type(array).__name__)
         raise ModelFormatError(f"the array {name!r} holds {found}; it must hold {dtype}")
@@ -84,7 +85,7 @@ def _check_row(array: object, name: str, dtype: np.dtype[Any]) -> None:
 
 def _check_layout(forest: Forest) -> None:
     for name, dtype in FOREST_DTYPES.items():
-        _check_row(getattr(forest, name), name, dtype)
+        check_row(getattr(forest, name), name, dtype)
     for name in NODE_DTYPES:
         if len(getattr(forest, name)) != forest.nodes:
             raise ModelFormatError(

@@ -51,7 +51,7 @@ def text(
     lines = []
     for node, depth in tree.walk():
         if tree.feature[node] < 0:
-            what = f"leaf {float(tree.value[node])}"
+            what = f"leaf {_value(tree, node)}"
         else:
             missing = "left" if tree.default_left[node] else "right"
             members = _members(tree, node, categories)
@@ -82,7 +82,8 @@ def nested(
     -------
     dict
         The root. An inner node has "node", "feature", "threshold" (or "categories", a list of those that go left), "missing"
-        ("left" or "right"), "gain", "cover", "count", "left" and "right"; a leaf has "node", "leaf", "cover" and "count".
+        ("left" or "right"), "gain", "cover", "count", "left" and "right"; a leaf has "node", "leaf" (a list where it holds
+        several numbers), "cover" and "count".
         Where rare categories, which share a number, go left, the list ends with {"others": how many they are}.
 
     Examples
@@ -169,7 +170,7 @@ def _facts(
     tail = {"cover": float(tree.cover[node]), "count": int(tree.count[node])}
     feature = int(tree.feature[node])
     if feature < 0:
-        return {"node": node, "leaf": float(tree.value[node]), **tail}
+        return {"node": node, "leaf": _value(tree, node), **tail}
     members = _members(tree, node, categories)
     rule: dict[str, object] = (
         {"threshold": float(tree.threshold[node])} if members is None else {"categories": members}
@@ -182,6 +183,13 @@ def _facts(
         "gain": float(tree.gain[node]),
         **tail,
     }
+
+
+def _value(tree: Tree, node: int) -> float | list[float]:
+    """The number of a node, or all of them where it has several."""
+    if tree.values == 1:
+        return float(tree.value[node])
+    return [float(number) for number in tree.value[node * tree.values : (node + 1) * tree.values]]
 
 
 def _members(

@@ -88,8 +88,9 @@ class Tree:
         Left child; the right child is left + 1; 0 at a leaf.
     default_left : uint8[nodes]
         1 where missing values go left; 0 at a leaf.
-    value : float64[nodes]
-        What a leaf adds to the score, learning rate included; what an inner node would add if it were a leaf.
+    value : float64[nodes * values]
+        What a leaf adds to the score, learning rate included; what an inner node would add if it were a leaf. In a tree of a
+        random forest the shares of the classes, or the prediction of each output.
     gain : float64[nodes]
         Gain of the split, 0.0 at a leaf.
     cover : float64[nodes]
@@ -128,6 +129,11 @@ class Tree:
     def nodes(self) -> int:
         """Number of nodes, leaves included."""
         return len(self.feature)
+
+    @property
+    def values(self) -> int:
+        """Numbers of each node in `value`."""
+        return len(self.value) // self.nodes
 
     @property
     def leaves(self) -> int:
@@ -229,14 +235,14 @@ class Forest:
 
     def equal(self, other: Forest) -> bool:
         """Whether both forests hold the same bits."""
-        return all(_same_bits(getattr(self, name), getattr(other, name)) for name in FOREST_DTYPES) and all(
-            _same_bits(getattr(self.sets, name), getattr(other.sets, name)) for name in SET_DTYPES
+        return all(same_bits(getattr(self, name), getattr(other, name)) for name in FOREST_DTYPES) and all(
+            same_bits(getattr(self.sets, name), getattr(other.sets, name)) for name in SET_DTYPES
         )
 
     def read_only(self) -> Forest:
         """The same forest through arrays that cannot be written to."""
-        sets = Sets(**{name: _locked(getattr(self.sets, name)) for name in SET_DTYPES})
-        return Forest(**{name: _locked(getattr(self, name)) for name in FOREST_DTYPES}, sets=sets)
+        sets = Sets(**{name: locked(getattr(self.sets, name)) for name in SET_DTYPES})
+        return Forest(**{name: locked(getattr(self, name)) for name in FOREST_DTYPES}, sets=sets)
 
 
 def concatenate(trees: Sequence[Tree]) -> Forest:
@@ -280,11 +286,13 @@ def _joined(trees: Sequence[Tree], name: str) -> NDArray[Any]:
     return np.concatenate(arrays, dtype=dtype, casting="no")
 
 
-def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+def same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two arrays are the same to the bit."""
     return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
-def _locked(array: NDArray[Any]) -> NDArray[Any]:
+def locked(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, which cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,0 +1,223 @@
+"""Proof that the arrays of a compact forest are sound, before any kernel walks them without looking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import ModelFormatError
+from spinney.tree.check import check_row
+from spinney.tree.compact import BY_LEAF, BY_SPLIT, COMPACT_DTYPES, CompactForest
+
+# How far the weights of the classes of a leaf may add up to another number than its weight, as a part of it: what summing
+# a billion rounded numbers may come to.
+ROUNDING = 1e-7
+
+
+def check_compact(
+    forest: CompactForest,
+    columns: int,
+    classes: Sequence[int],
+    outputs: int,
+    categories: NDArray[np.int64] | None = None,
+) -> None:
+    """Refuse a forest that is not made of whole, finite trees over `columns` columns.
+
+    A forest that passes can be walked without looking at any bound: every index stays inside its tree, every walk ends at
+    a leaf, every number is finite and no leaf weighs nothing.
+
+    Parameters
+    ----------
+    forest : CompactForest
+        What to look at; nothing about it is trusted.
+    columns : int
+        Number of columns the trees may split on.
+    classes : sequence of int
+        Number of classes of each output; none where numbers are predicted.
+    outputs : int
+        Number of outputs.
+    categories : int64[columns], optional
+        How many categories each column has, 0 for a column of numbers; without it no column has any.
+
+    Raises
+    ------
+    ModelFormatError
+        Names the array, the tree, the split or leaf and the value found.
+    """
+    _check_layout(forest)
+    # Before anything is made for every column: a file may claim a billion of them.
+    if len(forest.cut_start) != columns + 1:
+        raise ModelFormatError(
+            f"the array 'cut_start' has {len(forest.cut_start)} entries; {columns} columns need {columns + 1}"
+        )
+    counts = np.zeros(columns, np.int64) if categories is None else categories
+    _check_starts(forest)
+    _check_lengths(forest, sum(classes) if classes else outputs)
+    _check_cuts(forest, counts)
+    _check_splits(forest, columns, counts)
+    _check_sets(forest, counts)
+    _check_children(forest)
+    _check_leaves(forest, classes)
+
+
+def _check_layout(forest: CompactForest) -> None:
+    for name, dtypes in COMPACT_DTYPES.items():
+        array = getattr(forest, name)
+        found = getattr(array, "dtype", None)
+        check_row(array, name, found if found in dtypes else dtypes[0])
+
+
+def _check_starts(forest: CompactForest) -> None:
+    _check_steps(forest.split_start, "split_start", forest.splits, "splits")
+    _check_steps(forest.leaf_start, "leaf_start", forest.leaves, "leaves")
+    _check_steps(forest.set_start, "set_start", len(forest.set_bits), "words of sets")
+    if len(forest.leaf_start) != len(forest.split_start):
+        raise ModelFormatError(
+            f"the array 'leaf_start' is of {len(forest.leaf_start) - 1} trees, 'split_start' of {forest.trees}"
+        )
+    splits, leaves = np.diff(forest.split_start), np.diff(forest.leaf_start)
+    wrong = leaves != splits + 1
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise ModelFormatError(
+            f"tree {t} has {splits[t]} splits and {leaves[t]} leaves; it must have one leaf more than splits"
+        )
+
+
+def _check_steps(start: NDArray[np.int64], name: str, many: int, what: str) -> None:
+    """Starts lead from 0 to the end, never backwards."""
+    # Compared, not subtracted: the difference of two wild 64-bit numbers may wrap around.
+    if len(start) < 1 or start[0] != 0 or start[-1] != many or (start[1:] < start[:-1]).any():
+        raise ModelFormatError(f"the array {name!r} must lead from 0 to {many}, the number of {what}")
+
+
+def _check_lengths(forest: CompactForest, values: int) -> None:
+    wanted = dict.fromkeys(BY_SPLIT, forest.splits) | dict.fromkeys(BY_LEAF, forest.leaves)
+    wanted |= {"children": 2 * forest.splits, "value": values * forest.leaves}
+    for name, length in wanted.items():
+        found = len(getattr(forest, name))
+        if found != length:
+            raise ModelFormatError(
+                f"the array {name!r} has {found} entries for {forest.splits} splits and {forest.leaves} leaves; "
+                f"it needs {length}"
+            )
+
+
+def _check_cuts(forest: CompactForest, categories: NDArray[np.int64]) -> None:
+    cuts = forest.cuts
+    _check_steps(forest.cut_start, "cut_start", len(cuts), "cuts")
+    some = np.diff(forest.cut_start) > 0
+    wrong = some & (categories > 0)
+    if wrong.any():
+        raise ModelFormatError(f"column {int(np.argmax(wrong))} is categorical; it must have no cuts")
+    if not np.isfinite(cuts).all():
+        raise ModelFormatError(f"the array 'cuts' holds {cuts[~np.isfinite(cuts)][0]}; it must be finite")
+    first = np.zeros(len(cuts) + 1, np.bool_)
+    first[forest.cut_start] = True
+    wrong = (cuts[1:] <= cuts[:-1]) & ~first[1:-1]
+    if wrong.any():
+        k = int(np.argmax(wrong)) + 1
+        column = int(np.searchsorted(forest.cut_start, k, side="right")) - 1
+        raise ModelFormatError(f"column {column} has the cut {cuts[k]} after {cuts[k - 1]}; cuts must ascend")
+
+
+def _check_splits(forest: CompactForest, columns: int, categories: NDArray[np.int64]) -> None:
+    _refuse(forest, forest.column >= columns, "column", f"one from 0 to {columns - 1}")
+    _refuse(forest, forest.default_left > 1, "default_left", "0 or 1")
+    _refuse(forest, ~np.isfinite(forest.gain), "gain", "finite")
+    _refuse(forest, forest.gain < 0, "gain", "0 or more")
+    cuts = np.diff(forest.cut_start)
+    many = np.where(categories > 0, forest.sets, cuts)[forest.column]
+    _refuse(forest, forest.cut >= many, "cut", "the number of a cut of its column")
+
+
+def _check_sets(forest: CompactForest, categories: NDArray[np.int64]) -> None:
+    """Each split of a categorical column, and no other, has a set, which has a bit for every category."""
+    many = categories[forest.column]
+    splits = np.flatnonzero(many)
+    if not np.array_equal(forest.cut[splits], np.arange(forest.sets)):
+        raise ModelFormatError(
+            "the splits of categorical columns must have the sets 0, 1, 2, ... in this order"
+        )
+    if not np.array_equal(np.diff(forest.set_start), (many[splits] + 63) // 64):
+        raise ModelFormatError(
+            "the array 'set_start' must give each set a bit for every category of its column"
+        )
+
+
+def _check_children(forest: CompactForest) -> None:
+    splits = np.diff(forest.split_start)
+    child = forest.children.astype(np.int64)
+    own = np.arange(forest.splits) - np.repeat(forest.split_start[:-1], splits)
+    many = np.repeat(np.repeat(splits, splits), 2)
+    inner = child >= 0
+    _refuse(forest, inner & (child <= np.repeat(own, 2)), "children", "after its own split", 2)
+    _refuse(forest, inner & (child >= many), "children", "a split of its tree", 2)
+    _refuse(forest, ~inner & (~child > many), "children", "a leaf of its tree", 2)
+    # Splits and leaves of all trees.
+    below = (child + np.repeat(np.repeat(forest.split_start[:-1], splits), 2))[inner]
+    leaf = (~child + np.repeat(np.repeat(forest.leaf_start[:-1], splits), 2))[~inner]
+    parents = np.bincount(below, minlength=forest.splits)
+    _check_parents(forest, parents, own > 0, "split")
+    grown = np.repeat(splits > 0, splits + 1)
+    _check_parents(forest, np.bincount(leaf, minlength=forest.leaves), grown, "leaf")
+
+
+def _check_parents(
+    forest: CompactForest, parents: NDArray[np.int64], wanted: NDArray[np.bool_], what: str
+) -> None:
+    wrong = parents != wanted
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise ModelFormatError(
+            f"{_place(forest, k, what)} is the child of {parents[k]} splits; it must have one parent"
+        )
+
+
+def _check_leaves(forest: CompactForest, classes: Sequence[int]) -> None:
+    value, weight = forest.value, forest.weight
+    _refuse_leaf(forest, forest.count < 1, "count", "1 or more")
+    _refuse_leaf(forest, ~np.isfinite(weight), "weight", "finite")
+    _refuse_leaf(forest, weight <= 0, "weight", "above 0")
+    _refuse_leaf(forest, ~np.isfinite(value), "value", "finite")
+    if not classes:
+        return
+    _refuse_leaf(forest, value < 0, "value", "0 or more")
+    by_class = value.reshape(forest.leaves, -1)
+    first = 0
+    for output, many in enumerate(classes):
+        total = by_class[:, first : first + many].sum(axis=1, dtype=np.float64)
+        wrong = np.abs(total - weight) > ROUNDING * weight
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise ModelFormatError(
+                f"{_place(forest, k, 'leaf')} weighs {weight[k]} but its classes of output {output} {total[k]}; "
+                "both must be the same"
+            )
+        first += many
+
+
+def _refuse(forest: CompactForest, bad: NDArray[np.bool_], name: str, wanted: str, each: int = 1) -> None:
+    if bad.any():
+        k = int(np.argmax(bad))
+        found = getattr(forest, name)[k]
+        raise ModelFormatError(
+            f"{_place(forest, k // each, 'split')} has {name} {found}; it must be {wanted}"
+        )
+
+
+def _refuse_leaf(forest: CompactForest, bad: NDArray[np.bool_], name: str, wanted: str) -> None:
+    if bad.any():
+        k = int(np.argmax(bad))
+        leaf = k * forest.leaves // len(bad)
+        found = getattr(forest, name)[k]
+        raise ModelFormatError(f"{_place(forest, leaf, 'leaf')} has {name} {found}; it must be {wanted}")
+
+
+def _place(forest: CompactForest, k: int, what: str) -> str:
+    start: NDArray[Any] = forest.split_start if what == "split" else forest.leaf_start
+    t = int(np.searchsorted(start, k, side="right")) - 1
+    return f"tree {t}, {what} {k - int(start[t])}"
