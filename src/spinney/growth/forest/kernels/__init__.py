@@ -1,0 +1,13 @@
+"""The kernels that grow the trees of a forest, and the records that they share.
+
+In layers, each of which knows only those below it:
+
+- *drivers*: `grow`, many trees on many threads, a frame that `forms` fills; `pair_trees`, `channel_trees`, `median_trees`,
+  its three forms;
+- *trees*: `work`, a subtree depth first; `finish`, a tree's numbers and leaf values; `shape`, cutting it back;
+- *search*: `search`, the columns of a node; `pair_search` with `pairs`, `channels`, `medians`, the cuts of a column by the
+  sums that a node has; `light`, those of several classes in a light node; `fours`, cuts drawn for four columns at once;
+- *lists*: a column's codes in a node. `cells` sums its rows by code, `scores` says how good each cut is, `ranking` ranks the
+  targets of rows, `ordering` sorts;
+- *rows*: `bags`, the rows of a tree; `partition`, parting them; `access`, what a record knows of its row; `records`.
+"""

@@ -1,0 +1,376 @@
+"""Searching a column where a node has a weight and several sums: more than two classes, or several outputs.
+
+A cell has the weight of its rows first, then its channels: the weights of classes, or the sums of numbers times weights.
+"""
+
+import numpy as np
+
+from spinney.growth.forest.kernels.access import payload_of, read_codes, row_of, target_of, weight_of
+from spinney.growth.forest.kernels.cells import list_codes, touch
+from spinney.growth.forest.kernels.fours import add_four_left, draw_four_cuts
+from spinney.growth.forest.kernels.light import byte_of, cut_light_classes, has_light_classes
+from spinney.growth.forest.kernels.ordering import sort_places
+from spinney.growth.forest.kernels.pairs import (
+    DECIDE_LATER, code_range, cut_after, keep_best, keep_drawn, keep_set, try_drawn_cut,
+)  # fmt: skip
+from spinney.growth.forest.kernels.records import MOVED, POISSON, SQUARES, TARGET, WEIGHT
+from spinney.growth.forest.kernels.scores import NEVER, x_log
+from spinney.jit.inline import inline
+from spinney.sampling.kernels.purposes import PURPOSE_CUT
+from spinney.sampling.kernels.random import random_bits
+
+
+@inline
+def add_record(i, sums, at, target, rows):
+    """Add a record to a cell."""
+    weight = weight_of(i, rows)
+    sums[at] += weight
+    if target.outputs == 1:
+        sums[at + 1 + target_of(i, rows)] += weight
+    else:
+        first = row_of(i, rows) * target.outputs
+        for o in range(target.outputs):
+            step = np.int64(target.steps[first + o])
+            if target.classes != 0:
+                sums[at + 1 + target.first[o] + step] += weight
+            else:
+                sums[at + 1 + o] += weight * step
+
+
+@inline
+def totals_of_channels(begin, end, target, rows, totals, at):
+    """Weight and sums of some records. Returns 1 where their targets differ, else 0."""
+    for k in range(target.channels + 1):
+        totals[at + k] = 0
+    differ = 0
+    outputs = target.outputs
+    first = row_of(begin, rows) * outputs
+    for i in range(begin, end):
+        add_record(i, totals, at, target, rows)
+        row = row_of(i, rows) * outputs
+        for o in range(outputs):
+            differ |= 1 if target.steps[row + o] != target.steps[first + o] else 0
+    return differ
+
+
+@inline
+def list_channels(column, codes, counted, node, data, others, target, rules, rows, mine):
+    """List the cells of one column, each up to its code. Returns how many codes occur."""
+    width = target.channels + 1
+    cells = mine.cells
+    alone = target.outputs == 1
+    if rules.access == MOVED and alone:
+        words = rows.words
+        place = node.begin * words * 8 + data.features.group_of[column]
+        numbers = payload_of(node.begin, words)
+        for _ in range(node.begin, node.end):
+            code = np.int64(rows.bytes[place])
+            cells[code * width + 1 + np.int64(rows.ints[numbers - TARGET])] += np.int64(rows.ints[numbers - WEIGHT])
+            touch(code, mine)
+            if counted:
+                mine.cell_rows[code] += 1
+            place += words * 8
+            numbers += words * 2
+    else:
+        read_codes(column, node.begin, node.end, data, others, rules, rows, mine.line)
+        for i in range(node.begin, node.end):
+            code = np.int64(mine.line[i - node.begin])
+            add_record(i, cells, code * width, target, rows)
+            touch(code, mine)
+            if counted:
+                mine.cell_rows[code] += 1
+    listed = list_codes(codes, mine)
+    for j in range(listed):
+        code = np.int64(mine.list_code[j])
+        weight = cells[code * width]
+        cells[code * width] = 0
+        if alone:
+            weight = np.int64(0)
+        for k in range(1, width):
+            part = cells[code * width + k]
+            cells[code * width + k] = 0
+            mine.list_sums[j * width + k] = part
+            if alone:
+                weight += part
+        mine.list_sums[j * width] = weight
+        mine.list_rows[j] = 0
+        if counted:
+            mine.list_rows[j] = mine.cell_rows[code]
+            mine.cell_rows[code] = 0
+    return listed
+
+
+@inline
+def side_score(sums, totals, rest, target, formula):
+    """What one side adds to the score: sums as they are, or with `rest` what they leave of the totals."""
+    weight = float(totals[0] - sums[0]) if rest else float(sums[0])
+    found = 0.0
+    for k in range(1, target.channels + 1):
+        x = float(totals[k] - sums[k]) if rest else float(sums[k])
+        if formula == SQUARES:
+            found += x * x
+        else:
+            if formula == POISSON and x <= 0.0:
+                return NEVER
+            found += x_log(x, weight)
+    return found / weight if formula == SQUARES else found
+
+
+@inline
+def score_channels(on_left, sums, node, target, rules):
+    """Score of a cut with these sums on its left."""
+    weight = node.weight
+    rows = node.end - node.begin
+    left = sums[0]
+    if left == 0 or left == weight:
+        return NEVER
+    if rules.min_leaf > 1 and (on_left < rules.min_leaf or rows - on_left < rules.min_leaf):
+        return NEVER
+    if float(left) < node.min_weight or float(weight - left) < node.min_weight:
+        return NEVER
+    a = side_score(sums, node.totals, False, target, rules.formula)
+    b = side_score(sums, node.totals, True, target, rules.formula)
+    if a == NEVER or b == NEVER:
+        return NEVER
+    return a + b
+
+
+@inline
+def decrease_of_channels(score, node, target, rules):
+    """What a score says in units of weight times impurity: how much it is above that of the unsplit node."""
+    return score - side_score(node.totals, node.totals, False, target, rules.formula)
+
+
+@inline
+def add_cell(j, width, listed_sums, sums):
+    """Add a cell of the list to some sums."""
+    for k in range(width):
+        sums[k] += listed_sums[j * width + k]
+
+
+@inline
+def cut_squares(listed, column, bins, at, node, values, target, rules, mine):
+    """The same for classes, squares and no limits on leaves: sums of squares are kept up to date, in whole numbers."""
+    width = target.channels + 1
+    totals = node.totals
+    all_squares = np.int64(0)
+    for k in range(1, width):
+        mine.left[k] = 0
+        all_squares += totals[k] * totals[k]
+    squares = np.int64(0)
+    products = np.int64(0)  # of the left side and the whole node
+    left = np.int64(0)
+    weight = node.weight
+    best = mine.best[0].score
+    place = -1
+    for j in range(listed - 1):
+        for k in range(1, width):
+            part = mine.list_sums[j * width + k]
+            squares += part * (2 * mine.left[k] + part)
+            products += part * totals[k]
+            mine.left[k] += part
+        left += mine.list_sums[j * width]
+        score = float(squares) / float(left) + float(all_squares - 2 * products + squares) / float(weight - left)
+        if score > best:
+            best = score
+            place = j
+    if place >= 0:
+        cut, above = cut_after(
+            np.int64(mine.list_code[place]), np.int64(mine.list_code[place + 1]), bins, at, values, rules
+        )  # fmt: skip
+        keep_best(best, column, cut, above, DECIDE_LATER, 0, mine)
+
+
+@inline
+def cut_channels(listed, column, bins, node, values, target, rules, mine):
+    """Choose the best cut of a column of numbers from the list of its cells."""
+    width = target.channels + 1
+    at = values.starts[column]
+    missing = np.int64(mine.list_code[listed - 1]) == bins
+    found = listed - 1 if missing else listed
+    if rules.formula == SQUARES and target.classes != 0 and not missing and rules.min_leaf == 1 and node.min_weight == 0.0:
+        cut_squares(listed, column, bins, at, node, values, target, rules, mine)
+        return
+    for side in range(2 if missing and found > 1 else 1):
+        for k in range(width):
+            mine.left[k] = 0
+        on_left = np.int64(0)
+        if side == 1:
+            add_cell(listed - 1, width, mine.list_sums, mine.left)
+            on_left += mine.list_rows[listed - 1]
+        for j in range(listed - 1 if side == 0 else found - 1):
+            add_cell(j, width, mine.list_sums, mine.left)
+            on_left += mine.list_rows[j]
+            score = score_channels(on_left, mine.left, node, target, rules)
+            if score > mine.best[0].score:
+                cut, above = cut_after(np.int64(mine.list_code[j]), np.int64(mine.list_code[j + 1]), bins, at, values, rules)
+                keep_best(score, column, cut, above, side if missing else DECIDE_LATER, 0, mine)
+
+
+@inline
+def largest_channel(node, target):
+    """The channel of which a node has most."""
+    found = 1
+    for k in range(2, target.channels + 1):
+        if node.totals[k] > node.totals[found]:
+            found = k
+    return found
+
+
+@inline
+def cut_categories_of_channels(listed, column, bins, node, target, rules, words, mine):
+    """Choose the best set of a column's categories: ordered by their share of the node's largest class, or the mean of the first
+    output.
+    """
+    width = target.channels + 1
+    missing = np.int64(mine.list_code[listed - 1]) == bins
+    key = largest_channel(node, target) if target.classes != 0 else 1
+    for j in range(listed):
+        mine.scores[j] = float(mine.list_sums[j * width + key]) / float(mine.list_sums[j * width])
+        mine.keys[j] = j
+    sort_places(listed, mine.scores, mine.keys)
+    for k in range(width):
+        mine.left[k] = 0
+    on_left = np.int64(0)
+    best = mine.best[0].score
+    kept = 0
+    for place in range(listed - 1):
+        j = mine.keys[place]
+        add_cell(j, width, mine.list_sums, mine.left)
+        on_left += mine.list_rows[j]
+        score = score_channels(on_left, mine.left, node, target, rules)
+        if score > best:
+            best = score
+            kept = place + 1
+    if kept > 0:
+        # The codes of the left side first, as `keep_set` takes them.
+        for place in range(listed):
+            mine.keys[place] = np.int64(mine.list_code[mine.keys[place]])
+        for place in range(listed):
+            mine.list_code[place] = mine.keys[place]
+        keep_set(best, column, kept, bins, words, missing, mine)
+
+
+@inline
+def draw_categories_of_channels(draw, listed, column, bins, node, target, rules, words, mine):
+    """Try one set of categories, each of which goes left or right by chance."""
+    width = target.channels + 1
+    missing = np.int64(mine.list_code[listed - 1]) == bins
+    for k in range(width):
+        mine.left[k] = 0
+    on_left = np.int64(0)
+    kept = 0
+    key = random_bits(node.key, PURPOSE_CUT, draw)
+    for j in range(listed):
+        code = mine.list_code[j]
+        if random_bits(key, PURPOSE_CUT, np.int64(code)) & 1 != 0:
+            add_cell(j, width, mine.list_sums, mine.left)
+            on_left += mine.list_rows[j]
+            mine.list_code[kept] = code
+            kept += 1
+    score = score_channels(on_left, mine.left, node, target, rules)
+    if kept > 0 and kept < listed and score > mine.best[0].score:
+        keep_set(score, column, kept, bins, words, missing, mine)
+
+
+@inline
+def add_left_classes(group, cut, node, target, rows, left):
+    """Sum the classes of a node's rows whose codes, which records hold, are at most `cut`. Returns how many rows these are."""
+    words = rows.words
+    place = node.begin * words * 8 + group
+    numbers = payload_of(node.begin, words)
+    on_left = np.int64(0)
+    for _ in range(node.begin, node.end):
+        go = np.int64(1) if np.int64(rows.bytes[place]) <= cut else np.int64(0)
+        weight = np.int64(rows.ints[numbers - WEIGHT]) & -go
+        left[0] += weight
+        left[1 + np.int64(rows.ints[numbers - TARGET])] += weight
+        on_left += go
+        place += words * 8
+        numbers += words * 2
+    return on_left
+
+
+@inline
+def draw_cut_of_channels(draw, column, bins, node, data, others, values, target, rules, rows, mine):
+    """Try one cut of a column, drawn uniformly in the range of the node's values. Returns 1 unless the column is constant."""
+    held = rules.access == MOVED and target.outputs == 1
+    low = np.int64(0)
+    high = bins
+    missing = False
+    if held:
+        low = np.int64(mine.low_bytes[data.features.group_of[column]])
+        high = np.int64(mine.high_bytes[data.features.group_of[column]])
+    if high == bins:
+        read_codes(column, node.begin, node.end, data, others, rules, rows, mine.line)
+        low, high, missing = code_range(bins, node.end - node.begin, mine.line)
+        held = False
+    if high < 0 or (low == high and not missing):
+        return 0
+    cut, default_left = try_drawn_cut(draw, column, bins, low, high, missing, values.starts[column], node, values)
+    for k in range(target.channels + 1):
+        mine.left[k] = 0
+    on_left = np.int64(0)
+    if held:
+        on_left = add_left_classes(data.features.group_of[column], cut, node, target, rows, mine.left)
+    else:
+        for i in range(node.begin, node.end):
+            code = np.int64(mine.line[i - node.begin])
+            left = code <= cut if code < bins else default_left == 1
+            if left:
+                add_record(i, mine.left, 0, target, rows)
+                on_left += 1
+    score = score_channels(on_left, mine.left, node, target, rules)
+    keep_drawn(score, column, bins, cut, default_left, mine)
+    return 1
+
+
+@inline
+def judge_four_of_classes(node, data, values, target, rules, rows, mine):
+    """Judge the cuts drawn for four columns of a light node."""
+    add_four_left(node, data.features.group_of, True, rows, mine)
+    for k in range(4):
+        column = mine.chosen[k]
+        weight = np.int64(0)
+        for channel in range(target.channels):
+            part = byte_of(mine.left_sums[k], channel << 3)
+            mine.left[1 + channel] = part
+            weight += part
+        mine.left[0] = weight
+        score = score_channels(1, mine.left, node, target, rules)
+        keep_drawn(score, column, values.codes[column], mine.cuts[k], np.int64(DECIDE_LATER), mine)
+
+
+@inline
+def search_channels(count, node, data, others, values, target, rules, rows, words, mine):
+    """Look for the best split in the columns chosen. Returns how many are not constant."""
+    good = 0
+    counted = rules.min_leaf > 1
+    light = has_light_classes(node, target, rules)
+    if light and rules.random != 0 and count == 4:
+        if draw_four_cuts(node, data, values, mine):
+            judge_four_of_classes(node, data, values, target, rules, rows, mine)
+            return 4
+    for k in range(count):
+        column = mine.chosen[k]
+        bins = values.codes[column]
+        categorical = data.features.categorical[column] != 0
+        if rules.random != 0 and not categorical:
+            good += draw_cut_of_channels(mine.chosen_draw[k], column, bins, node, data, others, values, target, rules, rows, mine)
+            continue
+        if light and not categorical:
+            found = cut_light_classes(column, bins, node, data, values, target, rules, rows, mine)
+            if found >= 0:
+                good += found
+                continue
+        listed = list_channels(column, bins + 1, counted, node, data, others, target, rules, rows, mine)
+        if listed < 2:
+            continue
+        good += 1
+        if not categorical:
+            cut_channels(listed, column, bins, node, values, target, rules, mine)
+        elif rules.random != 0:
+            draw_categories_of_channels(mine.chosen_draw[k], listed, column, bins, node, target, rules, words, mine)
+        else:
+            cut_categories_of_channels(listed, column, bins, node, target, rules, words, mine)
+    return good

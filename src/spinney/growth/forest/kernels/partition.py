@@ -1,0 +1,72 @@
+"""Parting the records of a node."""
+
+import numpy as np
+
+from spinney.growth.forest.kernels.access import read_codes
+from spinney.growth.forest.kernels.records import MOVED
+from spinney.jit.inline import inline
+from spinney.jit.intrinsics import copy_twice
+
+
+@inline
+def goes_left(code, cut, missing_left, members):
+    """Whether a code goes left: by its place, or with `members` by its bit. `missing_left` is a code that does anyway."""
+    if members is None:
+        return (1 if code <= cut else 0) | (1 if code == missing_left else 0)
+    found = np.int64(0)
+    if code != missing_left:
+        found = (members[code >> 6] >> (code & 63)) & 1
+    return np.int64(1) if code == missing_left else found
+
+
+@inline
+def part_moved(begin, end, group, cut, missing_left, members, rows, spare):
+    """Part records by a code that they hold. Order is kept on both sides. Returns where the right side begins."""
+    words = rows.words
+    memory = rows.memory
+    held = rows.bytes
+    left = begin * words
+    right = 0
+    place = begin * words * 8 + group
+    for i in range(begin, end):
+        go = goes_left(np.int64(held[place]), cut, missing_left, members)
+        copy_twice(memory, i * words, memory, left, spare, right, words)
+        left += go * words
+        right += (1 - go) * words
+        place += words * 8
+    for k in range(right):
+        memory[left + k] = spare[k]
+    return left // words
+
+
+@inline
+def part_looked_up(begin, end, cut, missing_left, members, rows, line, spare):
+    """The same by codes that were read before."""
+    words = rows.words
+    memory = rows.memory
+    left = begin * words
+    right = 0
+    for i in range(begin, end):
+        go = goes_left(np.int64(line[i - begin]), cut, missing_left, members)
+        copy_twice(memory, i * words, memory, left, spare, right, words)
+        left += go * words
+        right += (1 - go) * words
+    for k in range(right):
+        memory[left + k] = spare[k]
+    return left // words
+
+
+@inline
+def part_records(begin, end, best, members, data, others, values, rules, rows, line, spare):
+    """Part a node's records by the best split. Returns where the right side begins."""
+    column = best.column
+    missing_left = values.codes[column] if best.default_left != 0 else np.int64(-1)
+    if rules.access == MOVED:
+        group = data.features.group_of[column]
+        if best.is_set != 0:
+            return part_moved(begin, end, group, 0, missing_left, members, rows, spare)
+        return part_moved(begin, end, group, best.cut, missing_left, None, rows, spare)
+    read_codes(column, begin, end, data, others, rules, rows, line)
+    if best.is_set != 0:
+        return part_looked_up(begin, end, 0, missing_left, members, rows, line, spare)
+    return part_looked_up(begin, end, best.cut, missing_left, None, rows, line, spare)

@@ -1,0 +1,359 @@
+"""The records that the kernels of a growing forest share.
+
+A tree's rows are *records* side by side: the codes of the row, its number, weight and target. A split moves records, so the
+rows of a node always are one range. Where a table has many columns, records hold no codes; these are looked up by the row's
+number.
+"""
+
+from spinney.jit import f64, i32, i64, item, out, record, u8
+
+PAYLOAD = 3  # int32 at the end of a record: number of the row, weight, target
+ROW = 3  # places of these, counted back from a record's end
+WEIGHT = 2
+TARGET = 1
+STACK = 64  # nodes that can wait: the larger child waits, so that they halve
+BATCH = 4  # columns whose cells are summed in one pass
+SLACK = 4  # words behind the last record: four are read at once
+POOL = 256  # subtrees that can wait for another thread
+
+# How records know codes
+MOVED = 0  # a byte each, in the record
+BYTES = 1  # in the table, a byte each
+PAIRS_OF_BYTES = 2  # in the table, two bytes each
+RANKS = 3  # in a table of ranks, four bytes each
+
+# Formulas of impurity
+SQUARES = 0  # sum of squares over weight: Gini's impurity, squared error
+LOGS = 1  # sum of x log(x / weight): entropy
+POISSON = 2  # the same for sums of numbers that must be above 0
+ABSOLUTE = 3  # absolute error around the median
+
+
+# --- what trees are grown from
+
+
+@record
+class RowCodes:
+    """Codes by row in other forms: the table's bytes in words of eight, and every value's rank among the distinct values of its
+    column. The rank of a missing value is the number of these.
+    """
+
+    word_count: i64
+    words: i64["word_count"]
+    ranked: i64  # rows with ranks, 0: none
+    columns: i64
+    ranks: i32["ranked * columns"]
+
+
+@record
+class BinValues:
+    """A value that stands for each bin, by column; of a rank the value itself."""
+
+    columns: i64
+    total: i64
+    starts: i64["columns + 1"]
+    values: f64["total"]
+    codes: i64["columns"]  # bins or distinct values, and the code of missing ones
+
+
+@record
+class Target:
+    """What is predicted: class numbers, or numbers in steps, and what weights the rows have."""
+
+    rows: i64
+    outputs: i64
+    channels: i64  # sums that a node has beside its weight
+    classes: i64  # 1: targets are classes
+    weighted: i64  # 1: rows have weights
+    values: i64  # numbers that a leaf has
+    steps: i32["rows * outputs"]  # a class's number, or a number in steps
+    first: i64["outputs"]  # the first value of each output
+    numbers: f64["rows * outputs * (1 - classes)"]
+    centers: f64["outputs"]  # the number that 0 steps stand for, and the size of a step
+    units: f64["outputs"]
+    weights: f64["rows * weighted"]
+
+
+@record
+class ForestRules:
+    """What the parameters say about trees."""
+
+    columns: i64
+    trees: i64  # of this call
+    first_tree: i64
+    seed: i64
+    drawn: i64  # rows of a bag
+    replace: i64  # 1: a row may be drawn again
+    every_row: i64  # 1: the bag is every row
+    balanced: i64  # 1: classes have the same weight in each bag
+    per_split: i64  # columns that a node tries
+    max_depth: i64
+    max_leaves: i64  # 0: no limit
+    min_split: i64
+    min_leaf: i64
+    min_weight: f64  # share of the tree's weight that a leaf must have
+    min_decrease: f64
+    prune: f64  # cost of a leaf, below 0: none
+    gain_unit: f64  # real gain of one unit of score
+    formula: i64
+    random: i64  # 1: one cut a column, drawn at random
+    target_bits: i64  # of a target's steps
+    access: i64  # how records know codes
+    keep_rows: i64  # 1: rows are listed by leaf
+    bounded: i64  # 1: a column has a direction
+    signs: i64["columns"]
+
+
+# --- trees that grow
+
+
+@item
+class ForestNode:
+    """A node of a growing tree."""
+
+    begin: i32  # its records
+    end: i32
+    column: i32  # -1: a leaf
+    cut: i32  # the last code that goes left, or the number of a set of categories
+    above: i32  # the first code of the node that goes right; only ranks need it
+    default_left: i32
+    child: i32  # the left one; the right one follows
+    gain: f64
+    lower: f64  # bounds of its value
+    upper: f64
+
+
+@item
+class TreeFacts:
+    """What is known of a growing tree."""
+
+    rows: i64  # distinct ones
+    weight: i64  # of all, in steps
+    weight_unit: f64  # real weight of a step
+    parts: i64  # of the tree that are being grown, or wait to be
+    splits: i64  # of the finished tree
+    full: i64  # 1: there was no room for a set of categories
+
+
+@record
+class Slots:
+    """Room for trees that grow at the same time."""
+
+    slots: i64
+    capacity: i64  # records of one tree
+    words: i64  # of eight bytes, in a record
+    max_nodes: i64
+    max_sets: i64
+    set_words: i64
+    table_rows: i64
+    values: i64
+    facts: out(TreeFacts["slots"])
+    node_counts: out(i64["slots"])  # nodes in use
+    set_counts: out(i64["slots"])
+    idle: out(i64["1"])  # threads that wait for work
+    nodes: out(ForestNode["slots * max_nodes"])
+    sets: out(i64["slots * max_sets * set_words"])
+    memory: out(i64["slots * capacity * words + SLACK"])
+    ints: out(i32["(slots * capacity * words + SLACK) * 2"])  # the same memory
+    bytes: out(u8["(slots * capacity * words + SLACK) * 8"])  # the same memory
+    counts: out(i32["slots * table_rows"])  # how often each row is in the bag
+    factors: out(f64["slots * values"])  # on the weights of classes
+
+
+@record
+class FinishedTrees:
+    """Finished trees, one a slot: splits in preorder, leaves from left to right."""
+
+    max_splits: i64
+    values: i64  # numbers of a leaf
+    kept: i64  # 1: rows are listed by leaf
+    pruned: i64
+    column: out(i32["slots.slots * max_splits"])
+    cut: out(i32["slots.slots * max_splits"])
+    above: out(i32["slots.slots * max_splits"])
+    default_left: out(u8["slots.slots * max_splits"])
+    children: out(i32["slots.slots * max_splits * 2"])
+    gain: out(f64["slots.slots * max_splits"])
+    value: out(f64["slots.slots * (max_splits + 1) * values"])
+    weight: out(f64["slots.slots * (max_splits + 1)"])
+    count: out(i32["slots.slots * (max_splits + 1)"])
+    rows: out(i32["slots.slots * slots.capacity * kept"])
+    # while a tree is finished, by node
+    below: out(i32["slots.slots * slots.max_nodes"])
+    number: out(i32["slots.slots * slots.max_nodes"])
+    leaf: out(i32["slots.slots * slots.max_nodes"])
+    saved: out(f64["slots.slots * slots.max_nodes * pruned"])  # impurity that the splits below save, less the cost of leaves
+
+
+@item
+class Waiting:
+    """A node that waits to be split."""
+
+    slot: i64
+    node: i64
+    begin: i64
+    end: i64
+    key: i64  # of its random numbers, which knows its path
+    depth: i64
+    mixed: i64  # 0: all targets are the same
+    lower: f64
+    upper: f64
+
+
+@item
+class PoolState:
+    """How far the trees of a call are."""
+
+    next_tree: i64
+    waiting: i64  # subtrees in the pool
+    unfinished: i64  # trees that are not finished
+
+
+@record
+class SubtreePool:
+    """Subtrees that any thread may take."""
+
+    state: out(PoolState["1"])
+    nodes: out(Waiting["POOL"])
+    totals: out(i64["POOL * (target.channels + 1)"])
+
+
+# --- the search
+
+
+@item
+class BestSplit:
+    """The best split of a node so far."""
+
+    score: f64
+    column: i64  # -1: none
+    looked: i64  # columns that were looked at
+    cut: i64
+    above: i64
+    default_left: i64
+    is_set: i64
+
+
+@record
+class ForestScratch:
+    """Each thread's memory."""
+
+    threads: i64
+    width: i64  # most codes of a column, with that of missing values
+    lines: i64  # most items of a list of cells
+    batch: i64
+    cell_columns: i64  # columns that have cells at the same time
+    capacity: i64
+    words: i64
+    set_words: i64
+    sorted: i64  # keys to sort
+    stack: out(Waiting["threads * STACK"])
+    current: out(Waiting["threads"])
+    totals: out(i64["threads * STACK * (target.channels + 1)"])
+    node_totals: out(i64["threads * (target.channels + 1)"])
+    left: out(i64["threads * (target.channels + 1)"])
+    chunks: i64  # of four words, of which records hold codes
+    low: out(i64["threads * chunks * 4"])  # least code of each column in the node, a byte each
+    high: out(i64["threads * chunks * 4"])  # largest one
+    low_bytes: out(u8["threads * chunks * 32"])  # the same memory
+    high_bytes: out(u8["threads * chunks * 32"])  # the same memory
+    best: out(BestSplit["threads"])
+    best_set: out(i64["threads * set_words"])
+    order: out(i64["threads * rules.columns"])  # the columns, undrawn; always put back in order
+    swaps: out(i64["threads * rules.columns"])
+    chosen: out(i64["threads * batch"])
+    chosen_draw: out(i64["threads * batch"])
+    cuts: out(i64["threads * batch"])
+    left_sums: out(i64["threads * (batch + 1)"])
+    cells: out(i64["threads * cell_columns * width * (target.channels + 1)"])  # always zeros between columns
+    cell_rows: out(i32["threads * cell_columns * width"])  # always zeros too
+    touched: out(i64["threads * (width // 32 + 2)"])
+    touched_words: out(i64["threads * (width // 1024 + 2)"])
+    list_code: out(i32["threads * lines"])
+    list_sums: out(i64["threads * lines * (target.channels + 1)"])
+    list_rows: out(i32["threads * lines"])
+    scores: out(f64["threads * lines"])
+    keys: out(i64["threads * sorted * 2"])
+    spare: out(i64["threads * capacity * words"])
+    line: out(i32["threads * capacity"])  # codes of a node's rows in a column
+
+
+@record
+class Mine:
+    """One thread's memory."""
+
+    rank: i64
+    width: i64
+    stack: out(Waiting["1"])
+    current: out(Waiting["1"])
+    totals: out(i64["1"])
+    node_totals: out(i64["1"])
+    left: out(i64["1"])
+    chunks: i64
+    low: out(i64["1"])
+    high: out(i64["1"])
+    low_bytes: out(u8["1"])
+    high_bytes: out(u8["1"])
+    best: out(BestSplit["1"])
+    best_set: out(i64["1"])
+    order: out(i64["1"])
+    swaps: out(i64["1"])
+    chosen: out(i64["1"])
+    chosen_draw: out(i64["1"])
+    cuts: out(i64["1"])
+    left_sums: out(i64["1"])
+    cells: out(i64["1"])
+    cell_rows: out(i32["1"])
+    touched: out(i64["1"])
+    touched_words: out(i64["1"])
+    list_code: out(i32["1"])
+    list_sums: out(i64["1"])
+    list_rows: out(i32["1"])
+    scores: out(f64["1"])
+    keys: out(i64["1"])
+    sorted: i64
+    spare: out(i64["1"])
+    line: out(i32["1"])
+
+
+@record
+class TreeRows:
+    """The records of one tree, and how often each row is in its bag."""
+
+    words: i64
+    leaves_at: i64  # where its finished leaves begin
+    memory: out(i64["1"])
+    ints: out(i32["1"])
+    bytes: out(u8["1"])
+    counts: out(i32["1"])
+    factors: out(f64["1"])
+
+
+@record
+class NodeFacts:
+    """The node that is being split: its records, and what must hold for its children."""
+
+    begin: i64
+    end: i64
+    key: i64
+    weight: i64
+    min_weight: f64
+    lower: f64
+    upper: f64
+    totals: i64["1"]  # weight, then channels
+    shift: i64  # of targets in packed sums
+    bits: i64  # of the weight in packed sums
+
+
+@record
+class Medians:
+    """What is known of a node's targets where its impurity is the absolute error."""
+
+    rows: i64
+    ranks: i64["rows"]  # of each row, by output
+    levels: i64["rows"]  # targets in the order of their ranks, by output
+    weights: i64["rows"]  # of each row
+    order: out(i64["rows"])  # the rows by code of a column
+    left: out(i64["rows"])  # errors on the left of cuts
+    middles: out(i64["rows"])  # twice the medians there
+    tree: out(i64["2 * rows + 2"])  # the Fenwick tree: weight and sum of each node

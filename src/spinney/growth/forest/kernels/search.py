@@ -1,0 +1,82 @@
+"""Looking for the best split of a node: columns drawn one after another, until enough of them were looked at."""
+
+import numpy as np
+
+from spinney.growth.forest.kernels.records import BATCH, MOVED
+from spinney.jit.inline import inline
+from spinney.jit.intrinsics import byte_ranges
+from spinney.sampling.kernels.purposes import PURPOSE_SPLIT
+from spinney.sampling.kernels.random import LOW_32, random_bits
+
+# Rows from which four columns are summed in one pass.
+TOGETHER_ROWS = 512
+
+
+@inline
+def draw_column(draw, left, node, mine):
+    """Draw one of the columns that are left, and put it behind them."""
+    bits = (random_bits(node.key, PURPOSE_SPLIT, draw) >> 32) & LOW_32
+    place = (bits * left) >> 32
+    column = mine.order[place]
+    mine.order[place] = mine.order[left - 1]
+    mine.order[left - 1] = column
+    mine.swaps[draw] = place
+    return column
+
+
+@inline
+def put_back(drawn, columns, mine):
+    """Undo all draws, so that the next node starts from the same order."""
+    for k in range(drawn):
+        draw = drawn - 1 - k
+        last = columns - draw - 1
+        place = mine.swaps[draw]
+        column = mine.order[place]
+        mine.order[place] = mine.order[last]
+        mine.order[last] = column
+
+
+@inline
+def find_ranges(node, rows, mine):
+    """The range of every column's codes in a node, where records hold them."""
+    for chunk in range(mine.chunks):
+        byte_ranges(
+            rows.memory, node.begin * rows.words + chunk * 4, rows.words, node.end - node.begin, mine.low, mine.high, chunk * 4
+        )  # fmt: skip
+
+
+@inline
+def is_constant(column, data, mine):
+    """Whether all rows of a node have the same code in a column."""
+    group = data.features.group_of[column]
+    return mine.low_bytes[group] == mine.high_bytes[group]
+
+
+@inline
+def search_node(node, data, others, values, target, rules, rows, words, mine):
+    """Find the best split of a node: at least `per_split` columns are looked at, and as many more as it takes to find one that
+    is not constant.
+    """
+    columns = rules.columns
+    mine.best[0].score = -1.0e299
+    mine.best[0].column = -1
+    mine.best[0].looked = 0
+    draw = np.int64(0)
+    good = 0
+    held = rules.access == MOVED
+    if held:
+        find_ranges(node, rows, mine)
+    together = np.int64(BATCH) if held and (rules.random != 0 or node.end - node.begin > TOGETHER_ROWS) else np.int64(1)
+    while draw < columns and (draw < rules.per_split or good == 0):
+        count = np.int64(0)
+        while draw < columns and count < together and (draw < rules.per_split or (good == 0 and count == 0)):
+            column = draw_column(draw, columns - draw, node, mine)
+            if not (held and is_constant(column, data, mine)):
+                mine.chosen[count] = column
+                mine.chosen_draw[count] = draw
+                count += 1
+            draw += 1
+        if count > 0:
+            good += search_columns(count, node, data, others, values, target, rules, rows, words, mine)
+            mine.best[0].looked += count
+    put_back(draw, columns, mine)

@@ -1,0 +1,205 @@
+"""Growing a tree, or a part of one, depth first on one thread.
+
+The larger child of a split waits, the smaller one is split next, so that few nodes ever wait. A large one is left to another
+thread if that has nothing to do. What a node becomes depends on its rows and its path alone, so it does not matter who splits it,
+or when.
+"""
+
+import numpy as np
+
+from spinney.growth.forest.kernels.finish import bit_length
+from spinney.growth.forest.kernels.partition import part_records
+from spinney.growth.forest.kernels.records import POOL, SQUARES, NodeFacts
+from spinney.jit.barrier import ABORT, end_turn, take_turn
+from spinney.jit.inline import inline
+from spinney.jit.intrinsics import atomic_add, atomic_load
+from spinney.sampling.kernels.random import mixed
+
+# Rows from which a subtree is worth another thread's while.
+SHARED_ROWS = 4000
+NO_BOUND = 1.0e300
+STACK_END = 63  # a place of the stack that no node takes
+
+
+@inline
+def key_of_child(key, right):
+    """Key of the random numbers of a node's left (0) or right (1) child."""
+    return mixed(2 * key + right + 1)
+
+
+@inline
+def node_facts(waiting, totals, facts, rules, target):
+    """What the search knows of a node."""
+    weight = totals[0]
+    bits = bit_length(weight)
+    shift = max(np.int64(0), 2 * bits + rules.target_bits - 62)
+    return NodeFacts(
+        waiting.begin, waiting.end, waiting.key, weight, rules.min_weight * float(facts.weight), waiting.lower,
+        waiting.upper, totals, shift, bits,
+    )  # fmt: skip
+
+
+@inline
+def may_split(waiting, node, rules):
+    """Whether a node is large and mixed enough to be split."""
+    rows = waiting.end - waiting.begin
+    large = rows >= rules.min_split and rows >= 2 * rules.min_leaf and rows >= 2
+    shallow = rules.max_depth == 0 or waiting.depth < rules.max_depth
+    heavy = float(node.weight) >= 2.0 * node.min_weight
+    return waiting.mixed != 0 and large and shallow and heavy
+
+
+@inline
+def keep_set_of_split(slot, best, slots, mine):
+    """Give the best split's set a number among those of the tree; -1 where there is no room."""
+    number = atomic_add(slots.set_counts, slot, np.int64(1))
+    if number >= slots.max_sets:
+        slots.facts[slot].full = 1
+        return np.int64(-1)
+    at = (slot * slots.max_sets + number) * slots.set_words
+    for k in range(slots.set_words):
+        slots.sets[at + k] = mine.best_set[k]
+    return number
+
+
+@inline
+def split_node(waiting, totals, target, data, others, values, rules, slots, rows, mine):
+    """Search a node and part its rows. Returns where its right side begins, or -1 where it stays a leaf."""
+    slot = waiting.slot
+    facts = slots.facts[slot]
+    node = node_facts(waiting, totals, facts, rules, target)
+    if not may_split(waiting, node, rules):
+        return np.int64(-1)
+    search_node(node, data, others, values, target, rules, rows, slots.set_words, mine)
+    best = mine.best[0]
+    if best.column < 0:
+        return np.int64(-1)
+    grown = slots.nodes[slot * slots.max_nodes + waiting.node]
+    unit = rules.gain_unit * float(np.int64(1) << node.shift)
+    unit = unit * float(np.int64(1) << node.shift) if rules.formula == SQUARES else unit
+    gain = max(decrease_of(best.score, node, target, rules) * unit / float(facts.weight), 0.0)
+    if gain < rules.min_decrease:
+        return np.int64(-1)
+    if best.is_set != 0:
+        best.cut = keep_set_of_split(slot, best, slots, mine)
+        if best.cut < 0:
+            return np.int64(-1)
+    middle = part_records(
+        waiting.begin, waiting.end, best, mine.best_set, data, others, values, rules, rows, mine.line, mine.spare
+    )  # fmt: skip
+    if best.default_left < 0:
+        best.default_left = 1 if middle - waiting.begin > waiting.end - middle else 0
+    grown.gain = gain
+    grown.column = best.column
+    grown.cut = best.cut
+    grown.above = best.above
+    grown.default_left = best.default_left
+    return middle
+
+
+@inline
+def put_child(place, right, waiting, child, middle, bounds, target, rows, mine):
+    """Write a child of a split to a place of the stack, with its totals and bounds."""
+    made = mine.stack[place]
+    made.slot = waiting.slot
+    made.node = child + right
+    made.begin = middle if right != 0 else waiting.begin
+    made.end = waiting.end if right != 0 else middle
+    made.key = key_of_child(waiting.key, right)
+    made.depth = waiting.depth + 1
+    made.lower = bounds[0]
+    made.upper = bounds[1]
+    made.mixed = totals_of(made.begin, made.end, target, rows, mine.totals, place * (target.channels + 1))
+
+
+@inline
+def bounds_of_children(best_column, waiting, middle, target, rules, rows, mine):
+    """Bounds of the values of both children: a column with a direction parts them halfway between the children's means."""
+    lower = waiting.lower
+    upper = waiting.upper
+    sign = rules.signs[best_column]
+    if rules.bounded == 0 or sign == 0:
+        return (lower, upper), (lower, upper)
+    at = STACK_END * (target.channels + 1)
+    totals_of(waiting.begin, middle, target, rows, mine.totals, at)
+    left = float(mine.totals[at + 1]) / float(mine.totals[at])
+    totals_of(middle, waiting.end, target, rows, mine.totals, at)
+    right = float(mine.totals[at + 1]) / float(mine.totals[at])
+    between = (left + right) * 0.5
+    if sign > 0:
+        return (lower, between), (between, upper)
+    return (between, upper), (lower, between)
+
+
+@inline
+def offer(team, place, target, slots, pool, mine):
+    """Leave the subtree at a place of the stack to the pool, if somebody waits for work. True: it was taken."""
+    state = pool.state[0]
+    if not take_turn(team.sync):
+        return False
+    taken = atomic_load(slots.idle, 0) > state.waiting and state.waiting < POOL
+    if taken:
+        copy_waiting(mine.stack[place], pool.nodes[state.waiting])
+        width = target.channels + 1
+        for k in range(width):
+            pool.totals[state.waiting * width + k] = mine.totals[place * width + k]
+        state.waiting += 1
+        slots.facts[mine.stack[place].slot].parts += 1
+    end_turn(team.sync, taken)
+    return taken
+
+
+@inline
+def copy_waiting(source, target):
+    """Copy a node that waits."""
+    target.slot = source.slot
+    target.node = source.node
+    target.begin = source.begin
+    target.end = source.end
+    target.key = source.key
+    target.depth = source.depth
+    target.mixed = source.mixed
+    target.lower = source.lower
+    target.upper = source.upper
+
+
+@inline
+def grow_part(team, data, others, values, target, rules, slots, pool, rows, mine):
+    """Grow the node at the bottom of the stack and all below it."""
+    top = np.int64(1)
+    width = target.channels + 1
+    while top > 0:
+        if atomic_load(team.sync, ABORT) != 0:
+            return
+        top -= 1
+        # Where the children will go is where the node stands: it is copied first.
+        copy_waiting(mine.stack[top], mine.current[0])
+        waiting = mine.current[0]
+        for k in range(width):
+            mine.node_totals[k] = mine.totals[top * width + k]
+        at = waiting.slot * slots.max_nodes
+        grown = slots.nodes[at + waiting.node]
+        grown.begin = waiting.begin
+        grown.end = waiting.end
+        grown.column = -1
+        grown.gain = 0.0
+        grown.lower = waiting.lower
+        grown.upper = waiting.upper
+        middle = split_node(waiting, mine.node_totals, target, data, others, values, rules, slots, rows, mine)
+        if middle < 0:
+            continue
+        child = atomic_add(slots.node_counts, waiting.slot, np.int64(2))
+        grown.child = child
+        left, right = bounds_of_children(np.int64(grown.column), waiting, middle, target, rules, rows, mine)
+        # The larger one below.
+        larger = 1 if waiting.end - middle > middle - waiting.begin else 0
+        put_child(top + larger, 0, waiting, child, middle, left, target, rows, mine)
+        put_child(top + 1 - larger, 1, waiting, child, middle, right, target, rows, mine)
+        top += 2
+        large = mine.stack[top - 2]
+        if large.end - large.begin >= SHARED_ROWS and team.size > 1 and atomic_load(slots.idle, 0) > 0:
+            if offer(team, top - 2, target, slots, pool, mine):
+                copy_waiting(mine.stack[top - 1], mine.stack[top - 2])
+                for k in range(width):
+                    mine.totals[(top - 2) * width + k] = mine.totals[(top - 1) * width + k]
+                top -= 1
