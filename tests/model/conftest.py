@@ -100,10 +100,9 @@ class Opened:
     def array(self, name: str) -> np.ndarray:
         """An array of the file, to be written to in place."""
         begin, end = self.entries[name]["data_offsets"]
-        dtype = {"I64": np.int64, "I32": np.int32, "U8": np.uint8, "F64": np.float64}[
-            self.entries[name]["dtype"]
-        ]
-        return np.frombuffer(memoryview(self.body)[begin:end], dtype)
+        code = str(self.entries[name]["dtype"])
+        kind = {"I": "int", "U": "uint", "F": "float"}[code[0]]
+        return np.frombuffer(memoryview(self.body)[begin:end], kind + code[1:])
 
     def suffer(self, attack) -> None:
         """Change the file: by a function, or by (attribute, key, ..., value)."""

@@ -182,7 +182,10 @@ def test_arrays_made_to_do_harm_are_refused(opened, name, refused):
 def test_a_newer_format_is_refused_with_the_version_that_wrote_it(opened, refused):
     opened.header = {"format": header.FORMAT + 1, "version": "9.8.7", "new": "field"}
     opened.entries = {"new_array": {"dtype": "F16", "shape": [1, 2, 3], "data_offsets": [0, 12]}}
-    refused(opened.pack(), r"format 5, written by a newer version of spinney, '9\.8\.7'.*Update spinney")
+    refused(
+        opened.pack(),
+        rf"format {header.FORMAT + 1}, written by a newer version of spinney, '9\.8\.7'.*Update spinney",
+    )
 
 
 @pytest.mark.parametrize("version", [None, 7, ["x" * 10_000], "x" * 10_000])

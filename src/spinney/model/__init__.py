@@ -2,10 +2,13 @@
 
 Enters: a forest, its base score, the name of its objective, its parameters and the columns it was trained on;
 or the bytes of a model file, of which nothing is trusted.
-Leaves: a `Model`, predictions, importances, a file in the safetensors format.
+Leaves: a `Model` or a `ForestModel`, predictions, importances, a file in the safetensors format.
 Must not know: how trees are grown, gradients, bins, training loops.
 """
 
-from spinney.model.model import Model, load
+from spinney.model.forest_model import ForestModel
+from spinney.model.leaf_rows import LeafRows
+from spinney.model.loading import load
+from spinney.model.model import Model
 
-__all__ = ["Model", "load"]
+__all__ = ["ForestModel", "LeafRows", "Model", "load"]

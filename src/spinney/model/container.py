@@ -6,7 +6,7 @@ the file is ever allocated. See https://github.com/huggingface/safetensors#forma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from reprlib import repr as short_repr
 from typing import Any
@@ -26,6 +26,9 @@ _CODE_OF: dict[np.dtype[Any], str] = {
     np.dtype(np.int64): "I64",
     np.dtype(np.int32): "I32",
     np.dtype(np.uint8): "U8",
+    np.dtype(np.uint16): "U16",
+    np.dtype(np.uint32): "U32",
+    np.dtype(np.float32): "F32",
     np.dtype(np.float64): "F64",
 }
 
@@ -69,7 +72,7 @@ def write(arrays: Mapping[str, NDArray[Any]], text: str) -> bytes:
     >>> import numpy as np
     >>> data = write({"start": np.arange(3)}, "hello")
     >>> box = read(data)
-    >>> box.text, take(box, {"start": np.dtype(np.int64)})["start"].tolist()
+    >>> box.text, take(box, {"start": [np.dtype(np.int64)]})["start"].tolist()
     ('hello', [0, 1, 2])
     """
     from safetensors.numpy import save
@@ -137,15 +140,15 @@ def read(data: bytes) -> Container:
     return Container(text, entries, memoryview(data)[body:])
 
 
-def take(container: Container, wanted: Mapping[str, np.dtype[Any]]) -> dict[str, NDArray[Any]]:
+def take(container: Container, wanted: Mapping[str, Sequence[np.dtype[Any]]]) -> dict[str, NDArray[Any]]:
     """Take the arrays out of a container, which must hold exactly those that are wanted.
 
     Parameters
     ----------
     container : Container
         A container whose header was read.
-    wanted : mapping of str to dtype
-        The name and dtype of each array.
+    wanted : mapping of str to dtypes
+        The name of each array, and the dtypes that it may have.
 
     Returns
     -------
@@ -164,28 +167,30 @@ def take(container: Container, wanted: Mapping[str, np.dtype[Any]]) -> dict[str,
     if unknown:
         raise ModelFormatError(f"the file holds the array {short_repr(min(unknown))}, which no model has")
     spans: list[tuple[int, int, str]] = []
-    for name, dtype in wanted.items():
+    dtypes: dict[str, np.dtype[Any]] = {}
+    for name, allowed in wanted.items():
         if name not in container.entries:
             raise ModelFormatError(f"the file lacks the array {name!r}")
-        begin, end = _span(name, container.entries[name], dtype)
+        begin, end, dtypes[name] = _span(name, container.entries[name], allowed)
         spans.append((begin, end, name))
     _check_cover(spans, len(container.body))
-    return {name: _view(container.body[begin:end], wanted[name]) for begin, end, name in spans}
+    return {name: _view(container.body[begin:end], dtypes[name]) for begin, end, name in spans}
 
 
-def _span(name: str, entry: object, dtype: np.dtype[Any]) -> tuple[int, int]:
+def _span(name: str, entry: object, allowed: Sequence[np.dtype[Any]]) -> tuple[int, int, np.dtype[Any]]:
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise ModelFormatError(f"the array {name!r} must be described by dtype, shape and data_offsets")
-    if entry["dtype"] != _CODE_OF[dtype]:
-        found = short_repr(entry["dtype"])
-        raise ModelFormatError(f"the array {name!r} has dtype {found}; it must be {_CODE_OF[dtype]!r}")
+    dtype = next((one for one in allowed if entry["dtype"] == _CODE_OF[one]), None)
+    if dtype is None:
+        found, codes = short_repr(entry["dtype"]), " or ".join(repr(_CODE_OF[one]) for one in allowed)
+        raise ModelFormatError(f"the array {name!r} has dtype {found}; it must be {codes}")
     (length,) = _whole_numbers(entry["shape"], 1, f"the shape of the array {name!r}")
     begin, end = _whole_numbers(entry["data_offsets"], 2, f"the offsets of the array {name!r}")
     if end - begin != length * dtype.itemsize:
         raise ModelFormatError(
             f"the array {name!r} has {length} entries of {dtype.itemsize} bytes, not {end - begin} bytes"
         )
-    return begin, end
+    return begin, end, dtype
 
 
 def _whole_numbers(found: object, many: int, what: str) -> list[int]:

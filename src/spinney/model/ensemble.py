@@ -52,7 +52,7 @@ class Ensemble:
     def __post_init__(self) -> None:
         _check_base_score(self.base_score)
         _check_objective(self.objective, self.params, self.outputs)
-        _check_schema(self.schema)
+        check_schema(self.schema)
         check(self.forest, self.schema.columns, self.outputs, self.schema.category_counts)
         best = self.best_round
         if best is not None and (type(best) is not int or not 0 <= best <= self.rounds):
@@ -95,7 +95,8 @@ def _check_objective(objective: str, params: Config, outputs: int) -> None:
         raise ModelFormatError(f"{objective!r} must have {wanted} outputs here, not {outputs}")
 
 
-def _check_schema(schema: Schema) -> None:
+def check_schema(schema: Schema) -> None:
+    """Refuse columns that no file could hold."""
     Schema.from_json(schema.to_json())
     texts = [("column name", name) for name in schema.names or ()]
     for categories in schema.categories or ():

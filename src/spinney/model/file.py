@@ -5,26 +5,37 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError, ModelFormatError
-from spinney.model import atomic, container, header
+from spinney.model import atomic, container, forest_header, header
+from spinney.model.container import Container
 from spinney.model.ensemble import Ensemble
-from spinney.tree import Forest, Sets
+from spinney.model.forest_header import ForestHeader
+from spinney.model.forest_parts import ForestParts
+from spinney.model.header import Header
+from spinney.model.leaf_rows import LEAF_ROWS_DTYPES, LeafRows
+from spinney.tree import CompactForest, Forest, Sets
+from spinney.tree.compact import COMPACT_DTYPES
 from spinney.tree.forest import FOREST_DTYPES, SET_DTYPES
 
-ARRAYS = {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}
+ARRAYS = {name: (dtype,) for name, dtype in {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}.items()}
 # Only in a model with categorical columns.
-SETS = {f"set_{name}": dtype for name, dtype in SET_DTYPES.items()}
+SETS = {f"set_{name}": (dtype,) for name, dtype in SET_DTYPES.items()}
+# Only in a forest that keeps the training rows of its leaves.
+LEAF_ROWS = {f"leaf_row_{name}": (dtype,) for name, dtype in LEAF_ROWS_DTYPES.items()}
+Parts = Ensemble | ForestParts
 
 
-def dumps(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) -> bytes:
+def dumps(parts: Parts, estimator: Mapping[str, object] | None = None) -> bytes:
     """Bytes of the model file; the same model gives the same bytes.
 
     Parameters
     ----------
-    ensemble : Ensemble
+    parts : Ensemble or ForestParts
         The model's parts.
     estimator : mapping, optional
         What an estimator knows beside its model, in types that JSON knows.
@@ -34,6 +45,9 @@ def dumps(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) -> 
     bytes
         A safetensors container.
     """
+    if isinstance(parts, ForestParts):
+        return container.write(_forest_arrays(parts), forest_header.encode(parts, estimator))
+    ensemble = parts
     arrays = {name: np.ascontiguousarray(getattr(ensemble.forest, name)) for name in FOREST_DTYPES}
     arrays["base_score"] = ensemble.base_score
     if ensemble.schema.categories is not None:
@@ -42,12 +56,20 @@ def dumps(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) -> 
     return container.write(arrays, header.encode(ensemble, estimator))
 
 
-def loads(data: bytes | bytearray | memoryview) -> Ensemble:
+def _forest_arrays(parts: ForestParts) -> dict[str, NDArray[Any]]:
+    arrays = {name: np.ascontiguousarray(getattr(parts.forest, name)) for name in COMPACT_DTYPES}
+    if parts.leaf_rows is not None:
+        for name in LEAF_ROWS_DTYPES:
+            arrays[f"leaf_row_{name}"] = np.ascontiguousarray(getattr(parts.leaf_rows, name)).reshape(-1)
+    return arrays
+
+
+def loads(data: bytes | bytearray | memoryview) -> Parts:
     """Read the model of the bytes of a model file, trusting none of them; see `parts_of`."""
     return parts_of(data)[0]
 
 
-def parts_of(data: bytes | bytearray | memoryview) -> tuple[Ensemble, dict[str, object] | None]:
+def parts_of(data: bytes | bytearray | memoryview) -> tuple[Parts, dict[str, object] | None]:
     """Read the bytes of a model file, trusting none of them.
 
     Parameters
@@ -57,7 +79,7 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Ensemble, dict[str, 
 
     Returns
     -------
-    ensemble : Ensemble
+    parts : Ensemble or ForestParts
         Its arrays cannot be written to.
     estimator : dict or None
         What the file knows of an estimator, not checked yet.
@@ -77,7 +99,15 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Ensemble, dict[str, 
     if not isinstance(data, bytes | bytearray | memoryview):
         raise DataTypeError(f"a model is read from bytes, not from {type(data).__name__}")
     box = container.read(bytes(data))
-    facts = header.decode(box.text)
+    found = header.read(box.text)
+    if found["format"] == header.WITH_FOREST:
+        forest = forest_header.decode(found)
+        return _forest(box, forest), forest.estimator
+    facts = header.decode(found)
+    return _ensemble(box, facts), facts.estimator
+
+
+def _ensemble(box: Container, facts: Header) -> Ensemble:
     categorical = facts.schema.categories is not None
     arrays = container.take(box, ARRAYS | SETS if categorical else ARRAYS)
     base_score = arrays.pop("base_score")
@@ -96,27 +126,42 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Ensemble, dict[str, 
         raise ModelFormatError(
             f"the header counts {facts.rounds} rounds but there are trees for {ensemble.rounds}"
         )
-    return ensemble, facts.estimator
+    return ensemble
 
 
-def save(
-    ensemble: Ensemble, path: str | os.PathLike[str], estimator: Mapping[str, object] | None = None
-) -> None:
+def _forest(box: Container, facts: ForestHeader) -> ForestParts:
+    arrays = container.take(box, {**COMPACT_DTYPES, **LEAF_ROWS} if facts.leaf_rows else COMPACT_DTYPES)
+    rows = {name: arrays.pop(f"leaf_row_{name}") for name in LEAF_ROWS_DTYPES} if facts.leaf_rows else {}
+    forest = CompactForest(**arrays)
+    if forest.trees != facts.trees:
+        raise ModelFormatError(f"the header counts {facts.trees} trees but there are {forest.trees}")
+    if rows:
+        if len(rows["targets"]) != facts.rows * facts.outputs:
+            raise ModelFormatError(
+                f"leaf_row_targets has {len(rows['targets'])} entries for {facts.rows} rows of {facts.outputs} outputs"
+            )
+        rows["targets"] = rows["targets"].reshape(facts.rows, facts.outputs)
+    return ForestParts(
+        forest, facts.params, facts.schema, facts.classes, facts.outputs, facts.rows, LeafRows(**rows) if rows else None
+    )  # fmt: skip
+
+
+def save(parts: Parts, path: str | os.PathLike[str], estimator: Mapping[str, object] | None = None) -> None:
     """Write a model file in one step: after a failure the old file is still there, whole.
 
     Parameters
     ----------
-    ensemble : Ensemble
+    parts : Ensemble or ForestParts
         The model's parts.
     path : str or path-like
         Where to write; its folder must exist.
     estimator : mapping, optional
         What an estimator knows beside its model, in types that JSON knows.
     """
-    atomic.write(_checked(path), dumps(ensemble, estimator))
+    atomic.write(_checked(path), dumps(parts, estimator))
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Ensemble, dict[str, object] | None]:
+def read(path: str | os.PathLike[str]) -> tuple[Parts, dict[str, object] | None]:
     """Read a model file, trusting nothing in it.
 
     Parameters
@@ -126,7 +171,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Ensemble, dict[str, object] | No
 
     Returns
     -------
-    ensemble : Ensemble
+    parts : Ensemble or ForestParts
         Its arrays cannot be written to.
     estimator : dict or None
         What the file knows of an estimator, not checked yet.

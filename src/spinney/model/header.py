@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from reprlib import repr as short_repr
 
@@ -11,10 +11,11 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
 from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
-from spinney.params import Config, found_places, parse, table
+from spinney.params import Config, Row, found_places, parse, table
 
-FORMAT = 4  # the newest that can be read; a model is written in the oldest that can hold it
+FORMAT = 5  # the newest that can be read; a model is written in the oldest that can hold it
 WITH_ESTIMATOR = 4
+WITH_FOREST = 5  # with an estimator or without
 KEYS = frozenset(
     {"format", "version", "objective", "outputs", "columns", "names", "rounds", "best_round", "params"}
 )
@@ -51,10 +52,15 @@ def encode(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) ->
         JSON text; the same model gives the same text.
     """
     told = describe(ensemble)
+    return written(told if estimator is None else told | {"format": WITH_ESTIMATOR}, estimator)
+
+
+def written(told: Mapping[str, object], estimator: Mapping[str, object] | None) -> str:
+    """Write what is known of a model, and of an estimator where there is one."""
     if estimator is None:
         return _written(told, sort_keys=True)
     # Metrics of an estimator have an order, which its keys keep.
-    known = json.loads(_written(told | {"format": WITH_ESTIMATOR}, sort_keys=True))
+    known = json.loads(_written(told, sort_keys=True))
     return _written(known | {"estimator": dict(estimator)}, sort_keys=False)
 
 
@@ -76,18 +82,8 @@ def describe(ensemble: Ensemble) -> dict[str, object]:
     }
 
 
-def decode(text: str) -> Header:
-    """Read the header of a model, trusting nothing.
-
-    Parameters
-    ----------
-    text : str
-        The JSON text found in a file.
-
-    Returns
-    -------
-    Header
-        Its fields.
+def read(text: str) -> dict[str, object]:
+    """Read the JSON text found in a file: an object of a known format, of which nothing else is known yet.
 
     Raises
     ------
@@ -98,31 +94,62 @@ def decode(text: str) -> Header:
     if not isinstance(found, dict):
         raise ModelFormatError("the model's header must be a JSON object")
     _check_format(found)
+    return found
+
+
+def decode(found: dict[str, object]) -> Header:
+    """Read the header of a boosted model, trusting nothing but the number of its format.
+
+    Parameters
+    ----------
+    found : dict
+        What `read` gave, of a format before that of forests.
+
+    Returns
+    -------
+    Header
+        Its fields.
+
+    Raises
+    ------
+    ModelFormatError
+        It is not what `describe` gives.
+    """
     has_estimator = found["format"] == WITH_ESTIMATOR
-    keys = (
-        KEYS | {"categories"}
-        if found["format"] in (2, 3) or (has_estimator and "categories" in found)
-        else KEYS
-    )
-    keys = keys | {"estimator"} if has_estimator else keys
-    if found.keys() != keys:
-        odd = min(found.keys() ^ keys)
-        raise ModelFormatError(f"the model's header has too much or too little: {short_repr(odd)}")
-    _word(found, "version")
-    schema = Schema.from_json({key: found[key] for key in ("names", "columns", "categories") if key in found})
+    keys = KEYS | {"categories"} if found["format"] in (2, 3) else KEYS
+    if has_estimator:
+        check_keys(found, keys | {"estimator"}, {"categories"})
+    else:
+        check_keys(found, keys)
+    word(found, "version")
+    schema = schema_of(found)
     if not has_estimator and schema.file_format != found["format"]:
         raise ModelFormatError(
             f"the model has format {found['format']}, but its columns are those of format {schema.file_format}"
         )
     return Header(
-        objective=_word(found, "objective"),
-        outputs=_number(found, "outputs"),
+        objective=word(found, "objective"),
+        outputs=number(found, "outputs"),
         schema=schema,
-        rounds=_number(found, "rounds"),
-        best_round=None if found["best_round"] is None else _number(found, "best_round"),
+        rounds=number(found, "rounds"),
+        best_round=None if found["best_round"] is None else number(found, "best_round"),
         params=_params(found["params"], schema),
-        estimator=_estimator(found["estimator"]) if has_estimator else None,
+        estimator=estimator_of(found["estimator"]) if has_estimator else None,
     )
+
+
+def check_keys(
+    found: dict[str, object], keys: frozenset[str], allowed: frozenset[str] | set[str] = frozenset()
+) -> None:
+    """Refuse a header that lacks a key, or has one that it may not have."""
+    odd = (found.keys() ^ keys) - allowed
+    if odd:
+        raise ModelFormatError(f"the model's header has too much or too little: {short_repr(min(odd))}")
+
+
+def schema_of(found: dict[str, object]) -> Schema:
+    """The columns that a header tells of."""
+    return Schema.from_json({key: found[key] for key in ("names", "columns", "categories") if key in found})
 
 
 def library_version() -> str:
@@ -144,36 +171,45 @@ def _check_format(found: dict[str, object]) -> None:
         )
 
 
-def _word(found: dict[str, object], key: str) -> str:
-    word = found[key]
-    if not isinstance(word, str) or not 0 < len(word) <= LONGEST_WORD:
-        raise ModelFormatError(f"{key} must be a short text, not {short_repr(word)}")
-    return word
+def word(found: dict[str, object], key: str) -> str:
+    """A short text."""
+    told = found[key]
+    if not isinstance(told, str) or not 0 < len(told) <= LONGEST_WORD:
+        raise ModelFormatError(f"{key} must be a short text, not {short_repr(told)}")
+    return told
 
 
-def _number(found: dict[str, object], key: str) -> int:
-    number = found[key]
-    if type(number) is not int or number < 0:
-        raise ModelFormatError(f"{key} must be a whole number of 0 or more, not {short_repr(number)}")
-    return number
+def number(found: dict[str, object], key: str) -> int:
+    """A whole number of 0 or more."""
+    told = found[key]
+    if type(told) is not int or told < 0:
+        raise ModelFormatError(f"{key} must be a whole number of 0 or more, not {short_repr(told)}")
+    return told
 
 
-def _estimator(given: object) -> dict[str, object]:
+def estimator_of(given: object) -> dict[str, object]:
+    """What a file knows of an estimator."""
     if not isinstance(given, dict):
         raise ModelFormatError(f"estimator must be a JSON object, not {short_repr(given)}")
     return given
 
 
-def _params(given: object, schema: Schema) -> Config:
+def known_params(given: object, rows: Iterable[Row]) -> dict[str, object]:
+    """The parameters of a model, by names that this version knows; their values are not checked."""
     if not isinstance(given, dict):
         raise ModelFormatError(f"params must be a JSON object, not {short_repr(given)}")
-    unknown = given.keys() - {row.name for row in table() if row.in_model}
+    unknown = given.keys() - {row.name for row in rows if row.in_model}
     if unknown:
         raise ModelFormatError(
             f"the model has a parameter that this spinney lacks: {short_repr(min(unknown))}"
         )
+    return given
+
+
+def _params(given: object, schema: Schema) -> Config:
+    told = known_params(given, table())
     try:
-        params = parse(given)
+        params = parse(told)
         found_places(params, schema.names, schema.columns, schema.categorical)
     except (ParameterError, ParameterTypeError) as error:
         raise ModelFormatError(f"the model has a wrong parameter: {error}") from error

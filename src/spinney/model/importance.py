@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ParameterError
-from spinney.tree import Forest
+from spinney.tree import CompactForest, Forest
 
 Kind = Literal["gain", "total_gain", "split", "cover", "total_cover"]
 
@@ -49,3 +49,28 @@ def importance(forest: Forest, columns: int, kind: Kind = "gain") -> NDArray[np.
     if kind.startswith("total"):
         return total
     return total / np.maximum(splits, 1.0)
+
+
+def shares_by_split(forest: CompactForest) -> NDArray[np.float64]:
+    """Share of each split in the decrease of impurity of its tree, 0 where no split of the tree lowers it."""
+    gain = forest.gain.astype(np.float64)
+    splits = np.diff(forest.split_start)
+    tree = np.repeat(np.arange(forest.trees), splits)
+    total = np.bincount(tree, weights=gain, minlength=forest.trees)[tree]
+    shares: NDArray[np.float64] = np.divide(gain, total, out=np.zeros_like(gain), where=total > 0)
+    return shares
+
+
+def forest_importance(forest: CompactForest) -> NDArray[np.float64]:
+    """Share of each column in the decrease of impurity: the mean over the trees, made to sum up to 1."""
+    total = np.bincount(forest.column, weights=shares_by_split(forest), minlength=forest.columns)
+    return total / max(float(total.sum()), np.finfo(np.float64).tiny)
+
+
+def tree_importances(forest: CompactForest) -> NDArray[np.float64]:
+    """Share of each column in the decrease of impurity of each tree, (trees, columns)."""
+    tree = np.repeat(np.arange(forest.trees), np.diff(forest.split_start))
+    place = tree * forest.columns + forest.column
+    size = forest.trees * forest.columns
+    total = np.bincount(place, weights=shares_by_split(forest), minlength=size)
+    return total.astype(np.float64, copy=False).reshape(forest.trees, forest.columns)

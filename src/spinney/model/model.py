@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import objectives
-from spinney.data import Schema, Table, encode, match_columns, read_margin, read_table
+from spinney.data import Schema, read_margin
 from spinney.errors import ParameterError
-from spinney.model import file, header
+from spinney.model import header
+from spinney.model.base import SavedModel
 from spinney.model.ensemble import Ensemble
 from spinney.model.importance import Kind, importance
 from spinney.model.predict import Predictor
 from spinney.params import Config, checked_rounds
-from spinney.tree import Forest, dump
+from spinney.tree import Forest
 
 
-class Model:
+class Model(SavedModel):
     """A trained ensemble of trees; it never changes.
 
     Two models are equal (`==`) when their files would hold the same bytes. A model is pickled as those bytes.
@@ -68,25 +66,8 @@ class Model:
         self._parts = Ensemble(forest, base_score, objective, params, schema, best_round)
 
     @classmethod
-    def _of(cls, parts: Ensemble) -> Model:
-        model = cls.__new__(cls)
-        model._parts = parts
-        return model
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the training table."""
-        return self._parts.schema.columns
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the columns, None when the training table had none."""
-        return self._parts.schema.names
-
-    @property
-    def schema(self) -> Schema:
-        """The columns of the training table: names and categories."""
-        return self._parts.schema
+    def _kind(cls) -> type[Ensemble]:
+        return Ensemble
 
     @property
     def rounds(self) -> int:
@@ -122,11 +103,6 @@ class Model:
     def base_score(self) -> NDArray[np.float64]:
         """Where the scores of a row begin, one for each output."""
         return self._parts.base_score
-
-    @property
-    def absent(self) -> float:
-        """What an entry that a sparse matrix does not store means: 0, or NaN for a missing value."""
-        return self.params.absent_value
 
     def predict(
         self,
@@ -212,19 +188,6 @@ class Model:
         trees = self.rounds_to_use(rounds) * self.outputs
         return importance(self.forest.first(trees), self.n_features, kind)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a safetensors file in one step: on failure an old file is still there, whole."""
-        file.save(self._parts, path)
-
-    def to_bytes(self) -> bytes:
-        """Bytes of the file that `save` would write; the same model gives the same bytes."""
-        return file.dumps(self._parts)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Model:
-        """Read the bytes of a model file; anything wrong with them raises `ModelFormatError`."""
-        return cls._of(file.loads(data))
-
     def to_json(self) -> str:
         """Write the model for people: JSON with its header and its trees as nested nodes, one line a node.
 
@@ -232,21 +195,7 @@ class Model:
         share a bin.
         """
         facts = {**header.describe(self._parts), "base_score": self.base_score.tolist()}
-        head = json.dumps(facts, indent=2, ensure_ascii=False)
-        schema, forest = self._parts.schema, self.forest
-        trees = (
-            dump.to_json(forest.tree(t), schema.names, schema.categories, indent=4)
-            for t in range(forest.trees)
-        )
-        return head.removesuffix("\n}") + ',\n  "trees": [\n' + ",\n".join(trees) + "\n  ]\n}"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Model):
-            return NotImplemented
-        return self is other or self.to_bytes() == other.to_bytes()
-
-    def __reduce__(self) -> tuple[object, tuple[bytes]]:
-        return type(self).from_bytes, (self.to_bytes(),)
+        return self._json(facts, (self.forest.tree(t) for t in range(self.forest.trees)))
 
     def __repr__(self) -> str:
         best = "" if self.best_round is None else f", best_round={self.best_round}"
@@ -254,13 +203,6 @@ class Model:
             f"Model(objective={self.objective!r}, rounds={self.rounds}{best}, outputs={self.outputs}, "
             f"n_features={self.n_features})"
         )
-
-    def read(self, X: object) -> Table:
-        """Read a table to predict on: its columns in the order of training, categories as their numbers."""
-        table = match_columns(read_table(X, allow_empty=True), self.feature_names, self.n_features)
-        if table.rows == 0:
-            return table
-        return encode(table, self._parts.schema.categories, self.params.unseen)
 
     @cached_property
     def _predictor(self) -> Predictor:
@@ -276,48 +218,3 @@ class Model:
                 f"rounds={number} is out of range: it must be from 0 to {self.rounds}, the rounds of the model"
             )
         return number
-
-
-def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model from a file that `Model.save` wrote, or the model alone from that of an estimator.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    Model
-        Equal to the one that was saved.
-
-    Raises
-    ------
-    ModelFormatError
-        The file is damaged, of a newer format, or not a model file. Nothing in a file can do harm.
-    OSError
-        The file is missing, a folder, or cannot be read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from spinney.tree import concatenate
-    >>> model = Model(concatenate([]), np.array([0.5]), "squared_error", Config(), Schema(None, 2))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "model.safetensors")
-    ...     model.save(path)
-    ...     load(path) == model
-    True
-    """
-    return load_with_part(path)[0]
-
-
-def load_with_part(path: str | os.PathLike[str]) -> tuple[Model, dict[str, object] | None]:
-    """Read a model and what its file knows of an estimator, None for a bare model; that part is not checked yet."""
-    parts, estimator = file.read(path)
-    return Model._of(parts), estimator
-
-
-def save_with_part(model: Model, path: str | os.PathLike[str], estimator: Mapping[str, object]) -> None:
-    """Write a model, and what an estimator knows beside it in types that JSON knows, to one file."""
-    file.save(model._parts, path, estimator)

@@ -84,21 +84,21 @@ class Predictor:
                 infinite = self._entry_walker(table).walk(
                     table.sparse, trees, team, scores=scores, leaves=leaves
                 )
-                _refuse_infinite(table, infinite)
+                refuse_infinite(table, infinite)
                 return
             for first, block in self._blocks(table, trees, team.size):
                 part, met = slice(first, first + len(block)), np.zeros(team.size, np.int64)
                 if scores is not NO_SCORES:
                     team.run(self._bound(block, trees, scores[part], met))
                 if leaves is not NO_LEAVES:
-                    team.run(leaf_rows.bind(trees, self._packed, _given(block), leaves[part], team.size, met))
-                _refuse_infinite(table, bool(met.any()))
+                    team.run(leaf_rows.bind(trees, self._packed, given(block), leaves[part], team.size, met))
+                refuse_infinite(table, bool(met.any()))
 
     def _bound(
         self, block: NDArray[Any], trees: int, scores: NDArray[np.float64], met: NDArray[np.int64]
     ) -> Bound:
         outputs = scores.shape[1]
-        job: Bound = predict_rows.bind(trees, outputs, self._packed, _given(block), scores, len(met), met)
+        job: Bound = predict_rows.bind(trees, outputs, self._packed, given(block), scores, len(met), met)
         return job
 
     def _blocks(self, table: Table, trees: int, threads: int) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -128,7 +128,7 @@ class Predictor:
             scores = self._dense_row(trees, table.columns, start.shape[-1]).scores_of(start, table)
         else:
             return None
-        _refuse_infinite(table, scores is None)
+        refuse_infinite(table, scores is None)
         return scores
 
     def _dense_row(self, trees: int, columns: int, outputs: int) -> _OneRow:
@@ -161,13 +161,13 @@ class _OneRow:
         return None if self.met[0] else self.scores.copy()
 
 
-def _given(block: NDArray[Any]) -> Values:
+def given(block: NDArray[Any]) -> Values:
     """A block of rows as the kernels take it."""
     values32, values64, row_step, column_step = spans(block)
     return Values(*block.shape, row_step, column_step, values32.size, values64.size, values32, values64)
 
 
-def _refuse_infinite(table: Table, infinite: bool) -> None:
+def refuse_infinite(table: Table, infinite: bool) -> None:
     """Name the first infinite column of a table, where a kernel met one."""
     if infinite:
         column = describe_column(table, _first_infinite(table))

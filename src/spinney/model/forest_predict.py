@@ -1,0 +1,251 @@
+"""Running a compact forest on a table.
+
+Rows become codes, a chunk of them at a time; then the trees take all rows of the chunk, one tree after another. Nothing large is
+kept between two calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import Table
+from spinney.data.spans import whole_rows
+from spinney.data.sparse import Entries
+from spinney.jit import room as make_room
+from spinney.jit.team import Team, most_for, threads_for
+from spinney.model.kernels.coded import code_entries, code_rows, look_rows
+from spinney.model.kernels.compact_records import (
+    Codes,
+    CompactTrees,
+    Cuts,
+    Found,
+    LeafValues,
+    Scratch,
+    Search,
+)
+from spinney.model.kernels.deep import CUT, WORTH, number_leaves, walk_trees
+from spinney.model.kernels.leaf_sums import add_numbered
+from spinney.model.kernels.records import LANES, StoredRows
+from spinney.model.predict import given, refuse_infinite
+from spinney.model.stretches import WORK
+from spinney.tree import CompactForest
+
+# Walks (rows × trees) from which prediction is shared among threads: those down fully grown trees are long.
+SHARE_WALKS = 20_000
+CODE_BYTES = 2**24  # of one chunk of rows
+FEW_ROWS = 64  # up to so many, threads share trees and not rows
+MOST_SPLITS = 2**23 - 1  # of a tree whose nodes are packed, and
+MOST_PLACES = 2**16  # places of its codes
+NO_SUMS = np.empty((0, 1))
+NO_LEAVES = np.empty((0, 1), np.int32)
+
+
+class ForestPredictor:
+    """A compact forest and what its columns ask for.
+
+    Parameters
+    ----------
+    forest : CompactForest
+        The trees, which were checked.
+    shares : bool
+        Whether values are weights of classes, to be divided by the weight of their leaf.
+    categories : int64[columns], optional
+        How many categories each column has, 0 for a column of numbers.
+    absent : float, default=0.0
+        What an entry that a sparse table does not store means.
+    """
+
+    def __init__(
+        self,
+        forest: CompactForest,
+        shares: bool,
+        categories: NDArray[np.int64] | None = None,
+        absent: float = 0.0,
+    ) -> None:
+        self._absent = absent
+        many = np.diff(forest.cut_start)
+        seen = many > 0
+        seen[forest.column] = True
+        asked = np.flatnonzero(seen).astype(np.int32)
+        self._place = np.full(forest.columns, -1, np.int32)
+        self._place[asked] = np.arange(len(asked), dtype=np.int32)
+        counts = np.zeros(forest.columns, np.int64) if categories is None else categories
+        # Columns that nobody asks for have no cuts, so those of the others stand one after another.
+        start = np.append(forest.cut_start[asked], len(forest.cuts))
+        kinds = (counts[asked] > 0).astype(np.uint8)
+        self._cuts = Cuts(len(asked), len(forest.cuts), asked, kinds, start, forest.cuts)
+        self._largest = int(max(many.max(initial=0), counts[asked].max(initial=0)))
+        self._most = np.diff(forest.split_start)
+        self._trees = _trees_of(forest, self._place)
+        self._leaves = _leaves_of(forest, shares)
+
+    def means(self, table: Table, n_jobs: int | None) -> NDArray[np.float64]:
+        """Values of every row, (rows, values), the mean over the trees."""
+        sums = np.zeros((table.rows, self._leaves.values))
+        self._walk(table, 0, self._trees.trees, n_jobs, sums=sums)
+        sums /= self._trees.trees
+        return sums
+
+    def leaf_numbers(self, table: Table, first: int, last: int, n_jobs: int | None) -> NDArray[np.int32]:
+        """Leaf of every row in trees first..last-1, (rows, last - first), counted in each tree from left to right."""
+        leaves = np.empty((table.rows, last - first), np.int32)
+        self._walk(table, first, last, n_jobs, leaves=leaves)
+        return leaves
+
+    def _walk(
+        self,
+        table: Table,
+        first: int,
+        last: int,
+        n_jobs: int | None,
+        *,
+        sums: NDArray[np.float64] = NO_SUMS,
+        leaves: NDArray[np.int32] = NO_LEAVES,
+    ) -> None:
+        """Add trees first..last-1 to the sums of all rows, or number their leaves."""
+        threads_for(n_jobs, 1)  # refuse nonsense, whether or not the work is shared
+        if table.rows == 0 or first == last:
+            return
+        threads = threads_for(n_jobs, most_for(table.rows * (last - first), SHARE_WALKS))
+        with Team(threads) as team:
+            for begin, room in self._coded(table, team):
+                part = slice(begin, begin + room.rows)
+                if team.size > 1 and room.rows <= FEW_ROWS:
+                    self._few_rows(room, first, last, sums[part], leaves[part], team)
+                else:
+                    self._many_rows(room, first, last, sums[part], leaves[part], team)
+
+    def _many_rows(
+        self,
+        room: Codes,
+        first: int,
+        last: int,
+        sums: NDArray[np.float64],
+        leaves: NDArray[np.int32],
+        team: Team,
+    ) -> None:
+        """Tree after tree takes all rows; an interrupt is served between two calls."""
+        scratch = self._scratch(first, last, room, team.size)
+        depth = 2 * int(self._most[first:last].max()).bit_length() + 1
+        step = max(1, WORK * team.size // (depth * room.rows))
+        for t in range(first, last, step):
+            wanted = _wanted(t, min(t + step, last), first, sums, leaves)
+            team.run(walk_trees.bind(self._trees, self._cuts, room, scratch, self._leaves, wanted))
+
+    def _few_rows(
+        self,
+        room: Codes,
+        first: int,
+        last: int,
+        sums: NDArray[np.float64],
+        leaves: NDArray[np.int32],
+        team: Team,
+    ) -> None:
+        """Threads share trees; then one adds their values in the order of the trees."""
+        numbers = leaves if len(leaves) else np.empty((room.rows, last - first), np.int32)
+        wanted = _wanted(first, last, first, sums, numbers)
+        team.run(number_leaves.bind(self._trees, self._cuts, room, self._leaves, wanted))
+        if len(sums):
+            add_numbered(
+                room.rows, self._trees.trees, self._trees.leaf_start, self._leaves, wanted, np.zeros(1, np.int32)
+            )  # fmt: skip
+
+    def _coded(self, table: Table, team: Team) -> Iterator[tuple[int, Codes]]:
+        """Chunks of rows as codes; a table that holds an infinite value is refused."""
+        wide = 2 * max(self._cuts.asked, 1) * self._code_bytes
+        chunk = max(CODE_BYTES // wide // LANES, 1) * LANES
+        if table.sparse is not None:
+            for first, entries in table.sparse.by_row(chunk):
+                refuse_infinite(table, bool(np.isinf(entries.values).any()))
+                yield first, self._coded_entries(entries, table.columns, team)
+            return
+        search = make_room(Search, threads=team.size)
+        for first, block in whole_rows(table):
+            for begin in range(0, len(block), chunk):
+                rows, met = given(block[begin : begin + chunk]), np.zeros(team.size, np.int64)
+                team.run(look_rows.bind(rows, team.size, met))
+                refuse_infinite(table, bool((met >= 2).any()))
+                room = self._room(rows.rows, bool(met.any()))
+                team.run(code_rows.bind(rows, self._cuts, room, search))
+                yield first + begin, room
+
+    def _coded_entries(self, entries: Entries, columns: int, team: Team) -> Codes:
+        cuts = self._cuts
+        values32, values64 = entries.typed
+        missing = bool(np.isnan(self._absent) or np.isnan(entries.values).any())
+        room = self._room(entries.rows, missing)
+        stored = StoredRows(
+            entries.rows, columns, cuts.asked, len(entries.indices), len(values32), len(values64), self._absent,
+            entries.starts, entries.indices, values32, values64, self._place,
+        )  # fmt: skip
+        team.run(code_entries.bind(stored, cuts, self._absent_codes, room))
+        return room
+
+    @cached_property
+    def _absent_codes(self) -> NDArray[np.int32]:
+        """Code of what a sparse table does not store, by asked column; -1 where it is missing."""
+        cuts = self._cuts
+        if np.isnan(self._absent):
+            return np.full(cuts.asked, -1, np.int32)
+        columns = (cuts.cut[cuts.start[c] : cuts.start[c + 1]] for c in range(cuts.asked))
+        return np.array([np.searchsorted(column, self._absent) for column in columns], np.int32)
+
+    @property
+    def _code_bytes(self) -> int:
+        """Bytes of a code: the largest one is the number of a column's cuts, or the top code."""
+        if self._largest < 2**8:
+            return 1
+        return 2 if self._largest < 2**16 else 4
+
+    def _room(self, rows: int, missing: bool) -> Codes:
+        """Room for the codes of so many rows."""
+        size, copies = self._code_bytes, 2 if missing else 1
+        width = copies * max(self._cuts.asked, 1)
+        # What pads the last eight rows must be codes as well.
+        codes = [
+            np.zeros(-(-rows // LANES) * LANES * width if size == one else 0, dtype)
+            for one, dtype in ((1, np.uint8), (2, np.uint16), (4, np.int32))
+        ]
+        top = {1: 2**8 - 1, 2: 2**16 - 1, 4: CUT if self._largest <= CUT else 2**31 - 1}[size]
+        return Codes(rows, width, copies, top, *(one.size for one in codes), *codes)
+
+    def _scratch(self, first: int, last: int, room: Codes, threads: int) -> Scratch:
+        """Room for the nodes of the largest tree that will be packed."""
+        splits = self._most[first:last]
+        fitting = splits[(splits <= MOST_SPLITS) & (splits <= WORTH * room.rows)]
+        if room.width > MOST_PLACES or max(self._largest, self._trees.sets) > CUT:
+            fitting = fitting[:0]
+        return make_room(Scratch, threads=threads, most=int(fitting.max(initial=0)))
+
+
+def _wanted(first: int, last: int, begin: int, sums: NDArray[np.float64], leaves: NDArray[np.int32]) -> Found:
+    return Found(first, last, begin, leaves.shape[1], len(sums), len(leaves), sums, leaves)
+
+
+def _trees_of(forest: CompactForest, place: NDArray[np.int32]) -> CompactTrees:
+    columns = _by_type(forest.column, (np.uint16, np.uint32))
+    cuts = _by_type(forest.cut, (np.uint16, np.uint32))
+    return CompactTrees(
+        forest.trees, forest.splits, forest.sets, len(forest.set_bits), forest.columns,
+        *(len(one) for one in columns), *(len(one) for one in cuts), forest.split_start, forest.leaf_start,
+        *columns, *cuts, forest.default_left, forest.children, forest.set_start, forest.set_bits, place,
+    )  # fmt: skip
+
+
+def _leaves_of(forest: CompactForest, shares: bool) -> LeafValues:
+    kinds = (np.uint8, np.uint16, np.uint32, np.float64)
+    values, weights = _by_type(forest.value, kinds), _by_type(forest.weight, kinds)
+    return LeafValues(
+        forest.leaves, forest.values, int(shares), *(len(one) for one in values), *(len(one) for one in weights),
+        *values, *weights,
+    )  # fmt: skip
+
+
+def _by_type(array: NDArray[Any], kinds: tuple[type, ...]) -> list[NDArray[Any]]:
+    """An array in the place of its type, nothing in those of the others."""
+    return [array if array.dtype == kind else np.empty(0, kind) for kind in kinds]

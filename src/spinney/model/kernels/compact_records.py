@@ -1,0 +1,139 @@
+"""What the kernels share that walk compact forests.
+
+Arrays that are kept in the narrowest type that holds them come as one array for each type, of which all but one are empty.
+"""
+
+from spinney.jit import f64, i32, i64, out, record, u8, u16, u32
+
+BLOCK = 256  # rows whose leaves are found before they are used
+
+
+@record
+class CompactTrees:
+    """The splits of a compact forest; `place` is where each column stands among the codes of a row."""
+
+    trees: i64
+    splits: i64
+    sets: i64
+    words: i64
+    columns: i64
+    columns16: i64
+    columns32: i64
+    cuts16: i64
+    cuts32: i64
+    split_start: i64["trees + 1"]
+    leaf_start: i64["trees + 1"]
+    column16: u16["columns16"]
+    column32: u32["columns32"]
+    cut16: u16["cuts16"]
+    cut32: u32["cuts32"]
+    default_left: u8["splits"]
+    children: i32["2 * splits"]
+    set_start: i64["sets + 1"]
+    set_bits: i64["words"]
+    place: i32["columns"]
+
+
+@record
+class LeafValues:
+    """The values of all leaves; `shares` is 1 where they are to be divided by the leaf's weight."""
+
+    leaves: i64
+    values: i64
+    shares: i64
+    value_span8: i64
+    value_span16: i64
+    value_span32: i64
+    value_span64: i64
+    weight_span8: i64
+    weight_span16: i64
+    weight_span32: i64
+    weight_span64: i64
+    value8: u8["value_span8"]
+    value16: u16["value_span16"]
+    value32: u32["value_span32"]
+    value64: f64["value_span64"]
+    weight8: u8["weight_span8"]
+    weight16: u16["weight_span16"]
+    weight32: u32["weight_span32"]
+    weight64: f64["weight_span64"]
+
+
+@record
+class Cuts:
+    """The cuts of the columns that some split asks for; a categorical column has none."""
+
+    asked: i64
+    cuts: i64
+    column: i32["asked"]  # ascending
+    categorical: u8["asked"]
+    start: i64["asked + 1"]
+    cut: f64["cuts"]
+
+
+@record
+class Codes:
+    """Rows of codes, a place for each asked column, or two where values are missing: see `coded`.
+
+    There are rows up to the next multiple of eight.
+    """
+
+    rows: i64
+    width: i64
+    copies: i64
+    top: i64
+    span8: i64
+    span16: i64
+    span32: i64
+    codes8: out(u8["span8"])
+    codes16: out(u16["span16"])
+    codes32: out(i32["span32"])
+
+
+@record
+class Search:
+    """Room of each thread to search the cuts of a column for a block of values."""
+
+    threads: i64
+    values: out(f64["threads * BLOCK"])
+    first: out(i64["threads * BLOCK"])
+
+
+@record
+class Scratch:
+    """Room of each thread for the nodes of a tree of `most` splits, and for the leaves of a block of rows."""
+
+    threads: i64
+    most: i64
+    nodes: out(i64["threads * (2 * most + 1)"])
+    leaf_at: out(i32["threads * (2 * most + 1)"])
+    position: out(i32["threads * (most + 1)"])
+    found: out(i32["threads * BLOCK"])
+
+
+@record
+class Nodes:
+    """One thread's part of it."""
+
+    most: i64
+    nodes: out(i64["1"])
+    leaf_at: out(i32["1"])
+    position: out(i32["1"])
+    found: out(i32["1"])
+
+
+@record
+class Found:
+    """Sums of values of the rows, or numbers of their leaves: `summed` and `numbered` are rows, or 0 where not wanted.
+
+    Trees first..last-1 are walked. A row has the leaves of `many` trees, of which tree `begin` is the first.
+    """
+
+    first: i64
+    last: i64
+    begin: i64
+    many: i64
+    summed: i64
+    numbered: i64
+    sums: out(f64["summed * leaves.values"])
+    numbers: out(i32["numbered * many"])
