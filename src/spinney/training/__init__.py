@@ -1,4 +1,5 @@
 """The loops that turn data sets into models.
 
-Enters: a `Dataset`, parameters. Leaves: a `Model`. Must not know: scikit-learn, files, the command line.
+Enters: a `Dataset`, parameters; for a forest its target. Leaves: a `Model` or a `ForestModel`. Must not know: scikit-learn,
+files, the command line.
 """

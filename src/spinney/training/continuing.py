@@ -12,7 +12,8 @@ from spinney.data import Schema
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.growth.replay import replay
 from spinney.jit.team import Team
-from spinney.model.model import Model, load
+from spinney.model import ForestModel, load
+from spinney.model.model import Model
 from spinney.model.predict import Predictor
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config
@@ -96,11 +97,15 @@ def model_of(init_model: object) -> Model | None:
     """The model that `init_model` stands for: a model, a fitted estimator's, or that of a file; None stays None."""
     if init_model is None or isinstance(init_model, Model):
         return init_model
-    if isinstance(init_model, str | os.PathLike):
-        return load(init_model)
-    found = getattr(init_model, "model_", None)
+    found = (
+        load(init_model)
+        if isinstance(init_model, str | os.PathLike)
+        else getattr(init_model, "model_", init_model)
+    )
     if isinstance(found, Model):
         return found
+    if isinstance(found, ForestModel):
+        raise ParameterError("init_model is a forest; boosting goes on from a boosted model")
     kind, why = type(init_model), ""
     if callable(getattr(init_model, "fit", None)):
         ours = any(base.__module__.partition(".")[0] == "spinney" for base in kind.__mro__)

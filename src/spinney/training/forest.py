@@ -1,0 +1,98 @@
+"""Growing a forest: trees that know nothing of each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.dataset import Dataset
+from spinney.data.forest_target import ForestTarget
+from spinney.errors import DataError
+from spinney.growth.forest.learner import ForestLearner
+from spinney.growth.forest.table import binned_table, column_ends, ranked_table
+from spinney.jit.team import Team, most_for, threads_for
+from spinney.model.forest_model import ForestModel
+from spinney.model.leaf_rows import LeafRows
+from spinney.params.forest import ForestConfig
+from spinney.sampling.bootstrap import bag_counts
+from spinney.tree.arrays import starts_of
+from spinney.tree.compact import CompactForest, GrownTree
+
+# Values (rows × columns × trees) from which growing is shared among threads.
+SHARE_VALUES = 200_000
+# Values of a table that an exact forest keeps the ranks of.
+MOST_RANKS = 2**31
+
+
+def train_forest(
+    config: ForestConfig,
+    dataset: Dataset,
+    target: ForestTarget,
+    trees: int,
+    *,
+    first: int = 0,
+    weight: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
+) -> ForestModel:
+    """Grow a forest.
+
+    Parameters
+    ----------
+    config : ForestConfig
+        Parameters.
+    dataset : Dataset
+        The table, made with `bundle=False`. An exact forest reads the table itself again.
+    target : ForestTarget
+        Classes or numbers, one row for each of the table's.
+    trees : int
+        How many trees.
+    first : int, default=0
+        Number of the first one: trees 10 to 19 are those that a forest of 20 has after its first ten.
+    weight : float64[rows], optional
+        Weights of the rows, 0 or more.
+    n_jobs : int, optional
+        Number of threads; the forest does not depend on it.
+
+    Returns
+    -------
+    ForestModel
+    """
+    if weight is not None and not weight.any():
+        raise DataError("the weights of all rows are 0; a forest needs a row with a weight above 0")
+    placed = config.placed(dataset.schema.names, dataset.columns, dataset.schema.categorical)
+    work = dataset.rows * dataset.columns * trees
+    with Team(threads_for(n_jobs, most_for(work, SHARE_VALUES))) as team:
+        if config.tree_method == "exact":
+            if dataset.rows * dataset.columns > MOST_RANKS:
+                raise DataError(
+                    f"tree_method='exact' ranks every value of a table, and {dataset.rows} rows × {dataset.columns} columns are "
+                    "too many; use tree_method='hist'"
+                )
+            table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(team.size))
+        else:
+            ends = column_ends(dataset.table()) if config.splitter == "random" else None
+            table = binned_table(dataset.matrix, dataset.cuts, ends)
+        learner = ForestLearner(placed, table, target, weight, team)
+        grown, cut_start, cuts = learner.forest(first, trees)
+    forest = CompactForest.of(grown, cut_start, cuts, values=target.leaf_values)
+    kept = _leaf_rows(grown, config, target, weight, first) if config.keep_leaf_rows else None
+    return ForestModel(forest, config, dataset.schema, target.classes, target.outputs, dataset.rows, kept)
+
+
+def _leaf_rows(
+    grown: list[GrownTree],
+    config: ForestConfig,
+    target: ForestTarget,
+    weight: NDArray[np.float64] | None,
+    first: int,
+) -> LeafRows:
+    """The training rows behind each leaf."""
+    rows, drawn = target.rows, config.rows_per_tree(target.rows)
+
+    def bag(tree: int) -> NDArray[np.int32]:
+        if not config.draws_rows:
+            return np.ones(rows, np.int32)
+        return bag_counts(config.random_state, tree, rows, drawn, config.bootstrap)
+
+    lists = ((starts_of(tree.count), tree.leaf_rows) for tree in grown)
+    return LeafRows.of(lists, bag, target.values.astype(np.float64), weight, first)

@@ -1,0 +1,1 @@
+"""Kernels of what can be learnt about a forest."""

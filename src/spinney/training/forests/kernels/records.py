@@ -1,0 +1,71 @@
+"""The records of what can be learnt about a forest."""
+
+from spinney.jit import f64, i32, i64, out, record, u8
+
+
+@record
+class LeafEntries:
+    """Training rows of all leaves, how often each counts, and their weights, if they have any."""
+
+    leaves: i64
+    entries: i64
+    weights: i64
+    start: i64["leaves + 1"]
+    rows: i32["entries"]
+    counts: u8["entries"]
+    weight: f64["weights"]
+
+
+@record
+class Ranked:
+    """Targets of the training rows, ascending, and the place of every row among them."""
+
+    rows: i64
+    targets: f64["rows"]
+    rank: i32["rows"]
+
+
+@record
+class Masses:
+    """Of each thread: the mass that a prediction gives to every target, and places whose mass is above 0."""
+
+    threads: i64
+    rows: i64
+    mass: out(f64["threads * rows"])
+    touched: out(i32["threads * rows"])
+
+
+@record
+class PlainTree:
+    """A tree of a compact forest with the thresholds of its splits, or where the words of their sets begin, else -1."""
+
+    splits: i64
+    words: i64
+    column: i32["splits"]
+    threshold: f64["splits"]
+    set_at: i64["splits"]
+    default_left: u8["splits"]
+    children: i32["2 * splits"]
+    set_bits: i64["words"]
+
+
+@record
+class Shuffles:
+    """Rows among which some columns are shuffled, the order of each of these, and the leaf of each row before and then.
+
+    `place` tells which of the table's columns these are: their number among them, or -1. Each thread notes which of them it has
+    met on the path of a row.
+    """
+
+    rows: i64
+    columns: i64
+    table_columns: i64
+    threads: i64
+    row: i64["rows"]
+    column: i64["columns"]
+    place: i32["table_columns"]
+    orders: out(i32["columns * rows"])
+    before: out(i32["rows"])
+    leaves: out(i32["columns * rows"])
+    met: out(i64["threads * columns"])
+    listed: out(i32["threads * columns"])

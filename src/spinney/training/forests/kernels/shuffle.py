@@ -1,0 +1,93 @@
+"""Leaves of rows of which one column is shuffled."""
+
+import numpy as np
+
+from spinney.jit import Member, i64, inline, kernel
+from spinney.model.kernels.records import Values
+from spinney.sampling.kernels.purposes import PURPOSE_SHUFFLE
+from spinney.sampling.kernels.random import LOW_32, random_bits
+from spinney.training.forests.kernels.records import PlainTree, Shuffles
+
+
+@inline
+def below(split, x, tree):
+    """What is below a split for a value: another split, or ~number of a leaf."""
+    if x != x:
+        left = tree.default_left[split] != 0
+    elif tree.set_at[split] >= 0:
+        number = np.int64(x)
+        left = (tree.set_bits[tree.set_at[split] + (number >> 6)] >> (number & 63)) & 1 != 0
+    else:
+        left = x <= tree.threshold[split]
+    return np.int64(tree.children[2 * split + (0 if left else 1)])
+
+
+@inline
+def note_path(i, at, tree, table, values, shuffles):
+    """Leaf of a row, and how many of the columns in question are on its path, which are listed at `at`."""
+    line = shuffles.row[i] * table.row_step
+    split = np.int64(0)
+    found = 0
+    while split >= 0:
+        column = np.int64(tree.column[split])
+        k = shuffles.place[column]
+        if k >= 0:
+            if shuffles.met[at + k] != i + 1:
+                shuffles.met[at + k] = i + 1
+                shuffles.listed[at + found] = k
+                found += 1
+        split = below(split, float(values[line + column * table.column_step]), tree)
+    return ~split, found
+
+
+@inline
+def walk_shuffled(i, k, tree, table, values, shuffles):
+    """Leaf of a row that has the value of another one in one column."""
+    line = shuffles.row[i] * table.row_step
+    other = shuffles.row[shuffles.orders[k * shuffles.rows + i]] * table.row_step
+    split = np.int64(0)
+    while split >= 0:
+        column = np.int64(tree.column[split])
+        from_line = other if column == shuffles.column[k] else line
+        split = below(split, float(values[from_line + column * table.column_step]), tree)
+    return ~split
+
+
+@inline
+def walk_all(team, tree, table, values, shuffles):
+    """Leaves of the thread's rows: a row can only move where a column of its path is shuffled."""
+    at = team.rank * shuffles.columns
+    rows = shuffles.rows
+    for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
+        leaf, found = note_path(i, at, tree, table, values, shuffles)
+        shuffles.before[i] = leaf
+        for k in range(shuffles.columns):
+            shuffles.leaves[k * rows + i] = leaf
+        for j in range(found):
+            k = np.int64(shuffles.listed[at + j])
+            shuffles.leaves[k * rows + i] = walk_shuffled(i, k, tree, table, values, shuffles)
+
+
+@kernel
+def shuffled_leaves(team: Member, tree: PlainTree, table: Values, shuffles: Shuffles):
+    """Leaf of every row, and when each column in turn is shuffled. The tree has a split."""
+    if table.span32 > 0:
+        walk_all(team, tree, table, table.values32, shuffles)
+    else:
+        walk_all(team, tree, table, table.values64, shuffles)
+
+
+@kernel
+def draw_orders(team: Member, seed: i64, tree: i64, shuffles: Shuffles):
+    """Draw an order of the rows for each column, every order equally likely (Fisher and Yates)."""
+    of_tree = random_bits(seed, PURPOSE_SHUFFLE, tree)
+    for k in range(team.rank, shuffles.columns, team.size):
+        of_column = random_bits(of_tree, PURPOSE_SHUFFLE, shuffles.column[k])
+        at = k * shuffles.rows
+        for i in range(shuffles.rows):
+            shuffles.orders[at + i] = i
+        for i in range(shuffles.rows - 1, 0, -1):
+            j = (((random_bits(of_column, PURPOSE_SHUFFLE, i) >> 32) & LOW_32) * (i + 1)) >> 32
+            number = shuffles.orders[at + i]
+            shuffles.orders[at + i] = shuffles.orders[at + j]
+            shuffles.orders[at + j] = number
