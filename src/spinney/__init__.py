@@ -8,20 +8,35 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.6.0"
+__version__ = "0.7.0"
 
 if TYPE_CHECKING:
     from spinney.binning.dataset import Dataset
     from spinney.binning.sketch import QuantileSketch
     from spinney.estimators.files import load_estimator
+    from spinney.estimators.forests.kinds import (
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from spinney.estimators.gbm import GBMClassifier, GBMRegressor
-    from spinney.model.model import Model, load
+    from spinney.model.forest_model import ForestModel
+    from spinney.model.loading import load
+    from spinney.model.model import Model
     from spinney.training.boosting import train
     from spinney.training.callbacks import History, ProgressBar, RoundInfo
     from spinney.training.learning_rates import LearningRateSchedule
 
 _HOME = {
     "Dataset": "spinney.binning.dataset",
+    "DecisionTreeClassifier": "spinney.estimators.forests.kinds",
+    "DecisionTreeRegressor": "spinney.estimators.forests.kinds",
+    "ExtraTreesClassifier": "spinney.estimators.forests.kinds",
+    "ExtraTreesRegressor": "spinney.estimators.forests.kinds",
+    "ForestModel": "spinney.model.forest_model",
     "GBMClassifier": "spinney.estimators.gbm",
     "GBMRegressor": "spinney.estimators.gbm",
     "History": "spinney.training.callbacks",
@@ -29,14 +44,21 @@ _HOME = {
     "Model": "spinney.model.model",
     "ProgressBar": "spinney.training.callbacks",
     "QuantileSketch": "spinney.binning.sketch",
+    "RandomForestClassifier": "spinney.estimators.forests.kinds",
+    "RandomForestRegressor": "spinney.estimators.forests.kinds",
     "RoundInfo": "spinney.training.callbacks",
-    "load": "spinney.model.model",
+    "load": "spinney.model.loading",
     "load_estimator": "spinney.estimators.files",
     "train": "spinney.training.boosting",
 }
 
 __all__ = [
     "Dataset",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "ForestModel",
     "GBMClassifier",
     "GBMRegressor",
     "History",
@@ -44,6 +66,8 @@ __all__ = [
     "Model",
     "ProgressBar",
     "QuantileSketch",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "RoundInfo",
     "__version__",
     "load",

@@ -53,12 +53,12 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import spinney as sp
 
 run = 0
-for kind in (sp.GBMClassifier, sp.GBMRegressor):
+for kind in (sp.GBMClassifier, sp.GBMRegressor, sp.RandomForestClassifier, sp.DecisionTreeRegressor):
     for estimator, check in estimator_checks_generator(kind()):
         if "array_api" in check.func.__name__:
             check(estimator)
             run += 1
-assert run == 2, run
+assert run == 4, run
 """
 
 

@@ -57,7 +57,7 @@ def _in_fit(estimator: Any, name: str) -> str:
             return f"it is called {argument} here"
     if name in PRINTING:
         return QUIET
-    known = canonical().get(name)
+    known = canonical(forest=False).get(name)
     if known is not None and known in inspect.signature(type(estimator)).parameters:
         return f"it is a parameter; give it to the constructor or to set_params as {known}=..."
     return ""

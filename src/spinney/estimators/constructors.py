@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.params import Row
 
 _HEAD = '''\
-"""The estimators' constructors, made of the table in `parameters.py`.
+"""The estimators' constructors, made of the tables in `parameters.py` and `forests/parameters.py`.
 
 This file is written by `python -m spinney.estimators > src/spinney/estimators/generated.py`.
 """
@@ -36,20 +37,27 @@ _TYPES: Mapping[str, str] = {
     "dict, 'balanced' or None": "Mapping[Any, float] | str | None",
     "'auto' or list of str, int or bool": "str | Sequence[str | int] | NDArray[np.bool_]",
     "int, RandomState or None": "int | np.random.RandomState | None",
+    "int, float or None": "int | float | None",
+    "int, float, str or None": "int | float | str | None",
+    "bool or callable": "bool | Callable[..., float]",
+    "dict, list of dicts, str or None": "Mapping[Any, float] | Sequence[Mapping[Any, float]] | str | None",
 }
 
 
 def source() -> str:
     """The source of `generated.py`."""
-    return "\n".join([_HEAD, *(line for item in ESTIMATORS.items() for line in _class(*item))])
+    return "\n".join([_HEAD, *(line for item in {**ESTIMATORS, **FORESTS}.items() for line in _class(*item))])
 
 
 def _class(estimator: str, rows: Mapping[str, Row]) -> Iterator[str]:
     yield f"\nclass {estimator}Parameters:"
     yield f'    """The constructor of {estimator}."""\n'
     yield "    @named"
-    yield "    def __init__(\n        self,\n        *,"
-    for name, row in rows.items():
+    yield "    def __init__(\n        self,"
+    for place, (name, row) in enumerate(rows.items()):
+        # As in scikit-learn, the number of trees may stand without its name.
+        if place == int(next(iter(rows)) == "n_estimators"):
+            yield "        *,"
         kind = _TYPES.get(row.kind) or row.kind.replace(" or ", " | ")
         yield f"        {name}: {kind} = {_written(row.default)},"
     yield "    ) -> None:\n        keep(self, locals())\n"

@@ -101,7 +101,8 @@ def fitting(estimator: Any) -> Iterator[None]:
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)
-        if not (isinstance(estimator.warm_start, bool | np.bool_) and estimator.warm_start):
+        warm = getattr(estimator, "warm_start", False)
+        if not (isinstance(warm, bool | np.bool_) and warm):
             for name in before:
                 if name.endswith("_") and not name.startswith("_"):
                     delattr(estimator, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TypeVar
 
+from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.params import numpydoc
 
@@ -27,10 +28,51 @@ n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, where the table had names."""
 
+_FITTED = """model_ : ForestModel
+    The fitted model; it knows classes by their places in `classes_`.
+n_outputs_ : int
+    Number of outputs.
+n_features_in_ : int
+    Number of columns seen by `fit`.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where the table had names.
+max_features_ : int
+    Columns that are drawn for a split.
+feature_importances_ : ndarray of shape (n_features_in_,)
+    Share of each column in the decrease of impurity, the mean over trees."""
+_SEEN_BY_ALL = "NaN for a row that all trees saw, or of weight 0."
+_TREES = """estimators_ : list
+    The trees one by one: views with predict, apply, get_depth and more.
+oob_score_ : float
+    Score of the rows by the trees that did not see them, where oob_score asks for it. Rows that all trees saw do not count.
+tree_oob_scores_ : ndarray of shape (trees,)
+    Score of each tree on the rows that it did not see."""
+# What stands in a docstring for each name in braces.
+SECTIONS = {
+    "attributes": ATTRIBUTES,
+    "class_attributes": """classes_ : ndarray of shape (n_classes_,), or list of them for several outputs
+    The labels, sorted.
+n_classes_ : int, or list of int for several outputs
+    Number of classes.
+""" + _FITTED,
+    "number_attributes": _FITTED,
+    "tree_attributes": """tree_ : Tree
+    The nodes as arrays.""",
+    "class_forest_attributes": f"""{_TREES}
+oob_decision_function_ : ndarray of shape (rows, classes), or (rows, most classes, outputs) for several outputs
+    Probabilities by the trees that did not see a row; an output of fewer classes has zeros. {_SEEN_BY_ALL}""",
+    "number_forest_attributes": f"""{_TREES}
+oob_prediction_ : ndarray of shape (rows,), or (rows, outputs) for several outputs
+    Prediction by the trees that did not see a row. {_SEEN_BY_ALL}""",
+}  # fmt: skip
+
 
 def documented(cls: C) -> C:
-    """Put the parameters and the common attributes where a class's docstring says `{parameters}` and `{attributes}`."""
-    section = numpydoc(ESTIMATORS[cls.__name__].values())
+    """Put the parameters and the common attributes where a class's docstring says `{parameters}`, `{attributes}` and so on."""
+    section = numpydoc({**ESTIMATORS, **FORESTS}[cls.__name__].values())
     text = inspect.cleandoc(cls.__doc__ or "")
-    cls.__doc__ = text.replace("{parameters}", section).replace("{attributes}", ATTRIBUTES)
+    text = text.replace("{parameters}", section)
+    for name, lines in SECTIONS.items():
+        text = text.replace(f"{{{name}}}", lines)
+    cls.__doc__ = text
     return cls

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.errors import DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
+from spinney.estimators.forests.files import FOREST_KEYS, forest_part, restore_forest
+from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.estimators.written import (
@@ -22,12 +24,16 @@ from spinney.estimators.written import (
     write_evals,
     write_value,
 )
-from spinney.model.model import Model, load_with_part, save_with_part
+from spinney.model.forest_model import ForestModel
+from spinney.model.loading import load_with_part, save_with_part
+from spinney.model.model import Model
 from spinney.params.objectives import OWN
 
 if TYPE_CHECKING:
+    from spinney.estimators.forests.base import ForestBase
     from spinney.estimators.gbm import GBMClassifier, GBMRegressor
 
+_PARAMETERS = {**ESTIMATORS, **FORESTS}
 KEYS = frozenset({"class", "params", "left_out", "classes", "named", "evals"})
 
 
@@ -36,9 +42,9 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
     name = type(estimator).__name__
     if type(estimator) is not _kinds().get(name):
         raise DataTypeError(
-            f"a file holds estimators of the kinds {', '.join(ESTIMATORS)}, not {name}; save its `model_` instead"
+            f"a file holds estimators of the kinds {', '.join(_PARAMETERS)}, not {name}; save its `model_` instead"
         )
-    model: Model = estimator.model_
+    model = estimator.model_
     estimator._check_parameters()
     params, left_out = {}, list(estimator._left_out)
     for parameter, value in estimator.get_params(deep=False).items():
@@ -49,14 +55,12 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
         except UnwritableError:
             left_out.append(parameter)
     names = getattr(estimator, "feature_names_in_", None)
-    classes = getattr(estimator, "classes_", None)
     part = {
         "class": name,
         "params": params,
         "left_out": left_out,
-        "classes": None if classes is None else write_classes(classes),
         "named": names is not None and tuple(names) == model.feature_names,
-        "evals": write_evals(estimator.evals_result_),
+        **(forest_part(estimator) if name in FORESTS else _boosting_part(estimator)),
     }
     save_with_part(model, path, part)
     if left_out:
@@ -68,7 +72,15 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
         )
 
 
-def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor:
+def _boosting_part(estimator: Any) -> dict[str, object]:
+    classes = getattr(estimator, "classes_", None)
+    return {
+        "classes": None if classes is None else write_classes(classes),
+        "evals": write_evals(estimator.evals_result_),
+    }
+
+
+def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor | ForestBase:
     """Read a fitted estimator from a file that its `save` wrote.
 
     Parameters
@@ -78,7 +90,7 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
 
     Returns
     -------
-    GBMClassifier or GBMRegressor
+    GBMClassifier, GBMRegressor, or a forest or tree
         It predicts what the saved one did, in the same labels.
 
     Warns
@@ -106,7 +118,7 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
     ['ash', 'oak']
     """
     found = read_estimator(path)
-    if isinstance(found, Model):
+    if isinstance(found, Model | ForestModel):
         raise ModelFormatError(
             f"{os.fspath(path)!r} holds a model without an estimator; read it with spinney.load"
         )
@@ -117,7 +129,7 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
             UserWarning,
             stacklevel=2,
         )
-    estimator: GBMClassifier | GBMRegressor = found
+    estimator: GBMClassifier | GBMRegressor | ForestBase = found
     return estimator
 
 
@@ -139,7 +151,7 @@ def _setting(names: tuple[str, ...]) -> str:
 
 
 def read_estimator(path: str | os.PathLike[str]) -> Any:
-    """The estimator of a file, or its `Model` where it holds no estimator."""
+    """The estimator of a file, or its model where it holds no estimator."""
     model, part = load_with_part(path)
     if part is None:
         return model
@@ -151,20 +163,27 @@ def read_estimator(path: str | os.PathLike[str]) -> Any:
 
 def _kinds() -> dict[str, type[Any]]:
     from spinney.estimators import gbm  # which imports what imports this module
+    from spinney.estimators.forests import kinds
 
-    return {name: getattr(gbm, name) for name in ESTIMATORS}
+    return {name: getattr(kinds if name in FORESTS else gbm, name) for name in _PARAMETERS}
 
 
-def _restored(part: dict[str, object], model: Model) -> Any:
+def _restored(part: dict[str, object], model: Model | ForestModel) -> Any:
     """A fitted estimator of what a file says, every field of it checked."""
-    if part.keys() != KEYS:
-        odd = min(part.keys() ^ KEYS)
+    keys = FOREST_KEYS if isinstance(model, ForestModel) else KEYS
+    if part.keys() != keys:
+        odd = min(part.keys() ^ keys)
         raise ModelFormatError(f"the estimator's part has too much or too little: {short_repr(odd)}")
     name = part["class"]
-    if not isinstance(name, str) or name not in ESTIMATORS:
+    if not isinstance(name, str) or name not in _PARAMETERS:
         raise ModelFormatError(f"the file's estimator is unknown: {short_repr(name)}")
+    if (name in FORESTS) != isinstance(model, ForestModel):
+        raise ModelFormatError(f"the file's model is not that of a {name}")
     estimator = _made(name, part["params"], part["left_out"])
-    _restore_classes(estimator, part["classes"], model)
+    if isinstance(model, ForestModel):
+        restore_forest(estimator, part, model)
+    else:
+        _restore_classes(estimator, part["classes"], model)
     try:
         estimator._check_parameters()
     except (ParameterError, ParameterTypeError) as error:
@@ -175,8 +194,9 @@ def _restored(part: dict[str, object], model: Model) -> Any:
     estimator.n_features_in_ = model.n_features
     if named:
         estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
-    estimator.evals_result_ = read_evals(part["evals"], model.rounds, model.rounds_to_use())
-    estimator._take_model(model)
+    if isinstance(model, Model):
+        estimator.evals_result_ = read_evals(part["evals"], model.rounds, model.rounds_to_use())
+        estimator._take_model(model)
     return estimator
 
 
@@ -184,7 +204,7 @@ def _made(name: str, params: object, left_out: object) -> Any:
     if not isinstance(params, dict) or not isinstance(left_out, list):
         raise ModelFormatError("params must be a JSON object, and left_out a list of names")
     for parameter in (*params, *left_out):
-        if not isinstance(parameter, str) or parameter not in ESTIMATORS[name]:
+        if not isinstance(parameter, str) or parameter not in _PARAMETERS[name]:
             raise ModelFormatError(f"{name} has no parameter {short_repr(parameter)} in this spinney")
     if len({*params, *left_out}) < len(params) + len(left_out):
         raise ModelFormatError("a parameter is left out that is there, or left out twice")

@@ -1,4 +1,4 @@
-"""The estimators' constructors, made of the table in `parameters.py`.
+"""The estimators' constructors, made of the tables in `parameters.py` and `forests/parameters.py`.
 
 This file is written by `python -m spinney.estimators > src/spinney/estimators/generated.py`.
 """
@@ -144,5 +144,208 @@ class GBMRegressorParameters:
         progress: bool = False,
         importance_type: str = "total_gain",
         warm_start: bool = False,
+    ) -> None:
+        keep(self, locals())
+
+
+class RandomForestClassifierParameters:
+    """The constructor of RandomForestClassifier."""
+
+    @named
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Mapping[Any, float] | Sequence[Mapping[Any, float]] | str | None = None,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[str | int, int] | str | None = None,
+        tree_method: str = "hist",
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        keep_leaf_rows: bool = False,
+    ) -> None:
+        keep(self, locals())
+
+
+class RandomForestRegressorParameters:
+    """The constructor of RandomForestRegressor."""
+
+    @named
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[str | int, int] | str | None = None,
+        tree_method: str = "hist",
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        keep_leaf_rows: bool = False,
+    ) -> None:
+        keep(self, locals())
+
+
+class ExtraTreesClassifierParameters:
+    """The constructor of ExtraTreesClassifier."""
+
+    @named
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Mapping[Any, float] | Sequence[Mapping[Any, float]] | str | None = None,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[str | int, int] | str | None = None,
+        tree_method: str = "hist",
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        keep_leaf_rows: bool = False,
+    ) -> None:
+        keep(self, locals())
+
+
+class ExtraTreesRegressorParameters:
+    """The constructor of ExtraTreesRegressor."""
+
+    @named
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: int | float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[str | int, int] | str | None = None,
+        tree_method: str = "hist",
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        keep_leaf_rows: bool = False,
+    ) -> None:
+        keep(self, locals())
+
+
+class DecisionTreeClassifierParameters:
+    """The constructor of DecisionTreeClassifier."""
+
+    @named
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Mapping[Any, float] | Sequence[Mapping[Any, float]] | str | None = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Sequence[int] | Mapping[str | int, int] | str | None = None,
+        tree_method: str = "hist",
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        keep_leaf_rows: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        keep(self, locals())
+
+
+class DecisionTreeRegressorParameters:
+    """The constructor of DecisionTreeRegressor."""
+
+    @named
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Sequence[int] | Mapping[str | int, int] | str | None = None,
+        tree_method: str = "hist",
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        keep_leaf_rows: bool = False,
+        n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())

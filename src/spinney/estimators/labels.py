@@ -117,7 +117,7 @@ def weigh_classes(
         _check_present(classes[rows > 0], mass[rows > 0], "sample_weight")
     if class_weight is None:
         return weight
-    factors = _factors("class_weight", class_weight, classes, mass)
+    factors = class_factors("class_weight", class_weight, classes, mass)
     if isinstance(class_weight, Mapping):
         _check_present(classes, factors, "class_weight")
     weights: NDArray[np.float64] = factors[class_of_row]
@@ -141,7 +141,9 @@ def weigh_validation(
         return weight
     class_of_row = codes.astype(np.int64)
     mass = np.bincount(class_of_row, weight, len(classes)).astype(np.float64)
-    weights: NDArray[np.float64] = _factors("eval_class_weight", class_weight, classes, mass)[class_of_row]
+    weights: NDArray[np.float64] = class_factors("eval_class_weight", class_weight, classes, mass)[
+        class_of_row
+    ]
     weights = weights if weight is None else weights * weight
     if not 0 < weights.sum() < math.inf:
         raise DataError(
@@ -167,7 +169,7 @@ def check_class_weight(class_weight: object, what: str = "class_weight") -> None
             raise ParameterError(f"{what}[{label!r}]={factor!r} must be finite and 0 or more")
 
 
-def _factors(
+def class_factors(
     what: str, class_weight: object, classes: NDArray[Any], mass: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Factor of each class; `mass` is what its rows weigh without it."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.parameters import ESTIMATORS
-from spinney.params.names import PRINTING, nearest, spellings
+from spinney.params import forest_table, table
+from spinney.params.names import PRINTING, nearest
 from spinney.params.validate import shown
 
 P = ParamSpec("P")
@@ -18,6 +20,7 @@ QUIET = (
     "nothing is printed unless it is asked for, so leave it out; progress=True shows a progress bar, and `fit(callbacks=...)` "
     "calls a function after each round"
 )
+_QUIET_FOREST = "nothing is printed unless it is asked for, so leave it out; verbose=1 shows a progress bar"
 # What is an argument of `fit` here and may be a parameter elsewhere.
 FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "eval_set": ("evals", "valid_sets", "valid"),
@@ -39,13 +42,15 @@ _CONVERSIONS: Mapping[str, str] = {
 def named(init: Callable[P, None]) -> Callable[P, None]:
     """Let a constructor say what is right where it is given a name that it does not have."""
     accepted = inspect.signature(init).parameters
+    nameless = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in accepted.values())
 
     @wraps(init)
     def checked(*args: P.args, **given: P.kwargs) -> None:
-        estimator = type(args[0]).__name__
-        if len(args) > 1:
+        estimator = type(args[0])
+        if len(args) > nameless:
             raise ParameterTypeError(
-                f"{estimator} takes parameters by name, such as n_estimators=100; found {shown(args[1])} without a name"
+                f"{estimator.__name__} takes parameters by name, such as {list(accepted)[1]}=...; found "
+                f"{shown(args[nameless])} without a name"
             )
         for name, value in given.items():
             if name not in accepted:
@@ -74,19 +79,30 @@ def check_names(estimator: object, given: Mapping[str, object]) -> None:
     for name, value in given.items():
         # scikit-learn writes a parameter of a parameter as outer__inner.
         if name.partition("__")[0] not in accepted:
-            raise ParameterError(_stranger(type(estimator).__name__, accepted, name, value))
+            raise ParameterError(_stranger(type(estimator), accepted, name, value))
+
+
+def is_forest(estimator: type[Any]) -> bool:
+    """Whether an estimator is a forest or a single tree."""
+    return any(base.__name__ in FORESTS for base in estimator.__mro__)
 
 
 @cache
-def canonical() -> Mapping[str, str]:
-    """Every spelling of a parameter of training or of an estimator, with its name here."""
-    rows = [*spellings().values(), *(row for rows in ESTIMATORS.values() for row in rows.values())]
+def canonical(forest: bool) -> Mapping[str, str]:
+    """Every spelling of a parameter of training or of an estimator, with its name here; those of forests apart."""
+    own = FORESTS if forest else ESTIMATORS
+    rows = [
+        *(forest_table() if forest else table()),
+        *(row for rows in own.values() for row in rows.values()),
+    ]
     return {spelling: row.name for row in rows for spelling in (row.name, *row.aliases)}
 
 
-def _stranger(estimator: str, accepted: Collection[str], name: str, value: object) -> str:
-    said = f"{estimator} has no parameter {name}={shown(value)}"
-    known = canonical().get(name)
+def _stranger(estimator: type[Any], accepted: Collection[str], name: str, value: object) -> str:
+    said = f"{estimator.__name__} has no parameter {name}={shown(value)}"
+    forest = is_forest(estimator)
+    spelled = canonical(forest)
+    known = spelled.get(name)
     if known is not None and known in accepted:
         conversion = f"; {_CONVERSIONS[known]}" if known in _CONVERSIONS else ""
         if name == "alpha" and "quantile_alpha" in accepted:
@@ -95,13 +111,13 @@ def _stranger(estimator: str, accepted: Collection[str], name: str, value: objec
             )
         return f"{said}: {name} is called {known} here{conversion}"
     for argument, others in FIT_ARGUMENTS.items():
-        if name == argument or name in others:
+        if (name == argument or name in others) and (not forest or argument == "sample_weight"):
             return f"{said}: give it to `fit` as its argument `{argument}=`"
     if name in PRINTING:
-        return f"{said}: {QUIET}"
+        return f"{said}: {_QUIET_FOREST if forest else QUIET}"
     if known is not None:
-        owners = [other for other, rows in ESTIMATORS.items() if known in rows]
+        owners = [other for other, rows in (FORESTS if forest else ESTIMATORS).items() if known in rows]
         return f"{said}: {f'it belongs to {owners[0]}' if owners else 'it follows from the target'}, so leave it out"
-    near = nearest(name, {other: known for other, known in canonical().items() if known in accepted})
+    near = nearest(name, {other: known for other, known in spelled.items() if known in accepted})
     meant = f" did you mean {' or '.join(near)}?" if near else ""
-    return f"{said};{meant} `help({estimator})` lists every parameter"
+    return f"{said};{meant} `help({estimator.__name__})` lists every parameter"

@@ -60,7 +60,7 @@ _CLASS_WEIGHT = Row(
     "same total weight, sample_weight counted: scikit-learn's compute_class_weight with its sample_weight. (Its "
     "HistGradientBoostingClassifier counts rows there, not their weights.) Validation data are not weighted by it.",
 )
-_CATEGORICAL = Row(
+CATEGORICAL = Row(
     name="categorical",
     kind="'auto' or list of str, int or bool",
     default="auto",
@@ -115,7 +115,7 @@ _METRIC = replace(
     "which are better when higher.",
 )
 # Training takes a whole number only.
-_SEED = replace(
+SEED = replace(
     _TABLE["random_state"],
     kind="int, RandomState or None",
     default=None,
@@ -125,7 +125,7 @@ _SEED = replace(
 _OWN = {
     row.name: row
     for row in (
-        ROUNDS, FRACTION, _CLASS_WEIGHT, _CATEGORICAL, _PROGRESS, IMPORTANCE, WARM_START, _METRIC, _STOPPING, _SEED,
+        ROUNDS, FRACTION, _CLASS_WEIGHT, CATEGORICAL, _PROGRESS, IMPORTANCE, WARM_START, _METRIC, _STOPPING, SEED,
     )
 }  # fmt: skip
 

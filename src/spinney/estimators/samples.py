@@ -18,6 +18,11 @@ from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.sparse import is_sparse
 from spinney.errors import DataError, DataTypeError
 
+COLUMN_VECTOR = (
+    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+    "example using ravel()."
+)
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -70,12 +75,12 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
     raise kind(str(refusal).rstrip("\n"))
 
 
+def is_column_vector(y: object) -> bool:
+    """Whether a target is a matrix of one column, of which scikit-learn warns; the reader refuses a sparse one."""
+    return getattr(y, "shape", ())[1:] == (1,) and not is_sparse(y)
+
+
 def warn_of_column_vector(y: object) -> None:
     """Warn, as scikit-learn does, of a target that is a matrix of one column."""
-    if getattr(y, "shape", ())[1:] == (1,) and not is_sparse(y):  # the reader refuses a sparse one
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
-            "example using ravel().",
-            DataConversionWarning,
-            stacklevel=5,
-        )
+    if is_column_vector(y):
+        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=5)

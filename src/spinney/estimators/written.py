@@ -225,7 +225,7 @@ def _dtype(name: object, values: list[Any]) -> np.dtype[Any]:
 def write_evals(evals: Mapping[str, Mapping[str, list[float]]]) -> dict[str, object]:
     """Metrics of the rounds; numbers that are not finite are written as text."""
     return {
-        name: {metric: [_write_number(value) for value in values] for metric, values in metrics.items()}
+        name: {metric: [write_number(value) for value in values] for metric, values in metrics.items()}
         for name, metrics in evals.items()
     }
 
@@ -246,17 +246,19 @@ def read_evals(found: object, rounds: int, used: int) -> dict[str, dict[str, lis
     if len({len(values) for metrics in found.values() for values in metrics.values()}) > 1:
         raise ModelFormatError("metrics must have as many values as each other")
     return {
-        name: {metric: [_read_number(value) for value in values] for metric, values in metrics.items()}
+        name: {metric: [read_number(value) for value in values] for metric, values in metrics.items()}
         for name, metrics in found.items()
     }
 
 
-def _write_number(value: float) -> float | str:
+def write_number(value: float) -> float | str:
+    """A number; one that is not finite is written as text."""
     number = float(value)
     return number if math.isfinite(number) else str(number)
 
 
-def _read_number(found: object) -> float:
+def read_number(found: object) -> float:
+    """What `write_number` wrote."""
     if type(found) is float or type(found) is int:
         return float(found)
     if isinstance(found, str) and found in _ODD_NUMBERS:

@@ -1,0 +1,231 @@
+"""What random forests and extra trees have that a single tree has not: many trees, and rows out of their bags."""
+
+# scikit-learn has no types, so its classes are Any to a type checker.
+# mypy: allow-subclassing-any
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.binning.dataset import Dataset
+from spinney.data import ForestTarget
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.estimators.forests.base import ForestBase
+from spinney.estimators.forests.growing import Past
+from spinney.estimators.forests.parameters import TREES, VERBOSE
+from spinney.estimators.forests.trees import TreeView
+from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
+from spinney.params.validate import checked, shown
+from spinney.training.forests.diagnose import Diagnosis, diagnose
+from spinney.training.forests.oob import OutOfBag, out_of_bag
+from spinney.training.forests.permutation import PermutationImportance, permutation_importance
+from spinney.training.forests.proximity import proximity
+
+_NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
+
+_NO_MORE = "Warm-start fitting without increasing n_estimators does not fit new trees."
+
+
+class Ensemble(ForestBase):
+    """Many trees, each on rows and columns of its own."""
+
+    n_estimators: int
+    bootstrap: bool
+    oob_score: bool | Callable[..., float]
+    verbose: int
+    warm_start: bool
+
+    oob_score_: float
+    tree_oob_scores_: NDArray[np.float64]
+
+    def apply(self, X: object) -> NDArray[np.int32]:
+        """Return the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+
+        Returns
+        -------
+        int32 array of shape (rows, trees)
+            Numbers of nodes in each tree; the root is 0. Several classes or outputs share the trees.
+        """
+        X = self._checked(X)
+        return self.model_.predict_leaf(X, self.n_jobs)
+
+    def decision_path(self, X: object) -> tuple[Any, NDArray[np.int64]]:
+        """Return the nodes that each row passes.
+
+        Returns
+        -------
+        indicator : CSR matrix of shape (rows, nodes of all trees)
+            1 where a row passes a node, the trees one after another.
+        n_nodes_ptr : int64 array of shape (trees + 1,)
+            Columns n_nodes_ptr[t] to n_nodes_ptr[t + 1] - 1 are the nodes of tree t.
+        """
+        X = self._checked(X)
+        return self.model_.decision_path(X, self.n_jobs)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees one by one: views with predict, apply, get_depth, get_n_leaves, feature_importances_ and tree_.
+
+        Those of a classifier have predict_proba as well, and predict labels.
+        """
+        check_is_fitted(self, "model_")
+        return [self._view(tree) for tree in range(self.model_.trees)]
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, tree: int) -> Any:
+        return self.estimators_[tree]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def diagnose(self, X: object, y: object, *, out_of_bag: bool = False) -> Diagnosis | list[Diagnosis]:
+        """Tell how strong the trees are, and how much they agree in their mistakes (Breiman, 2001).
+
+        Parameters
+        ----------
+        X : table
+            Rows to judge.
+        y : array of shape (rows,) or (rows, outputs)
+            Their targets.
+        out_of_bag : bool, default=False
+            Whether X is the training table (without rows of weight 0), of which each row is judged by the trees that have not
+            seen it.
+
+        Returns
+        -------
+        ClassDiagnosis or NumberDiagnosis
+            For classes strength, correlation, bound, error, and margins of shape (rows,); for numbers error, tree_error,
+            correlation and bound. A list of one for each of several outputs.
+        """
+        table = self._read(X)
+        found = self._find_target(y, table.rows)
+        return diagnose(self.model_, table, found, out_of_bag=out_of_bag, n_jobs=self.n_jobs)
+
+    def permutation_importance(self, X: object, y: object, *, random_state: int = 0) -> PermutationImportance:
+        """Tell how much worse each tree predicts the rows it has not seen when a column is shuffled among them.
+
+        Parameters
+        ----------
+        X, y : table and array
+            The training rows, without those of weight 0.
+        random_state : int, default=0
+            Seed of the shuffling.
+
+        Returns
+        -------
+        PermutationImportance
+            importances_mean and importances_std of shape (columns,), over trees, and importances of shape (columns, trees), by
+            which accuracy or R2 falls. With several outputs a row is right where all outputs are, and R2 is their mean.
+        """
+        table = self._read(X)
+        found = self._find_target(y, table.rows)
+        return permutation_importance(self.model_, table, found, random_state, self.n_jobs)
+
+    def proximity(self, X: object, other: object = None, *, out_of_bag: bool = False) -> NDArray[np.float64]:
+        """Share of the trees in which two rows reach the same leaf; several classes or outputs share the trees.
+
+        Parameters
+        ----------
+        X : table
+            Rows.
+        other : table, optional
+            Rows to compare them with; without it with one another.
+        out_of_bag : bool, default=False
+            Count only trees that have seen neither of the two rows; X must be the training table (without rows of weight 0).
+
+        Returns
+        -------
+        float64 array of shape (rows, rows), or (rows, rows of other)
+        """
+        table = self._read(X)
+        second = None if other is None else self._read(other)
+        return proximity(self.model_, table, second, out_of_bag=out_of_bag, n_jobs=self.n_jobs)
+
+    def _view(self, tree: int) -> TreeView:
+        return TreeView(self.model_, tree, self.n_jobs)
+
+    def _trees(self) -> int:
+        trees: Any = checked(TREES, self.n_estimators)
+        return int(trees)
+
+    def _shows_progress(self) -> bool:
+        return bool(self.verbose)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._trees()
+        if not isinstance(self.verbose, bool | np.bool_):
+            checked(VERBOSE, self.verbose)
+        if not isinstance(self.warm_start, bool | np.bool_):
+            raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
+        if not isinstance(self.oob_score, bool | np.bool_) and not callable(self.oob_score):
+            raise ParameterTypeError(f"oob_score={shown(self.oob_score)} must be True, False or a function")
+        if self.oob_score and not self._parsed(0).draws_rows:
+            raise ParameterError(
+                f"oob_score={shown(self.oob_score)} needs rows that a tree has not seen, but with bootstrap=False every tree "
+                "sees all rows: Out of bag estimation only available if bootstrap=True, or with max_samples"
+            )
+
+    def _grow(self, X: object, y: object, sample_weight: ArrayLike | None) -> list[Warning]:
+        notes: list[Warning] = [DataConversionWarning(COLUMN_VECTOR)] if is_column_vector(y) else []
+        past = self._past()
+        if past is not None and past.model.trees == self._trees():
+            notes.append(UserWarning(_NO_MORE))
+        if not self.oob_score:
+            for name in ("oob_score_", "tree_oob_scores_", "oob_decision_function_", "oob_prediction_"):
+                self.__dict__.pop(name, None)
+        return notes + super()._grow(X, y, sample_weight)
+
+    def _past(self) -> Past | None:
+        if not self.warm_start or "model_" not in vars(self):
+            return None
+        trees, done = self._trees(), self.model_.trees
+        if trees < done:
+            raise ParameterError(
+                f"n_estimators={trees} is less than the {done} trees that the forest has; with warm_start=True it counts old "
+                "and new trees"
+            )
+        return Past(self.model_)
+
+    def _learn_out_of_bag(
+        self, dataset: Dataset, target: ForestTarget, kept: NDArray[np.bool_] | None
+    ) -> list[Warning]:
+        if not self.oob_score:
+            return []
+        found = out_of_bag(self.model_, dataset.table(), target.values, self.n_jobs)
+        self.oob_score_ = found.score(self.oob_score if callable(self.oob_score) else None)
+        self.tree_oob_scores_ = found.tree_scores
+        self._take_out_of_bag(found, kept)
+        return [UserWarning(_NEVER)] if found.never.any() else []
+
+    def _take_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> None:
+        """Note predictions out of bag in the shape that scikit-learn has."""
+        raise NotImplementedError
+
+
+def spread_rows(values: NDArray[np.float64], kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    """Values of all rows: NaN for those that were not kept.
+
+    Examples
+    --------
+    >>> spread_rows(np.array([1.0, 2.0]), np.array([True, False, True])).tolist()
+    [1.0, nan, 2.0]
+    """
+    if kept is None:
+        return values
+    found = np.full((len(kept), *values.shape[1:]), np.nan)
+    found[kept] = values
+    return found
