@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float32]
 BLOCK = 65_536
 TRAIN, TEST = 0, 1
 MISSING = 0.02
+HALFWAY = -0.32  # the score of `make_continuous` that parts its rows in two halves
 
 
 def make_binary(rows: int, columns: int, *, part: int = TRAIN, seed: int = 7) -> tuple[Floats, Floats]:
@@ -86,6 +87,36 @@ def make_sparse(
     slope, bend = np.random.default_rng([seed, 98]).standard_normal((2, columns), dtype=np.float32)
     score = table @ slope + abs(table) @ bend + rng.standard_normal(rows, dtype=np.float32)
     return table, (score > 0).astype(np.float32)
+
+
+def make_continuous(rows: int, columns: int, *, part: int = TRAIN, seed: int = 7) -> tuple[Floats, Floats]:
+    """Return a table without missing values, most columns all distinct values, and a target of zeros and ones."""
+    table, score, rng = _continuous(rows, columns, part, seed)
+    return table, (score + rng.logistic(size=rows) > HALFWAY).astype(np.float32)
+
+
+def make_continuous_numbers(
+    rows: int, columns: int, *, part: int = TRAIN, seed: int = 7
+) -> tuple[Floats, Floats]:
+    """Return the same table with a target of numbers."""
+    table, score, rng = _continuous(rows, columns, part, seed)
+    return table, (score + 0.7 * rng.standard_normal(rows)).astype(np.float32)
+
+
+def _continuous(rows: int, columns: int, part: int, seed: int) -> tuple[Floats, Floats, np.random.Generator]:
+    """Return the table, what its targets follow, and the stream of their noise.
+
+    What grows a tree until its leaves are pure is noise, so a smaller table need not be the beginning of a larger one.
+    """
+    rng = np.random.default_rng([seed, part, 2])
+    x = rng.standard_normal((rows, columns), dtype=np.float32)
+    np.abs(x[:, 5], out=x[:, 5])
+    np.exp(x[:, 9], out=x[:, 9])
+    few = x[:, 20:24]
+    np.divide(np.rint(few * np.float32(8.0)), np.float32(8.0), out=few)
+    score = x[:, 0] * x[:, 1] + np.sin(2.0 * x[:, 2]) + 0.7 * x[:, 3] + 0.3 * x[:, 7] * x[:, 8]
+    score += 0.5 * (x[:, 4] > 0.3) * x[:, 6] - 0.4 * x[:, 5]
+    return x, score, rng
 
 
 def _blocks(table: Floats, part: int, seed: int) -> Iterator[tuple[int, Floats, np.random.Generator]]:

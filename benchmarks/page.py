@@ -1,6 +1,7 @@
 """`python -m benchmarks.page`: write the pages of docs/ that hold figures, and their plots, from results.
 
-A page whose results are missing, or only those of a smoke test, is left alone.
+A page whose results are missing, or only those of a smoke test, is left alone. Of a page with the two markers only what
+stands between them is written.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from benchmarks.pages.results import Results, ResultsMissingError
 from benchmarks.report import RESULTS
 
 DOCS = Path(__file__).parent.parent / "docs"
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
 def main(docs: Path = DOCS, folder: Path = RESULTS, say: Callable[[str], None] = print) -> None:
@@ -22,8 +24,17 @@ def main(docs: Path = DOCS, folder: Path = RESULTS, say: Callable[[str], None] =
             say(f"{page.name} is left alone: {missing}")
             continue
         for name, text in files.items():
-            (docs / name).write_text(text, encoding="utf-8")
+            path = docs / name
+            old = path.read_text(encoding="utf-8") if path.exists() else ""
+            path.write_text(placed(old, text), encoding="utf-8")
         say(f"{page.name} is written")
+
+
+def placed(old: str, text: str) -> str:
+    """Return the text, between the markers where the old page has them."""
+    before, begin, rest = old.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return f"{before}{begin}\n{text}\n{end}{after}" if begin and end else text
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.pages.methods import table
-from benchmarks.peers import PEERS
+from benchmarks.peers import BOOSTING
 from benchmarks.registry import CASES, Case
 from benchmarks.rows import Row
 from benchmarks.settings import Options
@@ -78,7 +78,7 @@ def cases(asked: Sequence[str] | None = None) -> list[Case]:
 def render(rows: Mapping[str, Sequence[Row]], environment: Mapping[str, Any], options: Options) -> str:
     """Return the text between the README's two markers; peers and lines of which nothing was measured are left out."""
     found = Found({case: list(measured) for case, measured in rows.items()})
-    peers = [peer for peer in PEERS if any(found.cell(line, peer) for line in LINES)]
+    peers = [peer for peer in BOOSTING if any(found.cell(line, peer) for line in LINES)]
     notes = found.notes(peers)
     versions = environment["versions"]
     heads = [

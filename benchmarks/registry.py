@@ -12,6 +12,11 @@ from benchmarks.cases import (
     datasets,
     fits,
     flights,
+    forest_accuracy,
+    forest_growth,
+    forest_same,
+    forest_use,
+    forests,
     identical,
     identical_losses,
     levels,
@@ -29,11 +34,13 @@ from benchmarks.cases import (
     sparsity,
     training,
 )
-from benchmarks.peers import PEERS
+from benchmarks.peers import BOOSTING
 
-EVERY = tuple(PEERS)
+EVERY = tuple(BOOSTING)
 LIGHTGBM = ("lightgbm",)
 XGBOOST = ("xgboost",)
+TWIN = ("sklearn-forest",)
+TWINS = ("sklearn-forest", "intelex-forest")
 NOBODY: tuple[str, ...] = ()
 
 
@@ -101,5 +108,23 @@ LIST = (
     Case("methods", "hist, approx and exact at 1 000 000 × 100: time, memory, AUC", costs.run, NOBODY),
     Case("exact-parity", "exact trees against XGBoost's on real tables", parity.run, XGBOOST),
     Case("small-tables", "exact against hist on small tables", small.run, NOBODY),
+    Case("forest", "random forest, 100 trees fully grown, 100 000 × 28, two classes", forests.run, TWINS),
+    Case("forest-covtype", "the same on covtype, 100 000 × 54, 7 classes", forests.run, TWINS),
+    Case(
+        "forest-large",
+        "20 trees on 1 000 000 × 28, fully grown and of depth 20",
+        forests.run_large,
+        (*TWINS, "xgboost-forest", "lightgbm-forest"),
+    ),
+    Case("forest-regression", "random forest of numbers, 100 000 × 28", forests.run, TWINS),
+    Case("forest-exact", "random forest of exact cuts, 100 000 × 28", forests.run, TWIN),
+    Case("extra-trees", "extra trees, 100 000 × 28, two classes", forests.run, TWINS),
+    Case("extra-trees-covtype", "extra trees on covtype, 100 000 × 54", forests.run, TWINS),
+    Case("forest-predict", "predict 100 000 rows, 100 trees fully grown", forest_use.run_predict, TWINS),
+    Case("forest-memory", "memory and file of 100 trees fully grown", forest_use.run_memory, TWINS),
+    Case("forest-growth", "time of a fit when trees, rows, columns double", forest_growth.run, NOBODY),
+    Case("identical-forests", "files of every kind of forest by threads", forest_same.run, NOBODY),
+    Case("forest-accuracy", "forests on real tables, five seeds", forest_accuracy.run, TWIN),
+    Case("forest-missing", "AUC where values are missing", forest_accuracy.run_missing, NOBODY),
 )
 CASES = {case.name: case for case in LIST}

@@ -16,7 +16,9 @@ from benchmarks.rows import Row
 from benchmarks.settings import Options
 
 RESULTS = Path(__file__).resolve().parent / "results"
-LIBRARIES = ("spinney", "lightgbm", "xgboost", "catboost", "scikit-learn", "chimeraboost", "numpy", "numba")
+LIBRARIES = (
+    "spinney", "lightgbm", "xgboost", "catboost", "scikit-learn", "scikit-learn-intelex", "chimeraboost", "numpy", "numba",
+)  # fmt: skip
 LEFT, RIGHT = ("case", "measure", "peer"), ("ours", "theirs", "ratio")
 
 

@@ -20,6 +20,7 @@ class Settings:
     min_child_samples: int = 20
     min_child_weight: float = 1e-3
     reg_lambda: float = 1.0
+    splitter: str = "best"  # of forests: best, or random for extra trees
     threads: int = 2
     seed: int = 0
 

@@ -6,7 +6,7 @@ Enters: results of cases. Leaves: the text of files in docs/. Nothing here measu
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from benchmarks.pages import bundling, methods
+from benchmarks.pages import bundling, forests, methods
 from benchmarks.pages.results import Results
 
 __all__ = ["PAGES", "Page"]
@@ -20,4 +20,8 @@ class Page:
     write: Callable[[Results], Mapping[str, str]]
 
 
-PAGES = (Page("bundling.md", bundling.write), Page("methods.md", methods.write))
+PAGES = (
+    Page("bundling.md", bundling.write),
+    Page("methods.md", methods.write),
+    Page("forests.md", forests.write),
+)

@@ -8,21 +8,46 @@ from collections.abc import Callable, Sequence
 from benchmarks.peers.base import Peer, PeerMissingError, WeighingPeer
 from benchmarks.peers.cat import CatBoost
 from benchmarks.peers.chimera import ChimeraBoost
+from benchmarks.peers.forests import (
+    IntelexForest,
+    LightGBMForest,
+    ScikitLearnForest,
+    SpinneyForest,
+    XGBoostForest,
+)
 from benchmarks.peers.lgbm import LightGBM
 from benchmarks.peers.ours import Spinney
 from benchmarks.peers.sklearn_hist import ScikitLearn
 from benchmarks.peers.xgb import XGBoost
 
-__all__ = ["OURS", "PEERS", "Peer", "PeerMissingError", "WeighingPeer", "load", "load_all"]
+__all__ = [
+    "BOOSTING",
+    "OURS",
+    "OUR_FOREST",
+    "PEERS",
+    "Peer",
+    "PeerMissingError",
+    "WeighingPeer",
+    "load",
+    "load_all",
+]
 
 OURS: Callable[[], Peer] = Spinney
-PEERS: dict[str, Callable[[], Peer]] = {
+OUR_FOREST: Callable[[], Peer] = SpinneyForest
+BOOSTING: dict[str, Callable[[], Peer]] = {
     "lightgbm": LightGBM,
     "xgboost": XGBoost,
     "catboost": CatBoost,
     "sklearn": ScikitLearn,
     "chimeraboost": ChimeraBoost,
 }
+FORESTS: dict[str, Callable[[], Peer]] = {
+    "sklearn-forest": ScikitLearnForest,
+    "intelex-forest": IntelexForest,
+    "xgboost-forest": XGBoostForest,
+    "lightgbm-forest": LightGBMForest,
+}
+PEERS = BOOSTING | FORESTS
 
 
 def load(make: Callable[[], Peer], say: Callable[[str], None]) -> Peer | None:

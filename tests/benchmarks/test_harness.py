@@ -11,7 +11,7 @@ from benchmarks import data, generate, quality, report, tables, timing
 from benchmarks.__main__ import make_parser, selected
 from benchmarks.bench import Bench, Comparison
 from benchmarks.cases import scaling, training
-from benchmarks.peers import PEERS, Peer, PeerMissingError, load_all
+from benchmarks.peers import BOOSTING, PEERS, Peer, PeerMissingError, load_all
 from benchmarks.peers.base import library
 from benchmarks.registry import CASES, LIST
 from benchmarks.rows import Row
@@ -204,7 +204,7 @@ def test_every_training_case_has_a_plan():
 def test_asked_peers_replace_a_cases_own_but_a_case_without_peers_stays_alone():
     options = Options(peers=("xgboost",))
     assert selected(CASES["train-255"], options) == ("xgboost",)
-    assert selected(CASES["train-255"], Options()) == tuple(PEERS)
+    assert selected(CASES["train-255"], Options()) == tuple(BOOSTING)
     assert selected(CASES["identical"], options) == ()
 
 

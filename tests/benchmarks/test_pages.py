@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import page
-from benchmarks.pages import PAGES, methods
+from benchmarks.pages import PAGES, forests, methods
 from benchmarks.pages.plot import bars
 from benchmarks.pages.results import Results, ResultsMissingError
 
@@ -66,7 +66,7 @@ def made_up():
 
 
 def write(folder, results, quick=False):
-    about = {"cpu": "a machine", "versions": {"xgboost": "3.2.0"}}
+    about = {"cpu": "a machine", "versions": {"spinney": "1.2.3", "xgboost": "3.2.0"}}
     for case, rows in results.items():
         content = {"environment": about, "options": {"quick": quick, "threads": 2}, "rows": rows}
         (folder / f"{case}.json").write_text(json.dumps(content), encoding="utf-8")
@@ -102,12 +102,54 @@ def test_pages_without_results_are_left_alone_and_named(tmp_path):
     assert said == [
         "bundling.md is left alone: run `python -m benchmarks flights density` first",
         "methods.md is left alone: run `python -m benchmarks exact` first",
+        f"forests.md is left alone: run `python -m benchmarks {' '.join(forests.CASES)}` first",
     ]
     assert {path.read_text() for path in docs.iterdir()} == {"as it was"}
     write(results, {"exact": made_up()["exact"]})
     page.main(docs, results, said.append)
-    assert said[-1] == "methods.md is written"
+    assert said[-2] == "methods.md is written"
     assert (docs / "methods.md").read_text(encoding="utf-8").startswith("# Exact")
+
+
+def made_up_forests():
+    twins = [row("fit", "sklearn-forest"), row("fit", "intelex-forest", ratio=1.5)]
+    found = {case: twins for case, _ in forests.SPEED}
+    found["forest-large"] = [*twins, row("fit: depth 20", "xgboost-forest")]
+    found["forest-predict"] = [row("predict", "sklearn-forest")]
+    found["forest-memory"] = [row(measure, "sklearn-forest", unit="MB") for measure in ("memory", "file")]
+    found["forest-growth"] = [row("trees 50 → 100", "", theirs=None)]
+    found["forest-accuracy"] = [row("letter, extra trees", unit="error", facts={"in deviations": -0.3})]
+    found["forest-missing"] = [row("10%, any", ours=0.7, theirs=0.6, facts={"boosting": 0.8, "rows": 20000})]
+    return found
+
+
+def test_the_page_of_forests_keeps_what_is_written_by_hand_around_its_figures(tmp_path):
+    docs, results = tmp_path / "docs", tmp_path / "results"
+    docs.mkdir()
+    results.mkdir()
+    write(results, made_up_forests())
+    (docs / "forests.md").write_text(f"above\n{page.BEGIN}\nold\n{page.END}\nbelow\n", encoding="utf-8")
+    page.main(docs, results, lambda text: None)
+    text = (docs / "forests.md").read_text(encoding="utf-8")
+    assert text.startswith(f"above\n{page.BEGIN}\nWritten by")
+    assert text.endswith(f"|\n{page.END}\nbelow\n")
+    assert "old" not in text
+    assert (
+        "| random forest, 1 000 000 × 28, 20 trees | 2.00 s | 3.0x | 1.5x |  | AUC 0.8000, 0.7900 |" in text
+    )
+    assert "| the same, depth 20 | 2.00 s |  |  | 3.0x | AUC 0.8000, 0.7900 |" in text
+    assert "| memory | 2.0 MB | 6.0 MB | 0.33 |" in text
+    assert "| letter, extra trees | error | 2.0000 | 6.0000 | -0.30 |" in text
+    assert "| 10%, any | 0.8000 | 0.7000 | 0.6000 |" in text
+    assert "LightGBM" not in text
+    page.main(docs, results, lambda text: None)
+    assert (docs / "forests.md").read_text(encoding="utf-8") == text
+
+
+def test_the_page_of_forests_has_the_markers_of_its_figures():
+    text = (page.DOCS / "forests.md").read_text(encoding="utf-8")
+    assert text.count(page.BEGIN) == text.count(page.END) == 1
+    assert text.index(page.BEGIN) < text.index(page.END)
 
 
 def test_a_smoke_test_is_no_result(tmp_path):
