@@ -120,7 +120,9 @@ def test_the_changelog_speaks_of_this_version():
     assert f"## [{spinney.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/sketch.md", "docs/constraints.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/guide.md", "docs/forests.md", "docs/sketch.md", "docs/constraints.md"]
+)
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
