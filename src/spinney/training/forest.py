@@ -70,7 +70,7 @@ def train_forest(
                 )
             table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(team.size))
         else:
-            ends = column_ends(dataset.table()) if config.splitter == "random" else None
+            ends = column_ends(dataset.table(), config.absent_value) if config.splitter == "random" else None
             table = binned_table(dataset.matrix, dataset.cuts, ends)
         learner = ForestLearner(placed, table, target, weight, team)
         grown, cut_start, cuts = learner.forest(first, trees)

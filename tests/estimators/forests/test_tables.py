@@ -100,3 +100,18 @@ def test_nothing_is_printed_unless_it_is_asked_for(table, two, capsys):
     loud = sp.RandomForestClassifier(3, verbose=1).fit(table, two)
     assert "growing" in capsys.readouterr().out
     assert loud.model_ == quiet.model_
+
+
+@pytest.mark.parametrize("tree_method", ["hist", "exact"])
+@pytest.mark.parametrize("levels", [64, 128, 192, 256])
+def test_columns_of_full_words_of_categories_stand_beside_small_ones_with_gaps(levels, tree_method):
+    rng = np.random.default_rng(levels)
+    X = np.column_stack([np.arange(1024) % levels, rng.integers(0, 3, 1024), np.arange(1024) // 8 * 1.0])
+    X[rng.random(1024) < 0.1, 0] = np.nan
+    y = 3 * np.isnan(X[:, 0]) + X[:, 1] + rng.normal(size=1024)
+    trees = sp.DecisionTreeRegressor(categorical=[0, 1], tree_method=tree_method, random_state=0).fit(X, y)
+    assert np.bincount(trees.apply(X)).max() <= 8
+    assert trees.score(X, y) > 0.9
+    forest = sp.RandomForestRegressor(4, categorical=[0, 1], tree_method=tree_method, random_state=0)
+    one, three = (forest.set_params(n_jobs=n).fit(X, y).model_.to_bytes() for n in (1, 3))
+    assert one == three

@@ -254,7 +254,9 @@ class ForestLearner:
             chosen = np.flatnonzero(self._table.binned.features.categorical[column])
             words = slots.set_words
             first = (slot * slots.max_sets + cut[chosen].astype(np.int64)) * words
-            sets = [slots.sets[place : place + words].copy() for place in first]
+            # There is room for the largest column and its code of missing values; a tree keeps the bits of a column's own.
+            own = (self._table.values.codes[column[chosen]] + 63) // 64
+            sets = [slots.sets[place : place + n].copy() for place, n in zip(first, own, strict=True)]
             cut[chosen] = np.arange(len(chosen))
         begin, rows = slot * slots.capacity, int(slots.facts.rows[slot]) if finished.kept else 0
         return GrownTree(

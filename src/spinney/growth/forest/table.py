@@ -14,6 +14,7 @@ from spinney.binning.kernels.records import Binned
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.sorted import ROW_BITS, SortedColumns
 from spinney.data import Table
+from spinney.data.sparse import SparseValues
 from spinney.growth.forest.kernels.records import BYTES, MOVED, PAIRS_OF_BYTES, RANKS, BinValues, RowCodes
 
 MOST_HELD = 128  # columns up to which records hold their codes
@@ -41,7 +42,7 @@ class ForestTable:
     cut_start, cuts : int64[columns + 1], float64
         The threshold behind each code of a bin: values up to it have that code or a lower one. Of ranks, their values.
     category_words : int
-        Words of a set of categories, 0 without any.
+        Words with a bit for every category of a column and one for missing values, 0 without categories.
     """
 
     binned: Binned
@@ -88,7 +89,7 @@ def binned_table(matrix: BinnedMatrix, cuts: Cuts, ends: Ends | None = None) -> 
         held,
         cut_start,
         thresholds,
-        int(-(-int(categories.max()) // 64)) if len(categories) else 0,
+        int(categories.max()) // 64 + 1 if len(categories) else 0,
     )
 
 
@@ -120,7 +121,7 @@ def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns) -> For
         0,
         starts,
         values,
-        int(-(-int(categories.max()) // 64)) if len(categories) else 0,
+        int(categories.max()) // 64 + 1 if len(categories) else 0,
     )
 
 
@@ -144,20 +145,34 @@ def bin_values(cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     return starts, values
 
 
-def column_ends(table: Table) -> Ends | None:
-    """The least and the largest value of each column, NaN where all are missing; None for a sparse table.
+def column_ends(table: Table, absent: float) -> Ends:
+    """The least and the largest value of each column, NaN where all are missing; `absent` is what a sparse table does not store.
 
     Examples
     --------
     >>> from spinney.data import read_table
-    >>> [end.tolist() for end in column_ends(read_table(np.array([[3.0, np.nan], [1.0, 2.0]])))]
+    >>> [end.tolist() for end in column_ends(read_table(np.array([[3.0, np.nan], [1.0, 2.0]])), 0.0)]
     [[1.0, 2.0], [3.0, 2.0]]
     """
     if table.sparse is not None:
-        return None
+        return _stored_ends(table.sparse, table.rows, absent)
     low = [np.fmin.reduce(panel.values, axis=0).astype(np.float64) for panel in table.panels]
     high = [np.fmax.reduce(panel.values, axis=0).astype(np.float64) for panel in table.panels]
     return np.concatenate(low), np.concatenate(high)
+
+
+def _stored_ends(sparse: SparseValues, rows: int, absent: float) -> Ends:
+    """The same of a sparse table."""
+    starts, _, values = sparse.by_column
+    sparse.forget()
+    counts = np.diff(starts)
+    ends = []
+    for least in (np.fmin, np.fmax):
+        found = np.full(len(counts), np.nan)
+        if len(values):
+            found[counts > 0] = least.reduceat(values, starts[:-1][counts > 0])
+        ends.append(np.where(counts < rows, least(found, absent), found))
+    return ends[0], ends[1]
 
 
 def _stretch(values: NDArray[np.float64], starts: NDArray[np.int64], ends: Ends) -> None:
