@@ -50,7 +50,7 @@ HEADER = {
     "directions of too few columns": (
         ("header", "params", {"criterion": "gini", "monotonic_cst": [1]}), "wrong parameter: monotonic_cst",
     ),
-    "an array of another type": (("entries", "gain", "dtype", "F64"), "'gain' has dtype 'F64'; it must be 'F32'"),
+    "an array of another type": (("entries", "gain", "dtype", "I32"), "'gain' has dtype 'I32'; it must be 'F32' or 'F64'"),
     "an array of no type": (("entries", "value", "dtype", "U64"), "it must be 'U8' or 'U16' or 'U32' or 'F64'"),
     "an array that no model has": (lambda opened: opened.entries.__setitem__("x", {}), "'x', which no model has"),
     "an array is gone": (lambda opened: opened.entries.pop("cuts"), "lacks the array 'cuts'"),
