@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Self
 
@@ -14,7 +15,7 @@ from spinney.model.file import Parts
 from spinney.tree import Tree, dump
 
 
-class SavedModel:
+class SavedModel(ABC):
     """A finished model; it never changes.
 
     Two models are equal (`==`) when their files would hold the same bytes. A model is pickled as those bytes.
@@ -65,8 +66,9 @@ class SavedModel:
         return cls._of(parts)
 
     @classmethod
+    @abstractmethod
     def _kind(cls) -> type[Parts]:
-        raise NotImplementedError
+        """The parts that such a model is made of."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

@@ -41,7 +41,7 @@ def train_forest(
     config : ForestConfig
         Parameters.
     dataset : Dataset
-        The table, made with `bundle=False`. An exact forest reads the table itself again.
+        The table, made with `bundle=False`. An exact forest, and one that draws its cuts, read the table itself again.
     target : ForestTarget
         Classes or numbers, one row for each of the table's.
     trees : int

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -211,9 +212,9 @@ class Ensemble(ForestBase):
         self._take_out_of_bag(found, kept)
         return [UserWarning(_NEVER)] if found.never.any() else []
 
+    @abstractmethod
     def _take_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> None:
         """Note predictions out of bag in the shape that scikit-learn has."""
-        raise NotImplementedError
 
 
 def spread_rows(values: NDArray[np.float64], kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:

@@ -80,7 +80,6 @@ def binned_table(matrix: BinnedMatrix, cuts: Cuts, ends: Ends | None = None) -> 
     if ends is not None:
         _stretch(values, starts, ends)
     cut_start, thresholds = _closed(cuts)
-    categories = cuts.bins[cuts.categorical != 0]
     return ForestTable(
         binned,
         RowCodes(len(words), words, 0, matrix.columns, np.zeros(0, np.int32)),
@@ -89,7 +88,7 @@ def binned_table(matrix: BinnedMatrix, cuts: Cuts, ends: Ends | None = None) -> 
         held,
         cut_start,
         thresholds,
-        int(categories.max()) // 64 + 1 if len(categories) else 0,
+        _category_words(cuts),
     )
 
 
@@ -112,7 +111,6 @@ def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns) -> For
             ranks[:, column] = ranked.record.rest[column]
             ranks[entries & ROWS, column] = entries >> ROW_BITS
             values[starts[column] : starts[column + 1]] = own
-    categories = cuts.bins[cuts.categorical != 0]
     return ForestTable(
         binned,
         RowCodes(0, np.zeros(0, np.int64), ranked.rows, ranked.columns, ranks.reshape(-1)),
@@ -121,8 +119,14 @@ def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns) -> For
         0,
         starts,
         values,
-        int(categories.max()) // 64 + 1 if len(categories) else 0,
+        _category_words(cuts),
     )
+
+
+def _category_words(cuts: Cuts) -> int:
+    """Words with a bit for every category of any column and one for missing values, 0 without categories."""
+    categories = cuts.bins[cuts.categorical != 0]
+    return int(categories.max()) // 64 + 1 if len(categories) else 0
 
 
 def bin_values(cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
