@@ -20,7 +20,7 @@ TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
 from spinney.jit import f64, i64, kernel, out
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
-from spinney.jit.intrinsics import tail
+from spinney.jit.intrinsics import copy_to_one, tail
 from spinney.jit.math import exp, log, sigmoid
 from spinney.toy.constants import STEP
 
@@ -55,6 +55,17 @@ def halves(count: i64, values: f64["2 * count"], result: out(f64["count"])):
     second = tail(values, count)
     for i in range(count):
         result[i] = second[i] - values[i]
+
+
+@kernel
+def part(rows: i64, width: i64, goes: i64["rows"], memory: out(i64["rows * width"]), spare: out(i64["rows * width"])):
+    """Part records of some words, those that go first in place and the others aside."""
+    first = 0
+    others = 0
+    for i in range(rows):
+        copy_to_one(memory, i * width, memory, first, spare, others, goes[i], width)
+        first += goes[i] * width
+        others += (1 - goes[i]) * width
 
 
 @kernel

@@ -19,10 +19,18 @@ from spinney.tree.compact import CompactForest
 SEED = 11
 
 
-def seen_by(method, X, y, weight=None, classes=(), categorical=(), max_bin=255, sparse=False):
-    """A data set, and the problem that its trees solve: bins with the values that stand for them, or values themselves."""
-    table = csr_array(X) if sparse else X
-    dataset = Dataset(table, bundle=False, categorical=list(categorical), max_bin=max_bin, keep_table=True)
+def seen_by(method, X, y, weight=None, classes=(), categorical=(), max_bin=255, absent=None):
+    """A data set, and the problem that its trees solve: bins with the values that stand for them, or values themselves.
+
+    With `absent` the table is sparse, and zeros or missing values are not stored.
+    """
+    table = X
+    if absent is not None:
+        stored = np.nonzero(X != 0 if absent == "zero" else ~np.isnan(X))
+        table = csr_array((X[stored], stored), shape=X.shape)
+    dataset = Dataset(
+        table, bundle=False, categorical=list(categorical), max_bin=max_bin, absent=absent, keep_table=True
+    )
     if method == "exact":
         problem = problem_of(X, y, weight, classes, categorical)
         if not categorical:

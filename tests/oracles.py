@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from spinney.jit.math import exp, log
+
 MASK = 2**64 - 1
 # What random numbers are drawn for.
 ROUNDING, LEVEL, NODE, ROWS, COLUMNS = 1, 1000, 1_000_000, 2, 3
@@ -14,8 +16,11 @@ ROUNDING, LEVEL, NODE, ROWS, COLUMNS = 1, 1000, 1_000_000, 2, 3
 # Binning
 
 
-def cuts_of(values, max_bin, weight=None):
-    """Cuts of one column: values that weigh an average bin stand alone, the others share the remaining bins."""
+def cuts_of(values, max_bin, weight=None, spread=False):
+    """Cuts of one column: values that weigh an average bin stand alone, the others share the remaining bins.
+
+    Spread, a value weighs the cube root of its mass times the square of the distance between its neighbours.
+    """
     mass = {}
     masses = np.ones(len(values)) if weight is None else whole_masses(weight)
     for row, x in enumerate(values.astype(np.float64)):
@@ -28,6 +33,10 @@ def cuts_of(values, max_bin, weight=None):
     if len(distinct) <= most:
         return np.array(middles)
     masses = [mass[x] for x in distinct]
+    if spread:
+        halves = [0.5 * x for x in (distinct[0], *distinct, distinct[-1])]
+        gaps = [above - below for below, above in zip(halves, halves[2:], strict=False)]
+        masses = [exp((log(m) + 2.0 * log(gap)) / 3.0) for m, gap in zip(masses, gaps, strict=True)]
     rest, rest_bins = 0.0, most
     for m in masses:
         rest += m

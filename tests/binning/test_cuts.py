@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import oracles
 from spinney.binning.cuts import SAMPLE, find_cuts, sample_rows
@@ -13,10 +14,12 @@ few = st.integers(-3, 3).map(float)
 numbers = st.one_of(st.just(float("nan")), st.sampled_from([0.0, -0.0, 5e-324, -5e-324]), finite, few)
 
 
-def cuts(values, max_bin=255, weight=None, threads=1):
+def cuts(values, max_bin=255, weight=None, threads=1, spread=False):
     """Cuts of one column."""
     with Team(threads) as team:
-        return find_cuts(read_table(np.asarray(values).reshape(-1, 1)), weight, max_bin, team).values
+        return find_cuts(
+            read_table(np.asarray(values).reshape(-1, 1)), weight, max_bin, team, spread=spread
+        ).values
 
 
 @pytest.mark.kernels
@@ -35,6 +38,33 @@ def test_cuts_are_those_of_the_oracle(values, max_bin):
 def test_weighted_cuts_are_those_of_the_oracle(rows, max_bin):
     values, weight = np.array(rows).T.copy()
     assert cuts(values, max_bin, weight).tolist() == oracles.cuts_of(values, max_bin, weight).tolist()
+
+
+@pytest.mark.kernels
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(
+    st.lists(st.tuples(numbers, st.sampled_from([0.0, 1.0, 0.1, 3.0, 1e30, 1e-30])), min_size=1, max_size=40),
+    st.sampled_from([2, 3, 5, 16]),
+    st.booleans(),
+)
+def test_spread_cuts_are_those_of_the_oracle_for_dense_and_sparse_columns(rows, max_bin, weighted):
+    values, weight = np.array(rows).T.copy()
+    weight = weight if weighted else None
+    found = cuts(values, max_bin, weight, spread=True)
+    assert found.tolist() == oracles.cuts_of(values, max_bin, weight, spread=True).tolist()
+    with Team(1) as team:
+        sparse = find_cuts(read_table(csr_array(values[:, None])), weight, max_bin, team, spread=True).values
+    assert sparse.tolist() == found.tolist()
+
+
+def test_spread_bins_of_a_long_tail_are_narrower_than_those_of_quantiles():
+    values = np.exp(np.random.default_rng(0).normal(size=2000) * 2)
+    squares = []
+    for spread in (False, True):
+        bins = np.searchsorted(cuts(values, 64, spread=spread), values)
+        means = np.bincount(bins, values) / np.bincount(bins)
+        squares.append(np.mean((values - means[bins]) ** 2))
+    assert squares[1] < 0.02 * squares[0]
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)

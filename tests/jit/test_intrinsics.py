@@ -16,3 +16,27 @@ TAIL = """
 
 def test_the_tail_of_an_array_begins_at_its_item(toy, way):
     assert toy(TAIL, SPINNEY_KERNELS=way) == [True] * 4
+
+
+PART = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    found = []
+    for width in range(1, 14):
+        for rows in (0, 1, 2, 40):
+            goes = np.random.default_rng(rows).integers(0, 2, rows)
+            records = np.arange(rows * width).reshape(rows, width)
+            memory, spare = records.reshape(-1).copy(), np.full(rows * width, -1)
+            kernels.part(rows, width, goes, memory, spare)
+            first = int(goes.sum()) * width
+            aside = np.full(rows * width, -1)
+            aside[: rows * width - first] = records[goes == 0].reshape(-1)
+            found.append(bool((memory[:first] == records[goes == 1].reshape(-1)).all() and (spare == aside).all()))
+    print(json.dumps(found))
+"""
+
+
+def test_records_of_any_width_are_copied_to_one_of_two_places_and_nowhere_else(toy, way):
+    assert toy(PART, SPINNEY_KERNELS=way) == [True] * 52

@@ -1,5 +1,6 @@
 """The team: one failing thread frees the others, and nothing that interrupts it leaves a thread behind."""
 
+import signal
 import threading
 
 import numpy as np
@@ -90,6 +91,38 @@ def test_a_failing_thread_frees_the_others_and_its_error_is_raised(failing, erro
         with pytest.raises(error, match="of one thread"):
             team.run(Job(work))
         assert ranks(team) == [(rank, 4) for rank in range(4)]
+    assert threads() == []
+
+
+@several
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_run_apart_leaves_the_main_thread_free_for_an_interrupt(size):
+    seen = []
+
+    def work(rank, size, sync):
+        seen.append((rank, threading.current_thread() is threading.main_thread()))
+        if rank == 0:
+            signal.raise_signal(signal.SIGINT)
+        wait_for_the_others(sync)
+
+    with Team(size) as team:
+        with pytest.raises(KeyboardInterrupt):
+            team.run_apart(Job(work))
+        assert sorted(seen) == [(rank, False) for rank in range(size)]
+        team.run_apart(Job(lambda rank, size, sync: seen.append(rank)))
+        assert sorted(seen[size:]) == list(range(size))
+    assert threads() == []
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_what_fails_in_a_run_apart_is_raised(size):
+    def fail(rank, size, sync):
+        raise ValueError("apart")
+
+    with Team(size) as team:
+        with pytest.raises(ValueError, match="apart"):
+            team.run_apart(Job(fail))
+        assert len(ranks(team)) == team.size
     assert threads() == []
 
 

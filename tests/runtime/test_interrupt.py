@@ -1,4 +1,4 @@
-"""Ctrl-C ends a training within a tree, a prediction within a stretch of rows, and leaves the process as it was."""
+"""Ctrl-C ends a training within a tree, a forest within a node, a prediction within some rows; the process stays as it was."""
 
 import pytest
 
@@ -149,3 +149,40 @@ print(json.dumps(ends))
 def test_an_interrupt_ends_a_prediction_within_a_stretch_of_rows(n_jobs, form):
     names = ("predict", "predict_raw", "predict_leaf", "predict_proba")
     assert children.run_fits(PREDICT, n_jobs, form) == {name: [[3, 0], True] for name in names}
+
+
+FOREST = """
+from spinney.jit import barrier
+from spinney.jit.team import Team
+
+n_jobs = int(sys.argv[1])
+X, y = data()
+forest = sp.RandomForestRegressor(3, criterion="absolute_error", n_jobs=n_jobs, random_state=0)
+before, run = forest.fit(X, y).model_, Team.run
+
+
+def pressed(team, job):
+    # Ctrl-C is pressed while the trees grow, on another thread than the main one; they grow until they are told to give up.
+    if threading.current_thread() is threading.main_thread():
+        return run(team, job)
+    press = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT))
+    press.start()
+    while not team.sync[barrier.ABORT]:
+        run(team, job)
+    press.join()
+
+
+Team.run = pressed
+try:
+    forest.fit(X, y)
+    ended = "grown to the end"
+except KeyboardInterrupt:
+    ended = "interrupted"
+Team.run = run
+print(json.dumps([ended, team_threads(), forest.fit(X, y).model_ == before]))
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_an_interrupt_ends_a_forest_without_waiting_for_its_trees(n_jobs):
+    assert children.run_fits(FOREST, n_jobs) == ["interrupted", 0, True]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.entries import Entries, starts_of
+from spinney.binning.entries import Entries
 from spinney.binning.kernels.bundle import OpenBundles, bundle_columns, count_neighbours
+from spinney.data.lists import starts_of
 from spinney.jit import room
 
 MARK_BYTES = 64 * 2**20  # for the marks of all open bundles

@@ -102,8 +102,11 @@ def find_cuts(
     absent: float = 0.0,
     categories: NDArray[np.int64] | None = None,
     thin: bool = True,
+    spread: bool = False,
 ) -> Cuts:
     """Quantile cuts of every column, the same for any number of threads, for float32 and float64, dense and sparse input.
+
+    Cuts that are spread are not quantiles: there are more of them where values lie far apart.
 
     `absent` is what an entry that a sparse table does not store means: 0, or NaN. Where cuts would be very many, columns of few
     entries get fewer if they may be thinned; see `Thinner`.
@@ -115,13 +118,13 @@ def find_cuts(
     if table.sparse is not None:
         mass = np.zeros(table.rows)
         mass[picks] = 1.0 if weight is None else sampled_weight
-        _cut_stored(table.sparse, mass, weight is not None, most, absent, team, thinner)
+        _cut_stored(table.sparse, mass, weight is not None, most, spread, absent, team, thinner)
         return _joined(thinner.all(), max_bin)
     sorting = room(SortRoom, threads=team.size, longest=len(picks), weighted=int(weight is not None))
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
-            thinner.add(_cut_some(some, picks, sampled_weight, most, sorting, team))
+            thinner.add(_cut_some(some, picks, sampled_weight, most, spread, sorting, team))
     return _joined(thinner.all(), max_bin, categories)
 
 
@@ -189,6 +192,7 @@ def _cut_some(
     picks: NDArray[np.int64],
     weight: NDArray[np.float64],
     most: int,
+    spread: bool,
     sorting: SortRoom,
     team: Team,
 ) -> list[NDArray[np.float64]]:
@@ -199,7 +203,7 @@ def _cut_some(
         here = picks[low:high] - first
         team.run(gather_keys.bind(block_of(block), len(here), total, int(low), here, keys))
     cuts, made = np.empty(columns * most), np.empty(columns, np.int64)
-    team.run(cut_columns.bind(columns, most, sorting, weight, keys, cuts, made))
+    team.run(cut_columns.bind(columns, most, int(spread), sorting, weight, keys, cuts, made))
     return _pieces(cuts, made, most)
 
 
@@ -208,6 +212,7 @@ def _cut_stored(
     mass: NDArray[np.float64],
     weighted: bool,
     most: int,
+    spread: bool,
     absent: float,
     team: Team,
     thinner: Thinner,
@@ -225,7 +230,9 @@ def _cut_stored(
         some = replace(stored, columns=columns, starts=starts)
         cuts, made = np.empty(columns * most), np.empty(columns, np.int64)
         team.run(
-            cut_stored.bind(some, len(mass), most, absent, float(mass.sum()), mass, sorting, keys, cuts, made)
+            cut_stored.bind(
+                some, len(mass), most, int(spread), absent, float(mass.sum()), mass, sorting, keys, cuts, made
+            )
         )
         thinner.add(_pieces(cuts, made, most))
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
-from spinney.binning.entries import Entries, lines_record, split8, starts_of
+from spinney.binning.entries import Entries, lines_record, split8
 from spinney.binning.features import SPARSE, Features
 from spinney.binning.kernels.bin import by_rows
 from spinney.binning.kernels.entry import entries_by_row, fill_groups, lines_of_entries
@@ -18,6 +18,7 @@ from spinney.binning.matrix import BinnedMatrix, aligned, row_stride
 from spinney.binning.plan import Plan, make_plan
 from spinney.binning.survey import Survey, bin_entries, bin_lines, count_bins, survey, take_lines
 from spinney.data import Table, describe_column
+from spinney.data.lists import starts_of
 from spinney.errors import DataError
 from spinney.jit.team import Team
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.kernels.records import BinLines, EntryLists
+from spinney.data.lists import starts_of
 
 NONE8, NONE16 = np.empty(0, np.uint8), np.empty(0, np.uint16)
 
@@ -88,13 +89,6 @@ class Lines:
     def record(self) -> BinLines:
         """What kernels know of the lines."""
         return lines_record(self.bins)
-
-
-def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each of some lists starts when they stand one after another, and where the last one ends."""
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts
 
 
 def split8(array: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.entries import starts_of
 from spinney.binning.kernels import records
 from spinney.data import Table
+from spinney.data.lists import starts_of
 from spinney.data.sparse import SparseValues
 from spinney.errors import DataError
 from spinney.jit.spread import spread

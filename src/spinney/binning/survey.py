@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
-from spinney.binning.entries import Entries, Lines, starts_of
+from spinney.binning.entries import Entries, Lines
 from spinney.binning.features import code_type
 from spinney.binning.given import block_of, stored_of
 from spinney.binning.kernels.bin import CHUNK, bin_values
@@ -20,6 +20,7 @@ from spinney.binning.kernels.entry import (
     lines_of_entries,
 )
 from spinney.data import Table, describe_column
+from spinney.data.lists import starts_of
 from spinney.data.spans import kernel_blocks
 from spinney.errors import DataError
 from spinney.jit.team import Team

@@ -100,6 +100,15 @@ class SparseValues:
         """Copy some of the rows."""
         return SparseValues.of(self.matrix.tocsr()[np.flatnonzero(chosen)])
 
+    @property
+    def lines(self) -> SparseValues:
+        """The same entries by row."""
+        return self if self.format == "csr" else SparseValues.of(self.matrix.tocsr())
+
+    def rows_between(self, first: int, last: int) -> SparseValues:
+        """Copy rows first..last-1."""
+        return SparseValues.of(self.lines.matrix[first:last])
+
     def by_row(self, most: int) -> Iterator[tuple[int, Entries]]:
         """Walk over the entries row by row, at most so many rows at a time.
 
@@ -108,7 +117,7 @@ class SparseValues:
         tuple of int and Entries
             Index of the first row, and the entries from there on.
         """
-        lines = self if self.format == "csr" else SparseValues.of(self.matrix.tocsr())
+        lines = self.lines
         for first in range(0, self.rows, most):
             starts = lines.starts[first : first + most + 1].astype(np.int64)
             stored = slice(int(starts[0]), int(starts[-1]))

@@ -125,6 +125,12 @@ class Table:
         sparse = None if self.sparse is None else self.sparse.take_rows(chosen)
         return Table(int(chosen.sum()), self.columns, self.names, panels, sparse)
 
+    def between(self, first: int, last: int) -> Table:
+        """Rows first..last-1; those of a dense table are not copied."""
+        panels = tuple(replace(panel, values=panel.values[first:last]) for panel in self.panels)
+        sparse = None if self.sparse is None else self.sparse.rows_between(first, last)
+        return Table(last - first, self.columns, self.names, panels, sparse)
+
 
 def check_names(names: Iterable[str], columns: int, what: str) -> tuple[str, ...]:
     """Refuse names that are no strings, not one a column, or not distinct.

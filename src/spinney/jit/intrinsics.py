@@ -42,12 +42,18 @@ def _tail(array: Any, begin: int) -> Any:
     return array[begin:]
 
 
-def _copy_twice(source: Any, at: int, target: Any, to: int, other: Any, also: int, count: int) -> None:
-    """Copy some int64 to two places. One of them may be in the same memory, at or before what is copied."""
+def _copy_to_one(
+    source: Any, at: int, target: Any, to: int, other: Any, also: int, first: int, count: int
+) -> None:
+    """Copy some int64 to the first of two places where `first` is not 0, else to the other.
+
+    The first may be in the same memory, at or before what is copied.
+    """
     for k in range(count):
-        value = source[at + k]
-        target[to + k] = value
-        other[also + k] = value
+        if first != 0:
+            target[to + k] = source[at + k]
+        else:
+            other[also + k] = source[at + k]
 
 
 def _byte_ranges(words: Any, first: int, step: int, count: int, low: Any, high: Any, at: int) -> None:
@@ -87,7 +93,7 @@ atomic_store = Intrinsic(_atomic_store)
 prefetch = Intrinsic(_prefetch)
 give_way = Intrinsic(_give_way)
 tail = Intrinsic(_tail)
-copy_twice = Intrinsic(_copy_twice)
+copy_to_one = Intrinsic(_copy_to_one)
 byte_ranges = Intrinsic(_byte_ranges)
 lowest_bit = Intrinsic(_lowest_bit)
 bits_of = Intrinsic(_bits_of)

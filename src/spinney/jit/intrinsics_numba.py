@@ -97,36 +97,40 @@ def _tail(typingctx: Any, array: Any, begin: Any) -> Any:
 
 
 @intrinsic
-def _copy_twice(
-    typingctx: Any, source: Any, at: Any, target: Any, to: Any, other: Any, also: Any, count: Any
+def _copy_to_one(
+    typingctx: Any, source: Any, at: Any, target: Any, to: Any, other: Any, also: Any, first: Any, count: Any
 ) -> Any:
     word = ir.IntType(64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
-        places = [(kinds[k], args[k], args[k + 1]) for k in (0, 2, 4)]
+        read, one, two = (_address(context, builder, kinds[k], args[k], args[k + 1]) for k in (0, 2, 4))
+        # Chosen without a branch, which a processor could not guess.
+        written = builder.select(builder.icmp_signed("!=", args[6], word(0)), one, two)
+        length = args[7]
 
         def copy(begin: Any, size: int) -> None:
             kind = ir.VectorType(word, size).as_pointer()
-            (read, *written) = [
-                builder.bitcast(_address(context, builder, array, memory, builder.add(first, begin)), kind)
-                for array, memory, first in places
-            ]
-            found = builder.load(read, align=8)
-            for place in written:
-                builder.store(found, place, align=8)
+            found = builder.load(builder.bitcast(builder.gep(read, [begin]), kind), align=8)
+            builder.store(found, builder.bitcast(builder.gep(written, [begin]), kind), align=8)
 
-        fours = builder.lshr(args[6], word(2))
-        with cgutils.for_range(builder, fours, intp=word) as loop:
-            copy(builder.shl(loop.index, word(2)), 4)
-        with builder.if_then(builder.icmp_unsigned("!=", builder.and_(args[6], word(2)), word(0))):
-            copy(builder.shl(fours, word(2)), 2)
-        with builder.if_then(builder.icmp_unsigned("!=", builder.and_(args[6], word(1)), word(0))):
-            copy(builder.sub(args[6], word(1)), 1)
+        with builder.if_else(builder.icmp_unsigned("<", length, word(4))) as (short, long):
+            with short, cgutils.for_range(builder, length, intp=word) as loop:
+                copy(loop.index, 1)
+            with long:
+                # Four words at a time; the last four may have been copied in part before.
+                last = builder.sub(length, word(4))
+                kind = ir.VectorType(word, 4).as_pointer()
+                end = builder.load(builder.bitcast(builder.gep(read, [last]), kind), align=8)
+                with cgutils.for_range(
+                    builder, builder.lshr(builder.add(last, word(3)), word(2)), intp=word
+                ) as loop:
+                    copy(builder.shl(loop.index, word(2)), 4)
+                builder.store(end, builder.bitcast(builder.gep(written, [last]), kind), align=8)
         return context.get_dummy_value()
 
     number = types.int64
-    return types.void(source, number, target, number, other, number, number), codegen
+    return types.void(source, number, target, number, other, number, number, number), codegen
 
 
 @intrinsic

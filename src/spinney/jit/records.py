@@ -73,6 +73,26 @@ def room(kind: type[T], **known: Any) -> T:
     return kind(**{name: known[name] for name in declared.fields})
 
 
+def room_bytes(kind: type[T], **known: Any) -> int:
+    """Bytes of the arrays that `room` would allocate.
+
+    Examples
+    --------
+    >>> from spinney.jit import f64, i64
+    >>> @record
+    ... class Line:
+    ...     count: i64
+    ...     values: f64["2 * count"]
+    >>> room_bytes(Line, count=2)
+    32
+    """
+    declared: Any = kind
+    arrays = [
+        field for name, field in declared.fields.items() if name not in known and isinstance(field, ArrayOf)
+    ]
+    return sum(size_of(array, declared.module, known) * array.item.dtype.itemsize for array in arrays)
+
+
 def size_of(array: ArrayOf, module: str, known: dict[str, Any]) -> int:
     """How many items an array must hold: an expression over numbers and records beside it, and constants of a module."""
     size: int = eval(_code(array.size), _constants(module), known)

@@ -22,6 +22,7 @@ from spinney.jit.spread import join_all, start_all
 
 __all__ = ["Team", "available_cores", "most_for", "run_alone", "threads_for"]
 
+AGAIN = 0.05  # seconds after which a waiting thread looks for signals, and tells others again to give up
 # A job, and where a thread says that it has done its part: None, or what went wrong. Each run has a queue of its own, so
 # that what is left of one that was broken off cannot be taken for the end of the next.
 Done = queue.SimpleQueue[BaseException | None]
@@ -99,6 +100,44 @@ class Team:
             raise
         finally:
             failure = None  # it knows this frame by its traceback
+
+    def run_apart(self, job: Bound) -> None:
+        """Run a bound kernel as `run` does while the calling thread only waits, so that it serves an interrupt at once.
+
+        For kernels that take long and look at `barrier.ABORT` themselves: they return soon after an interrupt, and what they
+        were at is lost.
+        """
+        if runs_as_python() or threading.current_thread() is not threading.main_thread():
+            self.run(job)  # signals are served by the main thread alone
+            return
+        failures: list[BaseException] = []
+        ended = threading.Event()  # an interrupt while a thread is joined may take it for ended
+
+        def work() -> None:
+            try:
+                self.run(job)
+            except BaseException as error:
+                failures.append(error)
+            finally:
+                ended.set()
+
+        self.sync[barrier.ABORT] = 0
+        apart = threading.Thread(target=work, daemon=True, name="spinney-0")
+        try:
+            if start_all([apart]) == 0:
+                work()
+            while not ended.wait(AGAIN):
+                pass  # a signal that another thread was given does not wake this one
+            join_all([apart])
+        except BaseException:
+            while apart.ident is not None and not ended.is_set():
+                # Again and again: a run that begins only now clears the cell.
+                self.sync[barrier.ABORT] = 1
+                ended.wait(AGAIN)
+            join_all([apart])
+            raise
+        if failures:
+            raise failures[0]
 
     def _start(self) -> None:
         self._process = os.getpid()

@@ -87,7 +87,9 @@ class SavedModel(ABC):
 
     def _json(self, facts: Mapping[str, object], trees: Iterable[Tree]) -> str:
         """What is known of the model, and its trees as nested nodes, one line a node."""
-        head = json.dumps(facts, indent=2, ensure_ascii=False)
+        # The trees themselves stand where a file has their number.
+        said = {name: value for name, value in facts.items() if name != "trees"}
+        head = json.dumps(said, indent=2, ensure_ascii=False)
         schema = self.schema
         told = (dump.to_json(tree, schema.names, schema.categories, indent=4) for tree in trees)
         return head.removesuffix("\n}") + ',\n  "trees": [\n' + ",\n".join(told) + "\n  ]\n}"

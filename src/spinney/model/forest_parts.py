@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from reprlib import repr as short_repr
 
 from spinney.data import Schema
@@ -34,6 +34,8 @@ class ForestParts:
         Number of rows of the training table.
     leaf_rows : LeafRows or None
         The training rows behind each leaf, where they were kept.
+    grown : bool, default=False
+        Whether the trees have just been grown; others are checked.
     """
 
     forest: CompactForest
@@ -43,17 +45,18 @@ class ForestParts:
     outputs: int
     rows: int
     leaf_rows: LeafRows | None = None
+    grown: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
-        _check_counts(self.classes, self.outputs, self.rows)
+    def __post_init__(self, grown: bool) -> None:
+        check_counts(self.classes, self.outputs, self.rows)
         if self.params.of_classes != bool(self.classes):
             raise ModelFormatError(
                 f"a forest of {len(self.classes)} outputs with classes cannot have the criterion {self.params.criterion!r}"
             )
         check_schema(self.schema)
-        check_compact(
-            self.forest, self.schema.columns, self.classes, self.outputs, self.schema.category_counts
-        )
+        if not grown:
+            counts = self.schema.category_counts
+            check_compact(self.forest, self.schema.columns, self.classes, self.outputs, counts)
         if not self.forest.trees:
             raise ModelFormatError("a forest must have a tree")
         try:
@@ -66,7 +69,8 @@ class ForestParts:
         object.__setattr__(self, "forest", self.forest.read_only())
 
 
-def _check_counts(classes: tuple[int, ...], outputs: int, rows: int) -> None:
+def check_counts(classes: tuple[int, ...], outputs: int, rows: int) -> None:
+    """Refuse numbers of classes, outputs and rows that no model has."""
     for name, found in (("outputs", outputs), ("rows", rows)):
         if type(found) is not int or found < 1:
             raise ModelFormatError(f"{name} must be a whole number from 1, not {short_repr(found)}")

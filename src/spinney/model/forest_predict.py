@@ -86,9 +86,14 @@ class ForestPredictor:
 
     def means(self, table: Table, n_jobs: int | None) -> NDArray[np.float64]:
         """Values of every row, (rows, values), the mean over the trees."""
+        sums = self.sums(table, n_jobs)
+        sums /= self._trees.trees
+        return sums
+
+    def sums(self, table: Table, n_jobs: int | None) -> NDArray[np.float64]:
+        """Values of every row, (rows, values), summed up in the order of the trees."""
         sums = np.zeros((table.rows, self._leaves.values))
         self._walk(table, 0, self._trees.trees, n_jobs, sums=sums)
-        sums /= self._trees.trees
         return sums
 
     def leaf_numbers(self, table: Table, first: int, last: int, n_jobs: int | None) -> NDArray[np.int32]:

@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
 from spinney.data.forest_target import ForestTarget
+from spinney.data.lists import starts_of
 from spinney.errors import DataError
+from spinney.growth.forest.gaps import column_ends, places_of
 from spinney.growth.forest.learner import ForestLearner
-from spinney.growth.forest.table import binned_table, column_ends, ranked_table
+from spinney.growth.forest.table import binned_table, ranked_table
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
 from spinney.model.leaf_rows import LeafRows
 from spinney.params.forest import ForestConfig
 from spinney.sampling.bootstrap import bag_counts
-from spinney.tree.arrays import starts_of
 from spinney.tree.compact import CompactForest, GrownTree
 
 # Values (rows × columns × trees) from which growing is shared among threads.
@@ -70,13 +71,18 @@ def train_forest(
                 )
             table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(team.size))
         else:
-            ends = column_ends(dataset.table(), config.absent_value) if config.splitter == "random" else None
-            table = binned_table(dataset.matrix, dataset.cuts, ends)
+            ends = places = None
+            if config.splitter == "random":
+                ends = column_ends(dataset.table(), config.absent_value)
+                places = places_of(dataset.table(), dataset.cuts, config.absent_value)
+            table = binned_table(dataset.matrix, dataset.cuts, ends, places)
         learner = ForestLearner(placed, table, target, weight, team)
         grown, cut_start, cuts = learner.forest(first, trees)
     forest = CompactForest.of(grown, cut_start, cuts, values=target.leaf_values)
     kept = _leaf_rows(grown, config, target, weight, first) if config.keep_leaf_rows else None
-    return ForestModel(forest, config, dataset.schema, target.classes, target.outputs, dataset.rows, kept)
+    return ForestModel(
+        forest, config, dataset.schema, target.classes, target.outputs, dataset.rows, kept, grown=True
+    )
 
 
 def _leaf_rows(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from spinney.tree.compact import BY_LEAF, BY_SPLIT, COMPACT_DTYPES, CompactFores
 # How far the weights of the classes of a leaf may add up to another number than its weight, as a part of it: what summing
 # a billion rounded numbers may come to.
 ROUNDING = 1e-7
+# Splits that are looked at together, unless one tree has more: what is worked out of so many stays in cache. 3 million splits of
+# 100 trees took .10 s so, and .35 s all at once.
+BLOCK = 50_000
 
 
 def check_compact(
@@ -57,10 +61,30 @@ def check_compact(
     _check_starts(forest)
     _check_lengths(forest, sum(classes) if classes else outputs)
     _check_cuts(forest, counts)
-    _check_splits(forest, columns, counts)
+    # These look at all trees, a few at a time.
+    for part in _parts(forest):
+        _check_splits(part, columns, counts, forest.sets)
     _check_sets(forest, counts)
-    _check_children(forest)
-    _check_leaves(forest, classes)
+    for part in _parts(forest):
+        _check_children(part)
+        _check_leaves(part, classes)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some trees of a forest that are next to each other: their arrays, and the number of the first one."""
+
+    trees: CompactForest
+    first: int
+
+
+def _parts(forest: CompactForest) -> Iterator[_Part]:
+    start, end = 0, forest.trees
+    while start < end:
+        limit = forest.split_start[start] + BLOCK
+        stop = max(start + 1, int(np.searchsorted(forest.split_start, limit, side="right")) - 1)
+        yield _Part(forest.between(start, stop), start)
+        start = stop
 
 
 def _check_layout(forest: CompactForest) -> None:
@@ -124,14 +148,15 @@ def _check_cuts(forest: CompactForest, categories: NDArray[np.int64]) -> None:
         raise ModelFormatError(f"column {column} has the cut {cuts[k]} after {cuts[k - 1]}; cuts must ascend")
 
 
-def _check_splits(forest: CompactForest, columns: int, categories: NDArray[np.int64]) -> None:
-    _refuse(forest, forest.column >= columns, "column", f"one from 0 to {columns - 1}")
-    _refuse(forest, forest.default_left > 1, "default_left", "0 or 1")
-    _refuse(forest, ~np.isfinite(forest.gain), "gain", "finite")
-    _refuse(forest, forest.gain < 0, "gain", "0 or more")
+def _check_splits(part: _Part, columns: int, categories: NDArray[np.int64], sets: int) -> None:
+    forest = part.trees
+    _refuse(part, forest.column >= columns, "column", f"one from 0 to {columns - 1}")
+    _refuse(part, forest.default_left > 1, "default_left", "0 or 1")
+    _refuse(part, ~np.isfinite(forest.gain), "gain", "finite")
+    _refuse(part, forest.gain < 0, "gain", "0 or more")
     cuts = np.diff(forest.cut_start)
-    many = np.where(categories > 0, forest.sets, cuts)[forest.column]
-    _refuse(forest, forest.cut >= many, "cut", "the number of a cut of its column")
+    many = np.where(categories > 0, sets, cuts)[forest.column]
+    _refuse(part, forest.cut >= many, "cut", "the number of a cut of its column")
 
 
 def _check_sets(forest: CompactForest, categories: NDArray[np.int64]) -> None:
@@ -148,44 +173,44 @@ def _check_sets(forest: CompactForest, categories: NDArray[np.int64]) -> None:
         )
 
 
-def _check_children(forest: CompactForest) -> None:
+def _check_children(part: _Part) -> None:
+    forest = part.trees
     splits = np.diff(forest.split_start)
     child = forest.children.astype(np.int64)
     own = np.arange(forest.splits) - np.repeat(forest.split_start[:-1], splits)
     many = np.repeat(np.repeat(splits, splits), 2)
     inner = child >= 0
-    _refuse(forest, inner & (child <= np.repeat(own, 2)), "children", "after its own split", 2)
-    _refuse(forest, inner & (child >= many), "children", "a split of its tree", 2)
-    _refuse(forest, ~inner & (~child > many), "children", "a leaf of its tree", 2)
+    _refuse(part, inner & (child <= np.repeat(own, 2)), "children", "after its own split", 2)
+    _refuse(part, inner & (child >= many), "children", "a split of its tree", 2)
+    _refuse(part, ~inner & (~child > many), "children", "a leaf of its tree", 2)
     # Splits and leaves of all trees.
     below = (child + np.repeat(np.repeat(forest.split_start[:-1], splits), 2))[inner]
     leaf = (~child + np.repeat(np.repeat(forest.leaf_start[:-1], splits), 2))[~inner]
     parents = np.bincount(below, minlength=forest.splits)
-    _check_parents(forest, parents, own > 0, "split")
+    _check_parents(part, parents, own > 0, "split")
     grown = np.repeat(splits > 0, splits + 1)
-    _check_parents(forest, np.bincount(leaf, minlength=forest.leaves), grown, "leaf")
+    _check_parents(part, np.bincount(leaf, minlength=forest.leaves), grown, "leaf")
 
 
-def _check_parents(
-    forest: CompactForest, parents: NDArray[np.int64], wanted: NDArray[np.bool_], what: str
-) -> None:
+def _check_parents(part: _Part, parents: NDArray[np.int64], wanted: NDArray[np.bool_], what: str) -> None:
     wrong = parents != wanted
     if wrong.any():
         k = int(np.argmax(wrong))
         raise ModelFormatError(
-            f"{_place(forest, k, what)} is the child of {parents[k]} splits; it must have one parent"
+            f"{_place(part, k, what)} is the child of {parents[k]} splits; it must have one parent"
         )
 
 
-def _check_leaves(forest: CompactForest, classes: Sequence[int]) -> None:
+def _check_leaves(part: _Part, classes: Sequence[int]) -> None:
+    forest = part.trees
     value, weight = forest.value, forest.weight
-    _refuse_leaf(forest, forest.count < 1, "count", "1 or more")
-    _refuse_leaf(forest, ~np.isfinite(weight), "weight", "finite")
-    _refuse_leaf(forest, weight <= 0, "weight", "above 0")
-    _refuse_leaf(forest, ~np.isfinite(value), "value", "finite")
+    _refuse_leaf(part, forest.count < 1, "count", "1 or more")
+    _refuse_leaf(part, ~np.isfinite(weight), "weight", "finite")
+    _refuse_leaf(part, weight <= 0, "weight", "above 0")
+    _refuse_leaf(part, ~np.isfinite(value), "value", "finite")
     if not classes:
         return
-    _refuse_leaf(forest, value < 0, "value", "0 or more")
+    _refuse_leaf(part, value < 0, "value", "0 or more")
     by_class = value.reshape(forest.leaves, -1)
     first = 0
     for output, many in enumerate(classes):
@@ -194,30 +219,28 @@ def _check_leaves(forest: CompactForest, classes: Sequence[int]) -> None:
         if wrong.any():
             k = int(np.argmax(wrong))
             raise ModelFormatError(
-                f"{_place(forest, k, 'leaf')} weighs {weight[k]} but its classes of output {output} {total[k]}; "
+                f"{_place(part, k, 'leaf')} weighs {weight[k]} but its classes of output {output} {total[k]}; "
                 "both must be the same"
             )
         first += many
 
 
-def _refuse(forest: CompactForest, bad: NDArray[np.bool_], name: str, wanted: str, each: int = 1) -> None:
+def _refuse(part: _Part, bad: NDArray[np.bool_], name: str, wanted: str, each: int = 1) -> None:
     if bad.any():
         k = int(np.argmax(bad))
-        found = getattr(forest, name)[k]
-        raise ModelFormatError(
-            f"{_place(forest, k // each, 'split')} has {name} {found}; it must be {wanted}"
-        )
+        found = getattr(part.trees, name)[k]
+        raise ModelFormatError(f"{_place(part, k // each, 'split')} has {name} {found}; it must be {wanted}")
 
 
-def _refuse_leaf(forest: CompactForest, bad: NDArray[np.bool_], name: str, wanted: str) -> None:
+def _refuse_leaf(part: _Part, bad: NDArray[np.bool_], name: str, wanted: str) -> None:
     if bad.any():
         k = int(np.argmax(bad))
-        leaf = k * forest.leaves // len(bad)
-        found = getattr(forest, name)[k]
-        raise ModelFormatError(f"{_place(forest, leaf, 'leaf')} has {name} {found}; it must be {wanted}")
+        leaf = k * part.trees.leaves // len(bad)
+        found = getattr(part.trees, name)[k]
+        raise ModelFormatError(f"{_place(part, leaf, 'leaf')} has {name} {found}; it must be {wanted}")
 
 
-def _place(forest: CompactForest, k: int, what: str) -> str:
-    start: NDArray[Any] = forest.split_start if what == "split" else forest.leaf_start
+def _place(part: _Part, k: int, what: str) -> str:
+    start: NDArray[Any] = part.trees.split_start if what == "split" else part.trees.leaf_start
     t = int(np.searchsorted(start, k, side="right")) - 1
-    return f"tree {t}, {what} {k - int(start[t])}"
+    return f"tree {part.first + t}, {what} {k - int(start[t])}"

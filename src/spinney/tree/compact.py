@@ -13,24 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.tree.arrays import concatenated, narrowest, starts_of
+from spinney.data.lists import starts_of
+from spinney.tree.arrays import WHOLE, concatenated, narrowest, packed
 from spinney.tree.expand import expanded
 from spinney.tree.forest import Tree, locked, same_bits
+from spinney.tree.numbering import numbered_sets, used_cuts
 
-_WHOLE = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
 _FLOAT = (np.dtype(np.float64),)
 # The types that an array may have, narrowest first.
 COMPACT_DTYPES: dict[str, tuple[np.dtype[Any], ...]] = {
     "split_start": (np.dtype(np.int64),),
     "leaf_start": (np.dtype(np.int64),),
-    "column": _WHOLE[1:],
-    "cut": _WHOLE[1:],
-    "default_left": _WHOLE[:1],
+    "column": WHOLE[1:],
+    "cut": WHOLE[1:],
+    "default_left": WHOLE[:1],
     "children": (np.dtype(np.int32),),
     "gain": (np.dtype(np.float32), *_FLOAT),
-    "value": (*_WHOLE, *_FLOAT),
-    "weight": (*_WHOLE, *_FLOAT),
-    "count": _WHOLE,
+    "value": (*WHOLE, *_FLOAT),
+    "weight": (*WHOLE, *_FLOAT),
+    "count": WHOLE,
     "cut_start": (np.dtype(np.int64),),
     "cuts": _FLOAT,
     "set_start": (np.dtype(np.int64),),
@@ -46,7 +47,7 @@ class GrownTree:
 
     Attributes
     ----------
-    column, cut : int32[s]
+    column, cut : integers[s]
         Column of each split, and which of the column's cuts it makes; for a categorical column the place of its set in `sets`.
     default_left : uint8[s]
         1 where missing values go left.
@@ -54,11 +55,11 @@ class GrownTree:
         Left and right child of each split: another split, or ~number of a leaf.
     gain : float64[s]
         Weighted decrease of impurity over the total weight of the tree.
-    value : float64[(s + 1) * values]
+    value : numbers[(s + 1) * values]
         Weight of each class in each leaf, or its prediction of each output.
-    weight : float64[s + 1]
+    weight : numbers[s + 1]
         Total weight of the rows of each leaf.
-    count : int64[s + 1]
+    count : integers[s + 1]
         Number of distinct rows of each leaf.
     sets : list of int64 arrays
         Words of which bit c tells whether category c goes left.
@@ -66,14 +67,14 @@ class GrownTree:
         Distinct rows of the bag by leaf, `count` of each; empty where they are not kept.
     """
 
-    column: NDArray[np.int32]
-    cut: NDArray[np.int32]
+    column: NDArray[Any]
+    cut: NDArray[Any]
     default_left: NDArray[np.uint8]
     children: NDArray[np.int32]
     gain: NDArray[np.float64]
-    value: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    count: NDArray[np.int64]
+    value: NDArray[Any]
+    weight: NDArray[Any]
+    count: NDArray[Any]
     sets: Sequence[NDArray[np.int64]] = field(default_factory=list)
     leaf_rows: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
@@ -168,27 +169,25 @@ class CompactForest:
         """
         if any(len(tree.value) != values * len(tree.weight) for tree in trees):
             raise ValueError(f"each leaf of each tree must have {values} values")
-        categorical = np.diff(cut_start) == 0
-        cut: list[NDArray[np.int64]] = []
-        words: list[NDArray[np.int64]] = []
-        for tree in trees:
-            # A split of a column without cuts is that of a set, and sets are numbered in the order of all splits.
-            numbers, sets = tree.cut.astype(np.int64), np.flatnonzero(categorical[tree.column])
-            chosen = [tree.sets[k] for k in numbers[sets]]
-            numbers[sets] = len(words) + np.arange(len(sets))
-            cut.append(numbers)
-            words += chosen
-        arrays = {name: _all(trees, name) for name in (*BY_SPLIT, *BY_LEAF, "children", "value")}
-        gain = np.maximum(arrays["gain"], 0.0)  # rounding may leave a little less than nothing
+        cut, words = numbered_sets(trees, np.diff(cut_start) == 0)
+        cut, cut_start, cuts = used_cuts([tree.column for tree in trees], cut, cut_start, cuts)
+        arrays = {
+            name: [getattr(tree, name) for tree in trees]
+            for name in ("column", "default_left", *BY_LEAF, "children", "value")
+        }
+        arrays["cut"] = cut
+        arrays["gain"] = [
+            np.maximum(tree.gain, 0.0) for tree in trees
+        ]  # rounding may leave a little less than nothing
         return cls(
             split_start=starts_of([len(tree.column) for tree in trees]),
             leaf_start=starts_of([len(tree.weight) for tree in trees]),
-            **{**arrays, "cut": concatenated(cut, np.int64), "gain": gain},
-            cut_start=np.array(cut_start, np.int64),
-            cuts=np.array(cuts, np.float64) + 0.0,
+            **{name: packed(parts, COMPACT_DTYPES[name]) for name, parts in arrays.items()},
+            cut_start=cut_start,
+            cuts=cuts + 0.0,
             set_start=starts_of([len(word) for word in words]),
             set_bits=concatenated(words, np.int64),
-        )._used()._narrow()  # fmt: skip
+        )
 
     @classmethod
     def joined(cls, forests: Sequence[CompactForest]) -> CompactForest:
@@ -272,19 +271,33 @@ class CompactForest:
         """The first k trees."""
         if not 0 <= k <= self.trees:
             raise IndexError(f"cannot take the first {k} trees of a forest of {self.trees}")
-        splits, leaves = int(self.split_start[k]), int(self.leaf_start[k])
-        sets = int(np.count_nonzero(~self.numeric[:splits]))
+        part = self.between(0, k)
+        sets = int(np.count_nonzero(~part.numeric))
+        [cut], cut_start, cuts = used_cuts([part.column], [part.cut], self.cut_start, self.cuts)
+        words = self.set_bits[: int(self.set_start[sets])]
+        return replace(
+            part,
+            cut=cut,
+            cut_start=cut_start,
+            cuts=cuts,
+            set_start=self.set_start[: sets + 1],
+            set_bits=words,
+        )._narrow()
+
+    def between(self, first: int, end: int) -> CompactForest:
+        """Trees first .. end - 1, as they stand here: with all cuts and sets, and through the same memory."""
+        splits = slice(int(self.split_start[first]), int(self.split_start[end]))
+        leaves = slice(int(self.leaf_start[first]), int(self.leaf_start[end]))
+        values = self.values
         return replace(
             self,
-            split_start=self.split_start[: k + 1],
-            leaf_start=self.leaf_start[: k + 1],
-            **{name: getattr(self, name)[:splits] for name in BY_SPLIT},
-            **{name: getattr(self, name)[:leaves] for name in BY_LEAF},
-            children=self.children[: 2 * splits],
-            value=self.value[: leaves * self.values],
-            set_start=self.set_start[: sets + 1],
-            set_bits=self.set_bits[: int(self.set_start[sets])],
-        )._used()._narrow()  # fmt: skip
+            split_start=self.split_start[first : end + 1] - splits.start,
+            leaf_start=self.leaf_start[first : end + 1] - leaves.start,
+            **{name: getattr(self, name)[splits] for name in BY_SPLIT},
+            **{name: getattr(self, name)[leaves] for name in BY_LEAF},
+            children=self.children[2 * splits.start : 2 * splits.stop],
+            value=self.value[leaves.start * values : leaves.stop * values],
+        )
 
     def tree(self, t: int, shares: bool = False) -> Tree:
         """Tree t, nodes and all.
@@ -318,23 +331,15 @@ class CompactForest:
         found: NDArray[np.bool_] = np.diff(self.cut_start)[column] > 0
         return found
 
-    def _used(self) -> CompactForest:
-        """The same forest without the cuts that no split makes."""
-        numeric = self.numeric
-        place = self.cut_start[self.column[numeric]] + self.cut[numeric]
-        used = np.zeros(len(self.cuts), np.bool_)
-        used[place] = True
-        if used.all():
-            return self
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(used)])
-        cut_start, cut = before[self.cut_start], self.cut.astype(np.int64)
-        cut[numeric] = before[place] - cut_start[self.column[numeric]]
-        return replace(self, cut=cut, cut_start=cut_start, cuts=self.cuts[used])
-
     def _narrow(self) -> CompactForest:
         """The same forest with every array in the narrowest type that holds it."""
         narrow = {name: narrowest(getattr(self, name), kinds) for name, kinds in COMPACT_DTYPES.items()}
         return CompactForest(**narrow)
+
+
+def narrow_copy(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """A copy of the array of this name, of one tree, in the narrowest type that holds it."""
+    return packed([array], COMPACT_DTYPES[name])
 
 
 def _united(forests: Sequence[CompactForest]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -360,8 +365,3 @@ def _found(
     numeric = forest.numeric
     found: NDArray[np.int64] = new[forest.cut_start[forest.column[numeric]] + forest.cut[numeric]]
     return found
-
-
-def _all(trees: Sequence[GrownTree], name: str) -> NDArray[Any]:
-    dtype = np.float64 if name in ("gain", "value", "weight") else np.int64
-    return concatenated([getattr(tree, name) for tree in trees], np.int32 if name == "children" else dtype)

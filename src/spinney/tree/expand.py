@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.tree.arrays import concatenated, starts_of
+from spinney.data.lists import starts_of
+from spinney.tree.arrays import concatenated
 from spinney.tree.forest import Sets, Tree
 
 if TYPE_CHECKING:

@@ -1,7 +1,10 @@
 """Every check that scikit-learn has for estimators."""
 
+import functools
+
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     estimator_checks_generator,
@@ -46,27 +49,45 @@ def test_column_names_are_kept_and_compared_as_scikit_learn_wants(estimator):
     check_dataframe_column_names_consistency(type(estimator).__name__, estimator)
 
 
-def repeated_and_weighted(make, X, y, weight):
-    """Mean predictions over seeds, by weights, by repeated rows, and by neither."""
-    said = [[], [], []]
+def by_seed(make, X, y, weight):
+    """What forests of eight seeds say of each row."""
+    forests = [make(random_state=seed).fit(X, y, weight) for seed in range(8)]
+    return np.array([f.predict_proba(X)[:, 1] if hasattr(f, "classes_") else f.predict(X) for f in forests])
+
+
+def trees_by_seed(make, X, y, weight):
+    """The same of scikit-learn's trees, each on uniform draws of the rows: a row's weight times how often it was drawn."""
+    found = []
     for seed in range(8):
-        for found, (rows, given) in zip(
-            said, [(slice(None), weight), (np.repeat(np.arange(len(X)), weight), None), (slice(None), None)],
-            strict=True,
-        ):  # fmt: skip
-            forest = make(random_state=seed).fit(X[rows], y[rows], given)
-            found.append(forest.predict_proba(X)[:, 1] if hasattr(forest, "classes_") else forest.predict(X))
-    return [np.mean(found, axis=0) for found in said]
+        rng, said = np.random.default_rng(seed), []
+        for tree in range(60):
+            drawn = np.bincount(rng.integers(0, len(X), len(X)), minlength=len(X)) * weight
+            one = make(random_state=tree).fit(X, y, drawn)
+            said.append(one.predict_proba(X)[:, 1] if hasattr(one, "classes_") else one.predict(X))
+        found.append(np.mean(said, axis=0))
+    return np.array(found)
 
 
-@pytest.mark.parametrize("kind", [sp.RandomForestClassifier, sp.RandomForestRegressor])
-def test_weights_of_drawn_rows_act_as_repeated_rows_do_in_the_mean(kind):
+def distance(one, other):
+    """Mean distance of two forests' predictions, in units of what chance alone lets one expect."""
+    error = np.sqrt((one.var(axis=0, ddof=1) + other.var(axis=0, ddof=1)) / len(one))
+    return np.abs(one.mean(axis=0) - other.mean(axis=0)).mean() / (np.sqrt(2 / np.pi) * error.mean())
+
+
+@pytest.mark.parametrize(
+    ("forest", "tree"),
+    [(sp.RandomForestClassifier, DecisionTreeClassifier), (sp.RandomForestRegressor, DecisionTreeRegressor)],
+)
+def test_weights_multiply_what_uniform_bags_have_of_the_rows(forest, tree):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(150, 3))
     noise = X[:, 0] + rng.normal(size=150) > 0
-    y = noise if kind is sp.RandomForestClassifier else X[:, 0] + noise
+    y = noise if forest is sp.RandomForestClassifier else X[:, 0] + noise
     weight = np.where(noise, 4, 1)
-    weighted, repeated, neither = repeated_and_weighted(
-        lambda **given: kind(60, max_depth=3, **given), X, y, weight
-    )
-    assert np.abs(weighted - repeated).mean() < 0.3 * np.abs(neither - repeated).mean()
+    columns = "sqrt" if forest is sp.RandomForestClassifier else None
+    make = functools.partial(forest, 60, max_depth=3)
+    ours = by_seed(make, X, y, weight)
+    theirs = trees_by_seed(functools.partial(tree, max_depth=3, max_features=columns), X, y, weight)
+    # What two rows are told goes up and down together, so the mean distance may be twice what is expected.
+    assert distance(ours, theirs) < 2
+    assert distance(ours, by_seed(make, X, y, None)) > 6

@@ -49,6 +49,38 @@ def test_labels_of_several_outputs_and_scores_come_back(table, two, three, tmp_p
     np.testing.assert_array_equal(loaded.predict(table), fitted.predict(table))
 
 
+@pytest.mark.parametrize("kind", [sp.RandomForestClassifier, sp.ExtraTreesRegressor, sp.GBMClassifier])
+def test_threads_and_progress_bars_leave_no_trace_in_the_file(kind, table, two, tmp_path):
+    contents = set()
+    for n_jobs in (1, 2, 3, 8):
+        fitted = kind(n_estimators=3, n_jobs=n_jobs, random_state=1).fit(table, two)
+        if hasattr(fitted, "verbose"):
+            fitted.set_params(verbose=n_jobs % 2)
+        fitted.save(tmp_path / "file")
+        contents.add((tmp_path / "file").read_bytes())
+    assert len(contents) == 1
+    loaded = sp.load_estimator(tmp_path / "file")
+    assert loaded.n_jobs is None
+    assert getattr(loaded, "verbose", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(sp.RandomForestClassifier, "oob_decision_function_"), (sp.RandomForestRegressor, "oob_prediction_")],
+)
+def test_what_rows_are_told_out_of_bag_is_not_in_the_file_and_the_error_says_so(
+    kind, name, table, two, tmp_path
+):
+    fitted = kind(20, oob_score=True).fit(table, two)
+    fitted.save(tmp_path / "file")
+    loaded = sp.load_estimator(tmp_path / "file")
+    with pytest.raises(AttributeError, match=f"loaded from a file, which holds oob_score_ .* but not {name}"):
+        getattr(loaded, name)
+    np.testing.assert_array_equal(getattr(loaded.fit(table, two), name), getattr(fitted, name))
+    with pytest.raises(AttributeError, match=f"has no {name}: fit it with oob_score=True"):
+        getattr(loaded.set_params(oob_score=False).fit(table, two), name)
+
+
 def test_a_function_is_left_out_and_asked_for_before_another_fit(table, two, tmp_path):
     fitted = sp.RandomForestClassifier(20, oob_score=lambda y, p: 0.5).fit(table, two)
     with pytest.warns(UserWarning, match="left out oob_score"):

@@ -151,7 +151,7 @@ def test_a_matrix_of_one_column_is_a_vector_with_a_warning(table, two):
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
-@pytest.mark.parametrize("size", [2.0**-400, 2.0**-100, 2.0**100, 2.0**400])
+@pytest.mark.parametrize("size", [2.0**-900, 2.0**-560, 2.0**-400, 2.0**-100, 2.0**100, 2.0**400])
 def test_importances_do_not_depend_on_the_size_of_the_target(criterion, size, whole):
     y = np.abs(whole[:, 0]) + 0.1 * np.abs(whole[:, 1])
     plain, scaled = (

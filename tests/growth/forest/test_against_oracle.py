@@ -157,7 +157,8 @@ def test_codes_that_are_looked_up_give_the_same_trees(kind, why):
     y = target_of(criterion, X, 9, classes=classes or 3)
     sparse = why == "sparse columns"
     classes = (classes,) if classes else ()
-    dataset, problem = seen_by("hist", X, y, classes=classes, max_bin=max_bin, sparse=sparse)
+    absent = "zero" if sparse else None
+    dataset, problem = seen_by("hist", X, y, classes=classes, max_bin=max_bin, absent=absent)
     assert binned_table(dataset.matrix, dataset.cuts).access == access
     assert dataset.matrix.sparse.present == sparse
     for splitter in ("best", "random"):

@@ -11,11 +11,9 @@ from oracles import random_bits
 from sklearn_forests import converted
 from spinney.data import read_table
 from spinney.errors import DataError, ParameterError, SpinneyError
-from spinney.jit import room
-from spinney.jit.team import run_alone
+from spinney.jit.team import Team
 from spinney.sampling.kernels.purposes import PURPOSE_SHUFFLE as SHUFFLE
-from spinney.training.forests.kernels.records import Shuffles
-from spinney.training.forests.kernels.shuffle import draw_orders
+from spinney.sampling.orders import shuffled_orders
 from spinney.training.forests.permutation import permutation_importance
 from spinney.training.forests.trees import leaf_predictions
 
@@ -63,12 +61,7 @@ def test_importances_are_the_losses_of_each_tree_on_the_rows_that_it_did_not_see
 
 def drawn(seed, tree, column, count):
     """The order that is drawn for one column."""
-    shuffles = room(
-        Shuffles, rows=count, columns=1, table_columns=1, threads=1, row=np.zeros(count, np.int64),
-        column=np.array([column]), place=np.zeros(1, np.int32),
-    )  # fmt: skip
-    run_alone(draw_orders.bind(seed, tree, shuffles))
-    return shuffles.orders.tolist()
+    return shuffled_orders(seed, tree, [column], count, Team(1))[0].tolist()
 
 
 @pytest.mark.kernels
@@ -132,6 +125,15 @@ def test_columns_are_shuffled_a_few_at_a_time_with_the_same_result(forest, monke
     monkeypatch.setattr("spinney.training.forests.shuffle.CELLS", 2 * 70 * 2)
     again = permutation_importance(case.model, case.table, case.target)
     assert np.array_equal(again.importances, whole.importances)
+
+
+def test_importances_are_shown_in_one_short_line(forest):
+    case = forest("classes")
+    found = permutation_importance(case.model, case.table, case.target)
+    text = repr(found)
+    assert text.startswith("PermutationImportance(accuracy out of bag; ")
+    assert len(text) < 200
+    assert "\n" not in text
 
 
 def test_a_column_that_no_tree_splits_on_is_worth_nothing(forest):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.binning.kernels.bin import bin_of
-from spinney.binning.kernels.cut import MISSING, SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses
+from spinney.binning.kernels.cut import MISSING, SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses, spread_masses
 from spinney.binning.kernels.records import BinLines, CutLists, EntryLists, StoredValues
 from spinney.jit import Member, f64, i32, i64, inline, kernel, out, u8, u16
 from spinney.jit.intrinsics import tail
@@ -29,9 +29,9 @@ def insert_zero(keys, mass, distinct, rest):
 
 @kernel
 def cut_stored(
-    team: Member, values: StoredValues, all_rows: i64, most: i64, absent: f64, total_mass: f64, mass_of: f64["all_rows"],
-    room: SortRoom, keys: out(i64["room.threads * room.longest"]), cuts: out(f64["values.columns * most"]),
-    made: out(i64["values.columns"]),
+    team: Member, values: StoredValues, all_rows: i64, most: i64, spread: i64, absent: f64, total_mass: f64,
+    mass_of: f64["all_rows"], room: SortRoom, keys: out(i64["room.threads * room.longest"]),
+    cuts: out(f64["values.columns * most"]), made: out(i64["values.columns"]),
 ):
     """Cuts of each column from its stored values in rows of positive mass; the rest of the mass is at 0, or missing.
 
@@ -61,6 +61,8 @@ def cut_stored(
             distinct = merge_equal(own, count, room, team.rank)
         if seen < total_mass and absent == 0.0:
             distinct = insert_zero(own, mass, distinct, total_mass - seen)
+        if spread != 0 and distinct > most:
+            spread_masses(own, mass, distinct)
         made[c] = place_cuts(own, mass, distinct, most, tail(cuts, c * most)) if distinct > 0 else 0
 
 

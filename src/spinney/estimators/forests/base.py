@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import Dataset
@@ -25,8 +25,8 @@ from spinney.errors import DataError
 from spinney.estimators.continuing import fitting
 from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.forests.growing import Past, grown
-from spinney.estimators.names import check_names
 from spinney.estimators.samples import with_columns_checked
+from spinney.estimators.setting import Estimator
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.forest_model import ForestModel
 from spinney.params import ForestConfig, Row, forest_table, parse_forest
@@ -60,7 +60,7 @@ class ForestSample:
     kept: NDArray[np.bool_] | None
 
 
-class ForestBase(MultiOutputMixin, BaseEstimator, ABC):
+class ForestBase(MultiOutputMixin, Estimator, ABC):
     """A forest or a single tree; subclasses say what their target means."""
 
     criterion: str
@@ -73,7 +73,6 @@ class ForestBase(MultiOutputMixin, BaseEstimator, ABC):
     n_features_in_: int
     max_features_: int
     # Parameters that the file lacks which it was loaded from: see `files.py`.
-    _left_out: tuple[str, ...] = ()
     # Parameters of training that the constructor does not have.
     _FIXED: ClassVar[Mapping[str, object]] = {}
     _CRITERION: ClassVar[Row]
@@ -125,7 +124,7 @@ class ForestBase(MultiOutputMixin, BaseEstimator, ABC):
         if weight is not None and (weight == 1.0).all():
             weight = None
         _check_target(config, target)
-        _check_size(target, weight)
+        check_size(target, weight)
         self.max_features_ = config.columns_per_split(table.columns)
         config.rows_per_tree(table.rows)
         config.placed(table.names, table.columns)
@@ -136,7 +135,7 @@ class ForestBase(MultiOutputMixin, BaseEstimator, ABC):
         dataset = Dataset(
             table, weight=sample.weight, schema=None if past is None else past.schema_for(table),
             max_bin=config.max_bin, bundle=False, absent=config.absent, unseen=config.unseen,
-            categorical=self.categorical, n_jobs=config.n_jobs,
+            categorical=self.categorical, spread=config.splitter == "random", n_jobs=config.n_jobs,
         )  # fmt: skip
         config = config.placed(table.names, table.columns, dataset.schema.categorical)
         if past is not None:
@@ -150,7 +149,8 @@ class ForestBase(MultiOutputMixin, BaseEstimator, ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.
 
-        The file holds the model, the labels, the parameters and the out-of-bag score, and no code. Parameters that JSON
+        The file holds the model, the labels, the parameters and the scores out of bag, and no code. n_jobs and verbose, and
+        what each training row is told out of bag (oob_decision_function_, oob_prediction_), are not in it. Parameters that JSON
         cannot hold, such as functions, are left out with a warning; the loaded estimator must be given them before another fit.
 
         Parameters
@@ -160,20 +160,6 @@ class ForestBase(MultiOutputMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self, "model_")
         save_estimator(self, path)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, those of the constructor.
-
-        Returns
-        -------
-        estimator
-            The estimator itself.
-        """
-        check_names(self, params)
-        super().set_params(**params)
-        if self._left_out:
-            self._left_out = tuple(name for name in self._left_out if name not in params)
-        return self
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -272,7 +258,7 @@ def _check_target(config: ForestConfig, target: ForestTarget) -> None:
             )
 
 
-def _check_size(target: ForestTarget, weight: NDArray[np.float64] | None) -> None:
+def check_size(target: ForestTarget, weight: NDArray[np.float64] | None) -> None:
     """Refuse numbers and weights that splits could not be judged by, because sums of their squares leave float64."""
     total = float(target.rows if weight is None else weight.sum())
     if total < LEAST_WEIGHT:

@@ -121,7 +121,10 @@ class ClassForest(ClassifierMixin, ForestBase):
 class ClassEnsemble(ClassForest, Ensemble):
     """A forest of classes."""
 
-    oob_decision_function_: NDArray[np.float64]
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Probabilities of each training row by the trees that did not see it; a file does not hold them."""
+        return self._out_of_bag("oob_decision_function_")
 
     def predict_uncertainty(self, X: object) -> ClassUncertainty | list[ClassUncertainty]:
         """Tell how unsure the forest is of each row's class.
@@ -147,15 +150,14 @@ class ClassEnsemble(ClassForest, Ensemble):
         warm = self.warm_start and isinstance(self.class_weight, str)
         return super()._grow(X, y, sample_weight) + ([UserWarning(_BALANCED_WARM)] if warm else [])
 
-    def _take_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> None:
+    def _said_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:
         shares = [spread_rows(one, kept) for one in found.values]
         if len(shares) == 1:
-            self.oob_decision_function_ = shares[0]
-            return
+            return shares[0]
         # An output of fewer classes than another has zeros in their place.
         most = max(share.shape[1] for share in shares)
         wide = [np.pad(share, ((0, 0), (0, most - share.shape[1]))) for share in shares]
-        self.oob_decision_function_ = np.stack(wide, axis=-1)
+        return np.stack(wide, axis=-1)
 
 
 class ClassTree(ClassForest, SingleTree):

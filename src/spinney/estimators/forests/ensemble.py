@@ -25,8 +25,9 @@ from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
 from spinney.params.validate import checked, shown
 from spinney.training.forests.diagnose import Diagnosis, diagnose
 from spinney.training.forests.oob import OutOfBag, out_of_bag
-from spinney.training.forests.permutation import PermutationImportance, permutation_importance
+from spinney.training.forests.permutation import permutation_importance
 from spinney.training.forests.proximity import proximity
+from spinney.training.importances import PermutationImportance
 
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
 
@@ -186,7 +187,7 @@ class Ensemble(ForestBase):
         if past is not None and past.model.trees == self._trees():
             notes.append(UserWarning(_NO_MORE))
         if not self.oob_score:
-            for name in ("oob_score_", "tree_oob_scores_", "oob_decision_function_", "oob_prediction_"):
+            for name in ("oob_score_", "tree_oob_scores_", "_rows_out_of_bag"):
                 self.__dict__.pop(name, None)
         return notes + super()._grow(X, y, sample_weight)
 
@@ -209,12 +210,24 @@ class Ensemble(ForestBase):
         found = out_of_bag(self.model_, dataset.table(), target.values, self.n_jobs)
         self.oob_score_ = found.score(self.oob_score if callable(self.oob_score) else None)
         self.tree_oob_scores_ = found.tree_scores
-        self._take_out_of_bag(found, kept)
+        self._rows_out_of_bag = self._said_out_of_bag(found, kept)
         return [UserWarning(_NEVER)] if found.never.any() else []
 
+    def _out_of_bag(self, name: str) -> NDArray[np.float64]:
+        """What the training rows are told out of bag, of which `name` is the public name."""
+        if "_rows_out_of_bag" in vars(self):
+            return self._rows_out_of_bag
+        kind = type(self).__name__
+        if "oob_score_" in vars(self):
+            raise AttributeError(
+                f"this {kind} was loaded from a file, which holds oob_score_ and tree_oob_scores_ but not {name}, a line for "
+                "every training row; fit it again to have it"
+            )
+        raise AttributeError(f"this {kind} has no {name}: fit it with oob_score=True")
+
     @abstractmethod
-    def _take_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> None:
-        """Note predictions out of bag in the shape that scikit-learn has."""
+    def _said_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+        """Predictions out of bag in the shape that scikit-learn has."""
 
 
 def spread_rows(values: NDArray[np.float64], kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:

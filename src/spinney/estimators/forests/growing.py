@@ -62,7 +62,7 @@ def grown(
     parts = [] if past is None else [past.model]
     done = sum(part.forest.trees for part in parts)
     step = max(1, -(-(trees - done) // STEPS)) if progress else trees - done
-    with _bar(progress, done, trees) as moved:
+    with progress_bar(progress, done, trees) as moved:
         while done < trees:
             more = min(step, trees - done)
             parts.append(
@@ -86,7 +86,8 @@ def joined(parts: Sequence[ForestModel]) -> ForestModel:
 
 
 @contextmanager
-def _bar(progress: bool, start: int, trees: int) -> Iterator[Callable[[int], None]]:
+def progress_bar(progress: bool, start: int, trees: int) -> Iterator[Callable[[int], None]]:
+    """Something that is told how many trees are done, and shows a bar where one is wanted."""
     if not progress:
         yield lambda done: None
         return

@@ -83,7 +83,10 @@ class NumberForest(RegressorMixin, ForestBase):
 class NumberEnsemble(NumberForest, Ensemble):
     """A forest of numbers."""
 
-    oob_prediction_: NDArray[np.float64]
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Prediction of each training row by the trees that did not see it; a file does not hold it."""
+        return self._out_of_bag("oob_prediction_")
 
     def predict_uncertainty(self, X: object) -> NDArray[np.float64]:
         """Standard deviation of the trees' predictions around the forest's.
@@ -126,8 +129,8 @@ class NumberEnsemble(NumberForest, Ensemble):
             self.model_, table, mean, level=level, corrected=corrected, n_jobs=self.n_jobs
         )
 
-    def _take_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> None:
-        self.oob_prediction_ = spread_rows(found.prediction, kept)
+    def _said_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+        return spread_rows(found.prediction, kept)
 
 
 class NumberTree(NumberForest, SingleTree):

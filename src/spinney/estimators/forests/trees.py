@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.model.forest_model import ForestModel
+from spinney.model.compact_model import CompactModel
 from spinney.tree import CompactForest, Tree
 
 
@@ -24,7 +24,7 @@ class TreeView:
         Share of each column in the decrease of impurity of this tree.
     """
 
-    def __init__(self, model: ForestModel, tree: int, n_jobs: int | None) -> None:
+    def __init__(self, model: CompactModel, tree: int, n_jobs: int | None) -> None:
         self._model, self._tree, self._n_jobs = model, tree, n_jobs
         self._range = (tree, tree + 1)
         self.n_outputs_, self.n_features_in_ = model.outputs, model.n_features
@@ -75,7 +75,9 @@ class ClassTreeView(TreeView):
         Labels; a list for several outputs.
     """
 
-    def __init__(self, model: ForestModel, tree: int, n_jobs: int | None, labels: list[NDArray[Any]]) -> None:
+    def __init__(
+        self, model: CompactModel, tree: int, n_jobs: int | None, labels: list[NDArray[Any]]
+    ) -> None:
         super().__init__(model, tree, n_jobs)
         self._labels = labels
         self.classes_ = labels[0] if len(labels) == 1 else labels

@@ -1,10 +1,10 @@
-"""`ForestLearner`: memory for trees that grow at the same time, and the calls of the kernels."""
+"""`ForestLearner`: the rules of trees, and the calls of the kernels that grow them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,31 +15,29 @@ from spinney.growth.forest.kernels.median_trees import grow_median_trees
 from spinney.growth.forest.kernels.pair_trees import grow_pair_trees
 from spinney.growth.forest.kernels.records import (
     ABSOLUTE,
-    BATCH,
     LOGS,
-    MOVED,
-    PAYLOAD,
+    PLACES,
     POISSON,
     RANKS,
-    SLACK,
     SQUARES,
-    FinishedTrees,
     ForestRules,
-    ForestScratch,
-    Slots,
-    SubtreePool,
 )
+from spinney.growth.forest.memory import MemorySizes, TreeMemory, trees_at_once
 from spinney.growth.forest.table import ForestTable
 from spinney.growth.forest.targets import STEP_BITS, target_record
-from spinney.growth.forest.thresholds import thresholds_between, with_cuts
-from spinney.jit import room
+from spinney.growth.forest.thresholds import (
+    drawn_thresholds,
+    numbers_of_places,
+    thresholds_between,
+    with_cuts,
+)
 from spinney.jit.team import Team
 from spinney.params.forest import ForestConfig
-from spinney.tree.compact import GrownTree
+from spinney.tree.compact import GrownTree, narrow_copy
 
-# Rows of all trees that grow at the same time, where that is more than a tree for each thread.
-ROWS_AT_ONCE = 200_000
 FEWEST_SETS = 1024  # of categories, for which a tree has room at first
+# Squares of numbers below 1e-150 would vanish: gains are then those of larger numbers, in the same proportion.
+LEAST_STEP = 2.0**-530
 FORMULAS = {
     "gini": SQUARES,
     "entropy": LOGS,
@@ -64,6 +62,8 @@ class ForestLearner:
         Weights of the rows.
     team : Team
         Threads to work with; trees do not depend on them.
+    keep_memory : bool, default=False
+        Whether the memory of trees that have grown stays for the next ones.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class ForestLearner:
         target: ForestTarget,
         weight: NDArray[np.float64] | None,
         team: Team,
+        keep_memory: bool = False,
     ) -> None:
         self._config, self._table, self._team = config, table, team
         formula = FORMULAS[config.criterion]
@@ -85,24 +86,35 @@ class ForestLearner:
         if formula == ABSOLUTE:
             self._kernel = grow_median_trees
         self._max_sets = FEWEST_SETS if table.category_words else 0
+        self._places = table.places if self._rules.random else None
         self._thresholds: list[NDArray[np.float64]] = []  # of exact trees
         self._capacity = min(table.rows, int(self._rules.drawn))
+        self._keeps_memory = keep_memory
+        self._kept: TreeMemory | None = None
+
+    def weigh(self, weight: NDArray[np.float64]) -> None:
+        """Give the rows other weights, for trees that are grown from now on; rows must have had weights before."""
+        self._target = replace(self._target, weights=weight)
 
     def grow(self, first: int, count: int) -> Iterator[GrownTree]:
         """Grow trees number first .. first + count - 1, in order."""
         self._thresholds = []
+        begin, end = first, first + count
         at_once = min(count, self._at_once())
         memory = self._memory(at_once)
-        for begin in range(first, first + count, at_once):
-            trees = min(at_once, first + count - begin)
+        while begin < end:
+            trees = min(at_once, end - begin)
             self._run(memory, begin, trees)
-            while memory.slots.facts.full[:trees].any():
-                # Sets of categories had too little room. With more of it the same trees grow.
+            if memory.slots.facts.full[:trees].any():
+                # Sets of categories had too little room. With more of it the same trees grow, fewer at a time.
                 self._max_sets *= 4
+                at_once = min(at_once, self._at_once())
+                self._kept = None
                 memory = self._memory(at_once)
-                self._run(memory, begin, trees)
+                continue
             for slot in range(trees):
                 yield self._grown(memory, slot)
+            begin += trees
 
     def forest(
         self, first: int, count: int
@@ -118,16 +130,19 @@ class ForestLearner:
         """
         trees = list(self.grow(first, count))
         if self._table.access != RANKS:
-            return trees, self._table.cut_start, self._table.cuts
+            places = self._places
+            if places is None:
+                return trees, self._table.cut_start, self._table.cuts
+            return trees, self._table.cut_start * PLACES, places.reshape(-1)
         return with_cuts(trees, self._thresholds, self._table)
 
-    def _run(self, memory: _Memory, first: int, trees: int) -> None:
+    def _run(self, memory: TreeMemory, first: int, trees: int) -> None:
         rules = replace(self._rules, first_tree=first, trees=trees)
         state = memory.pool.state[0]
         state.next_tree, state.waiting, state.unfinished = 0, 0, trees
         memory.slots.facts.full[:] = 0
         table = self._table
-        self._team.run(
+        self._team.run_apart(
             self._kernel.bind(
                 table.binned, table.others, table.values, self._target, rules, memory.slots, memory.pool, memory.scratch,
                 memory.finished,
@@ -135,63 +150,28 @@ class ForestLearner:
         )  # fmt: skip
 
     def _at_once(self) -> int:
-        """Trees that grow at the same time: one for each thread, more where they are small."""
-        return max(self._team.size, ROWS_AT_ONCE // self._capacity)
+        """Trees that grow at the same time."""
+        sizes = self._sizes(1)
+        return trees_at_once(self._team.size, self._capacity, sizes.tree_bytes(), self._table.nbytes)
 
-    def _memory(self, trees: int) -> _Memory:
-        rules, target, table, team = self._rules, self._target, self._table, self._team
-        capacity = self._capacity
-        held = table.held if table.access == MOVED else 0
-        words = -(-(-(-held // 4) + PAYLOAD) // 2)
-        max_splits = max(1, capacity // max(1, rules.min_leaf) - 1)
-        max_nodes = 2 * max_splits + 1
-        memory = np.zeros(trees * capacity * words + SLACK, np.int64)
-        chunks = -(-held // 32)
-        low, high = np.zeros((2, team.size * chunks * 4), np.int64)
-        slots = room(
-            Slots,
-            slots=trees,
-            capacity=capacity,
-            words=words,
-            max_nodes=max_nodes,
-            max_sets=min(self._max_sets, max_splits),
-            set_words=table.category_words,
-            table_rows=table.rows,
-            values=target.values,
-            memory=memory,
-            ints=memory.view(np.int32),
-            bytes=memory.view(np.uint8),
+    def _memory(self, trees: int) -> TreeMemory:
+        """Memory for so many trees at the same time; that of the trees before, where it was kept and has as much room."""
+        if self._kept is not None and self._kept.slots.slots == trees:
+            return self._kept
+        memory = TreeMemory.of(self._sizes(trees))
+        self._kept = memory if self._keeps_memory else None
+        return memory
+
+    def _sizes(self, trees: int) -> MemorySizes:
+        return MemorySizes(
+            trees=trees,
+            threads=self._team.size,
+            capacity=self._capacity,
+            max_sets=self._max_sets,
+            rules=self._rules,
+            target=self._target,
+            table=self._table,
         )
-        width = int(table.values.codes.max()) + 1
-        scratch = room(
-            ForestScratch,
-            threads=team.size,
-            width=width,
-            lines=width + 1,
-            batch=BATCH,
-            chunks=chunks,
-            low=low,
-            high=high,
-            low_bytes=low.view(np.uint8),
-            high_bytes=high.view(np.uint8),
-            cell_columns=BATCH if target.channels == 1 else 1,
-            capacity=capacity,
-            words=words,
-            set_words=table.category_words,
-            sorted=max(width + 1, self._for_medians(capacity)),
-            order=np.tile(np.arange(table.columns), team.size),
-            target=target,
-            rules=rules,
-        )
-        finished = room(
-            FinishedTrees,
-            max_splits=max_splits,
-            values=target.values,
-            kept=rules.keep_rows,
-            pruned=int(rules.prune >= 0),
-            slots=slots,
-        )
-        return _Memory(slots, room(SubtreePool, target=target), scratch, finished)
 
     def _make_rules(self, target: ForestTarget) -> ForestRules:
         config, table = self._config, self._table
@@ -233,22 +213,22 @@ class ForestLearner:
             unit = 2.0 if formula == SQUARES and self._target.channels == 1 else 1.0
             return unit / (math.log(2.0) if formula == LOGS else 1.0) / target.outputs
         step = float(self._target.units[0])
-        return (step if formula in (POISSON, ABSOLUTE) else step * step) / target.outputs
+        if formula in (POISSON, ABSOLUTE):
+            return step / target.outputs
+        return max(step, LEAST_STEP) ** 2 / target.outputs
 
-    def _for_medians(self, rows: int) -> int:
-        """Half of the whole numbers that medians of so many rows take."""
-        if self._rules.formula != ABSOLUTE:
-            return 0
-        return int((2 * self._target.outputs + 6) * rows + 3) // 2
-
-    def _grown(self, memory: _Memory, slot: int) -> GrownTree:
+    def _grown(self, memory: TreeMemory, slot: int) -> GrownTree:
         slots, finished = memory.slots, memory.finished
         splits, values = int(slots.facts.splits[slot]), finished.values
         at, leaves_at = slot * finished.max_splits, slot * (finished.max_splits + 1)
         by_split, by_leaf = slice(at, at + splits), slice(leaves_at, leaves_at + splits + 1)
-        column, cut = finished.column[by_split].copy(), finished.cut[by_split].copy()
+        column, cut = finished.column[by_split], finished.cut[by_split]
+        above = finished.above[by_split]
         if self._table.access == RANKS:
-            self._thresholds.append(thresholds_between(self._table, column, cut, finished.above[by_split]))
+            find = drawn_thresholds if self._rules.random else thresholds_between
+            self._thresholds.append(find(self._table, column, cut, above))
+        elif self._places is not None:
+            cut = numbers_of_places(self._places, self._table, column, cut, above)
         sets: list[NDArray[np.int64]] = []
         if self._table.category_words:
             chosen = np.flatnonzero(self._table.binned.features.categorical[column])
@@ -259,15 +239,18 @@ class ForestLearner:
             sets = [slots.sets[place : place + n].copy() for place, n in zip(first, own, strict=True)]
             cut[chosen] = np.arange(len(chosen))
         begin, rows = slot * slots.capacity, int(slots.facts.rows[slot]) if finished.kept else 0
+        # Narrow at once: thousands of trees may wait for the last one.
         return GrownTree(
-            column=column,
-            cut=cut,
+            column=narrow_copy("column", column),
+            cut=narrow_copy("cut", cut),
             default_left=finished.default_left[by_split].copy(),
             children=finished.children[2 * at : 2 * (at + splits)].copy(),
             gain=finished.gain[by_split].copy(),
-            value=finished.value[leaves_at * values : (leaves_at + splits + 1) * values].copy(),
-            weight=finished.weight[by_leaf].copy(),
-            count=finished.count[by_leaf].astype(np.int64),
+            value=narrow_copy(
+                "value", finished.value[leaves_at * values : (leaves_at + splits + 1) * values]
+            ),
+            weight=narrow_copy("weight", finished.weight[by_leaf]),
+            count=narrow_copy("count", finished.count[by_leaf]),
             sets=sets,
             leaf_rows=finished.rows[begin : begin + rows].copy(),
         )
@@ -277,13 +260,3 @@ def _deepest(config: ForestConfig) -> int:
     """Depth that leaves may have; 0: any. A tree of few leaves cannot be deep."""
     limits = [limit for limit in (config.max_depth, config.max_leaf_nodes - 1) if limit > 0]
     return min(limits, default=0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Memory:
-    """What the kernels write to."""
-
-    slots: Slots
-    pool: SubtreePool
-    scratch: ForestScratch
-    finished: FinishedTrees

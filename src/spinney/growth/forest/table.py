@@ -9,18 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
-from spinney.binning.entries import starts_of
+from spinney.binning.features import SPARSE
 from spinney.binning.kernels.records import Binned
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.sorted import ROW_BITS, SortedColumns
-from spinney.data import Table
-from spinney.data.sparse import SparseValues
-from spinney.growth.forest.kernels.records import BYTES, MOVED, PAIRS_OF_BYTES, RANKS, BinValues, RowCodes
+from spinney.data.lists import starts_of
+from spinney.growth.forest.gaps import Ends
+from spinney.growth.forest.kernels.records import (
+    BYTES,
+    MOVED,
+    PAIRS_OF_BYTES,
+    PLACES,
+    RANKS,
+    BinValues,
+    RowCodes,
+)
 
 MOST_HELD = 128  # columns up to which records hold their codes
 ROWS = (1 << ROW_BITS) - 1
 LARGEST = np.finfo(np.float64).max
-Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
+CLOSE = 1e-9  # rounding of a sum over the cuts of a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +51,8 @@ class ForestTable:
         The threshold behind each code of a bin: values up to it have that code or a lower one. Of ranks, their values.
     category_words : int
         Words with a bit for every category of a column and one for missing values, 0 without categories.
+    places : float64[cuts, PLACES], optional
+        Where the threshold of each code of a bin may lie.
     """
 
     binned: Binned
@@ -53,6 +63,7 @@ class ForestTable:
     cut_start: NDArray[np.int64]
     cuts: NDArray[np.float64]
     category_words: int
+    places: NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> int:
@@ -60,15 +71,28 @@ class ForestTable:
         return int(self.binned.codes.rows)
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of its codes, in all their forms."""
+        codes, sparse, others = self.binned.codes, self.binned.sparse, self.others
+        arrays: tuple[NDArray[Any], ...] = (
+            codes.by_row8, codes.by_row16, codes.by_column8, codes.by_column16, sparse.row_codes, sparse.column_rows,
+            sparse.column_codes, others.ranks, others.entry_columns, others.entry_bins,
+        )  # fmt: skip
+        return sum(array.nbytes for array in arrays)
+
+    @property
     def columns(self) -> int:
         """Number of columns."""
         return int(self.values.columns)
 
 
-def binned_table(matrix: BinnedMatrix, cuts: Cuts, ends: Ends | None = None) -> ForestTable:
+def binned_table(
+    matrix: BinnedMatrix, cuts: Cuts, ends: Ends | None = None, places: NDArray[np.float64] | None = None
+) -> ForestTable:
     """The table of a histogram forest: codes are bins.
 
-    `ends` are the least and the largest value of each column, NaN where there is none; drawn cuts lie between them.
+    `ends` are the least and the largest value of each column, NaN where there is none; drawn cuts lie between them. `places` are
+    those of the cuts in their gaps.
     """
     binned = matrix.binned(cuts.categorical)
     held = (
@@ -78,17 +102,18 @@ def binned_table(matrix: BinnedMatrix, cuts: Cuts, ends: Ends | None = None) -> 
     words: NDArray[Any] = matrix.by_row.reshape(-1).view(np.int64) if held else np.zeros(0, np.int64)
     starts, values = bin_values(cuts)
     if ends is not None:
-        _stretch(values, starts, ends)
+        _stretch(values, starts, cuts, ends)
     cut_start, thresholds = _closed(cuts)
     return ForestTable(
         binned,
-        RowCodes(len(words), words, 0, matrix.columns, np.zeros(0, np.int32)),
+        RowCodes(len(words), words, 0, matrix.columns, np.zeros(0, np.int32), *_entries_by_row(matrix)),
         BinValues(matrix.columns, len(values), starts, values, cuts.bins),
         access,
         held,
         cut_start,
         thresholds,
         _category_words(cuts),
+        None if places is None else _closed_places(cuts, cut_start, places),
     )
 
 
@@ -113,7 +138,16 @@ def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns) -> For
             values[starts[column] : starts[column + 1]] = own
     return ForestTable(
         binned,
-        RowCodes(0, np.zeros(0, np.int64), ranked.rows, ranked.columns, ranks.reshape(-1)),
+        RowCodes(
+            0,
+            np.zeros(0, np.int64),
+            ranked.rows,
+            ranked.columns,
+            ranks.reshape(-1),
+            0,
+            np.zeros(0, np.int32),
+            np.zeros(0, np.uint16),
+        ),
         BinValues(ranked.columns, len(values), starts, values, counts),
         RANKS,
         0,
@@ -121,6 +155,18 @@ def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns) -> For
         values,
         _category_words(cuts),
     )
+
+
+def _entries_by_row(matrix: BinnedMatrix) -> tuple[int, NDArray[np.int32], NDArray[np.uint16]]:
+    """How many entries sparse columns have, and row after row the column and the bin of each."""
+    features, places = matrix.features, matrix.sparse.row_codes
+    sparse = np.flatnonzero(features.group == SPARSE)
+    sparse = sparse[np.argsort(features.low[sparse], kind="stable")]
+    columns = np.repeat(sparse.astype(np.int32), features.codes[sparse])[places]
+    bins = places - features.low.astype(np.int32)[columns]
+    # Codes leave out the default bin.
+    bins += bins >= features.default.astype(np.int32)[columns]
+    return len(places), columns, bins.astype(np.uint16)
 
 
 def _category_words(cuts: Cuts) -> int:
@@ -139,61 +185,71 @@ def bin_values(cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     [0.0, 2.0, 4.0]
     """
     starts = starts_of(cuts.bins)
-    values = np.zeros(int(starts[-1]))
-    for column in range(len(starts) - 1):
-        own = cuts.values[cuts.starts[column] : cuts.starts[column + 1]]
-        if len(own):
-            first, last = (own[1] - own[0], own[-1] - own[-2]) if len(own) > 1 else (1.0, 1.0)
-            edges = np.concatenate([[own[0] - first], own, [own[-1] + last]])
-            values[starts[column] : starts[column + 1]] = edges[:-1] * 0.5 + edges[1:] * 0.5
-    return starts, values
+    below, above = np.zeros((2, int(starts[-1])))
+    place = _places(cuts, starts)
+    above[place] = cuts.values
+    below[place + 1] = cuts.values
+    several = np.flatnonzero(np.diff(cuts.starts))
+    low, high = cuts.starts[several], cuts.starts[several + 1] - 1
+    first = cuts.values[np.minimum(low + 1, high)] - cuts.values[low]
+    last = cuts.values[high] - cuts.values[np.maximum(high - 1, low)]
+    below[starts[several]] = cuts.values[low] - np.where(low < high, first, 1.0)
+    above[starts[several + 1] - 1] = cuts.values[high] + np.where(low < high, last, 1.0)
+    return starts, below * 0.5 + above * 0.5
 
 
-def column_ends(table: Table, absent: float) -> Ends:
-    """The least and the largest value of each column, NaN where all are missing; `absent` is what a sparse table does not store.
+def _places(cuts: Cuts, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the cuts of all columns go if those of each column are written from its start on."""
+    return np.arange(len(cuts.values)) + np.repeat(starts[:-1] - cuts.starts[:-1], np.diff(cuts.starts))
+
+
+def _stretch(values: NDArray[np.float64], starts: NDArray[np.int64], cuts: Cuts, ends: Ends) -> None:
+    """Let the first and last bin of each column stand for its least and its largest value, and all bins for their one value if
+    each has one.
+    """
+    for column in np.flatnonzero((np.diff(starts) > 1) & (cuts.categorical == 0) & ~np.isnan(ends[0])):
+        low, high = float(ends[0][column]), float(ends[1][column])
+        own = slice(int(starts[column]), int(starts[column + 1]))
+        known = values_between(cuts.values[cuts.starts[column] : cuts.starts[column + 1]], low, high)
+        if known is not None:
+            values[own] = known
+        values[own.start], values[own.stop - 1] = low, high
+
+
+def values_between(cuts: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64] | None:
+    """The values of a column of which every bin has one: cuts lie halfway between them. None where bins have several.
 
     Examples
     --------
-    >>> from spinney.data import read_table
-    >>> [end.tolist() for end in column_ends(read_table(np.array([[3.0, np.nan], [1.0, 2.0]])), 0.0)]
-    [[1.0, 2.0], [3.0, 2.0]]
+    >>> values_between(np.array([0.5, 50.5]), 0.0, 100.0).tolist()
+    [0.0, 1.0, 100.0]
+    >>> values_between(np.array([0.5, 50.5]), -3.0, 100.0) is None
+    True
     """
-    if table.sparse is not None:
-        return _stored_ends(table.sparse, table.rows, absent)
-    low = [np.fmin.reduce(panel.values, axis=0).astype(np.float64) for panel in table.panels]
-    high = [np.fmax.reduce(panel.values, axis=0).astype(np.float64) for panel in table.panels]
-    return np.concatenate(low), np.concatenate(high)
-
-
-def _stored_ends(sparse: SparseValues, rows: int, absent: float) -> Ends:
-    """The same of a sparse table."""
-    starts, _, values = sparse.by_column
-    sparse.forget()
-    counts = np.diff(starts)
-    ends = []
-    for least in (np.fmin, np.fmax):
-        found = np.full(len(counts), np.nan)
-        if len(values):
-            found[counts > 0] = least.reduceat(values, starts[:-1][counts > 0])
-        ends.append(np.where(counts < rows, least(found, absent), found))
-    return ends[0], ends[1]
-
-
-def _stretch(values: NDArray[np.float64], starts: NDArray[np.int64], ends: Ends) -> None:
-    """Let the first and last bin of each column stand for its least and its largest value."""
-    several = np.flatnonzero((np.diff(starts) > 1) & ~np.isnan(ends[0]))
-    values[starts[several]] = np.minimum(ends[0][several], values[starts[several]])
-    values[starts[several + 1] - 1] = np.maximum(ends[1][several], values[starts[several + 1] - 1])
+    # A value is as far behind a cut as the one before it is in front: v[k + 1] = 2 * cuts[k] - v[k].
+    sign = np.where(np.arange(len(cuts) + 1) % 2 == 0, 1.0, -1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = sign * np.cumsum(np.concatenate([[low], -2.0 * cuts * sign[:-1]]))
+        ends_there = abs(found[-1] - high) <= CLOSE * max(abs(low), abs(high))
+    between = (found[:-1] <= cuts).all() and (cuts < found[1:]).all()
+    return found if ends_there and between else None
 
 
 def _closed(cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The cuts of columns of numbers, each list closed by the largest number: what every value is below."""
-    columns = len(cuts.starts) - 1
-    counts = np.where(cuts.categorical != 0, 0, cuts.bins)
-    starts = starts_of(counts)
+    starts = starts_of(np.where(cuts.categorical != 0, 0, cuts.bins))
     values = np.full(int(starts[-1]), LARGEST)
-    for column in range(columns):
-        if counts[column]:
-            own = cuts.values[cuts.starts[column] : cuts.starts[column + 1]]
-            values[starts[column] : starts[column] + len(own)] = own
+    numeric = np.repeat(cuts.categorical == 0, np.diff(cuts.starts))
+    values[_places(cuts, starts)[numeric]] = cuts.values[numeric]
     return starts, values
+
+
+def _closed_places(
+    cuts: Cuts, cut_start: NDArray[np.int64], places: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The places of the cuts of `_closed`."""
+    found = np.full((int(cut_start[-1]), PLACES), LARGEST)
+    for column in np.flatnonzero(cuts.categorical == 0):
+        own = places[cuts.starts[column] : cuts.starts[column + 1]]
+        found[cut_start[column] : cut_start[column] + len(own)] = own
+    return found

@@ -1,4 +1,4 @@
-"""The thresholds of exact trees, as cuts of their columns."""
+"""The thresholds of exact trees and of drawn cuts, as cuts of their columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.growth.forest.kernels.records import PLACES
 from spinney.growth.forest.table import LARGEST, ForestTable
 from spinney.tree.compact import GrownTree
+
+MOST_NUMBERS = 2**16 - 1
 
 
 def thresholds_between(
@@ -19,14 +22,55 @@ def thresholds_between(
 
     Splits of categories get some number.
     """
+    return _between(table, column, cut, above, np.full(len(cut), 0.5))
+
+
+def drawn_thresholds(
+    table: ForestTable, column: NDArray[np.int32], cut: NDArray[np.int32], place: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Thresholds at one of `PLACES` places between the value of a rank and the next one; fewer of them where ranks are many."""
+    ranks = table.values.codes
+    # Two bytes hold the number of a cut while there are no more of them.
+    places = min(max(MOST_NUMBERS // int(ranks.max()), 1), PLACES)
+    share = (place * places // PLACES + 0.5) / places
+    return _between(table, column, cut, np.where(cut + 1 < ranks[column], cut + 1, -1), share)
+
+
+def _between(
+    table: ForestTable,
+    column: NDArray[np.int32],
+    cut: NDArray[np.int32],
+    above: NDArray[np.int32],
+    share: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Thresholds at some share of the way between the values of two ranks."""
     numbers = table.binned.features.categorical[column] == 0
     first = table.cut_start[column]
     low = table.cuts[np.where(numbers, first + cut, 0)] if len(column) else np.zeros(0)
     high = table.cuts[np.where(numbers, first + np.maximum(above, 0), 0)] if len(column) else np.zeros(0)
-    # Halves are added, because a sum of huge values would overflow; the upper value itself must stay above the cut.
-    middle = low * 0.5 + high * 0.5
-    middle = np.where((middle >= high) | (middle < low), low, middle)
-    return np.where(above < 0, LARGEST, middle)
+    # Parts are added, because the difference of huge values would overflow; the upper value itself must stay above the cut.
+    found = low * (1.0 - share) + high * share
+    found = np.where((found >= high) | (found < low), low, found)
+    return np.where(above < 0, LARGEST, found)
+
+
+def numbers_of_places(
+    places: NDArray[np.float64],
+    table: ForestTable,
+    column: NDArray[np.int32],
+    cut: NDArray[np.int32],
+    place: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Number the cuts of bins by their places: `PLACES` for each, of which a narrow gap takes the first.
+
+    Splits of categories keep their numbers.
+    """
+    found = cut.copy()
+    numbers = table.binned.features.categorical[column] == 0
+    at = (table.cut_start[column] + cut)[numbers]
+    wide = places[at, 0] < places[at, 1]
+    found[numbers] = cut[numbers] * PLACES + np.where(wide, place[numbers], 0)
+    return found
 
 
 def with_cuts(
@@ -57,7 +101,7 @@ def with_cuts(
     found = []
     for tree, end in zip(trees, ends, strict=True):
         own = table.binned.features.categorical[tree.column] == 0
-        cut = tree.cut.copy()
+        cut = tree.cut.astype(np.int64)
         cut[own] = place[end - int(own.sum()) : end]
         found.append(replace(tree, cut=cut))
     return found, cut_start, value[new]

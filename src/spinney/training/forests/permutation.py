@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,28 +16,9 @@ from spinney.training.forests.bags import bags_of
 from spinney.training.forests.scores import accuracy, r2
 from spinney.training.forests.shuffle import Shuffler
 from spinney.training.forests.trees import decided, leaf_predictions
+from spinney.training.importances import PermutationImportance
 
 SHARE_ROWS = 5_000  # from which the walks of a tree, some ten a row, are shared among threads
-
-
-@dataclass(frozen=True, eq=False)
-class PermutationImportance:
-    """What each column is worth to the trees of a forest. The names are those of scikit-learn.
-
-    Attributes
-    ----------
-    importances_mean : float64[columns]
-        Mean over trees.
-    importances_std : float64[columns]
-        Standard deviation over trees.
-    importances : float64[columns, trees]
-        By how much the score of each tree falls when a column is shuffled. NaN for a tree that has no rows to be judged by; mean
-        and deviation leave it out.
-    """
-
-    importances_mean: NDArray[np.float64]
-    importances_std: NDArray[np.float64]
-    importances: NDArray[np.float64]
 
 
 def permutation_importance(
@@ -85,7 +65,9 @@ def permutation_importance(
         raise DataError(
             "no tree has rows that it has not seen, by which it could be judged: draw fewer rows by max_samples"
         )
-    return PermutationImportance(judged.mean(axis=1), judged.std(axis=1), losses)
+    names = model.feature_names or tuple(f"x{column}" for column in range(table.columns))
+    metric = "accuracy out of bag" if model.classes else "r2 out of bag"
+    return PermutationImportance(judged.mean(axis=1), judged.std(axis=1), losses, names, metric)
 
 
 def _losses(

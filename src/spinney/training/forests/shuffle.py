@@ -16,8 +16,9 @@ from spinney.jit import room
 from spinney.jit.team import Team
 from spinney.model.forest_model import ForestModel
 from spinney.model.predict import given
+from spinney.sampling.orders import shuffled_orders
 from spinney.training.forests.kernels.records import PlainTree, Shuffles
-from spinney.training.forests.kernels.shuffle import draw_orders, shuffled_leaves
+from spinney.training.forests.kernels.shuffle import shuffled_leaves
 from spinney.training.forests.trees import CELLS
 
 
@@ -53,21 +54,21 @@ class Shuffler:
         step = max(1, CELLS // (2 * len(rows)))
         for first in range(0, len(columns), step):
             some = columns[first : first + step]
-            shuffles = self._shuffles(rows, some)
-            self._team.run(draw_orders.bind(self._seed, tree, shuffles))
+            orders = shuffled_orders(self._seed, tree, some, len(rows), self._team)
+            shuffles = self._shuffles(rows, some, orders)
             if self._values is None:
                 self._walk_entries(tree, rows, shuffles)
             else:
                 self._team.run(shuffled_leaves.bind(_plain(self._model, tree), self._values, shuffles))
             yield some, shuffles.before, shuffles.leaves.reshape(len(some), -1)
 
-    def _shuffles(self, rows: NDArray[np.int64], columns: list[int]) -> Shuffles:
+    def _shuffles(self, rows: NDArray[np.int64], columns: list[int], orders: NDArray[np.int32]) -> Shuffles:
         count = self._table.columns
         place = np.full(count, -1, np.int32)
         place[columns] = np.arange(len(columns), dtype=np.int32)
         return room(
             Shuffles, rows=len(rows), columns=len(columns), table_columns=count, threads=self._team.size, row=rows,
-            column=np.array(columns, np.int64), place=place,
+            column=np.array(columns, np.int64), place=place, orders=orders.reshape(-1),
         )  # fmt: skip
 
     def _walk_entries(self, tree: int, rows: NDArray[np.int64], shuffles: Shuffles) -> None:

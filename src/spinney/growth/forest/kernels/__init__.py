@@ -3,11 +3,13 @@
 In layers, each of which knows only those below it:
 
 - *drivers*: `grow`, many trees on many threads, a frame that `forms` fills; `pair_trees`, `channel_trees`, `median_trees`,
-  its three forms;
+  its three forms; `leaves`, the leaf of every row in a grown tree;
 - *trees*: `work`, a subtree depth first; `finish`, a tree's numbers and leaf values; `shape`, cutting it back;
-- *search*: `search`, the columns of a node; `pair_search` with `pairs`, `channels`, `medians`, the cuts of a column by the
-  sums that a node has; `light`, those of several classes in a light node; `fours`, cuts drawn for four columns at once;
+- *search*: `search`, the columns of a node; `pair_search` with `pairs`, `channel_search` with `channels`, `medians`, the cuts
+  of a column by the sums that a node has; `light`, those of several classes in a light node; `fours`, cuts drawn for four
+  columns at once;
 - *lists*: a column's codes in a node. `cells` sums its rows by code, `scores` says how good each cut is, `ranking` ranks the
   targets of rows, `ordering` sorts;
-- *rows*: `bags`, the rows of a tree; `partition`, parting them; `access`, what a record knows of its row; `records`.
+- *rows*: `bags`, the rows of a tree; `partition`, parting them; `codes`, what they have in a column; `entries`, what they have
+  in sparse ones; `access`, the numbers of a record; `records`.
 """

@@ -3,11 +3,14 @@
 import numpy as np
 
 from spinney.growth.forest.kernels.access import payload_of
-from spinney.growth.forest.kernels.records import MOVED, ROW, TARGET, WEIGHT
+from spinney.growth.forest.kernels.records import ABSOLUTE, MOVED, ROW, TARGET, WEIGHT
 from spinney.jit.inline import inline
 from spinney.sampling.kernels.bootstrap import fill_counts
 
-MOST_WEIGHT = 1073741824.0  # of a tree in steps, so that sums of targets fit 62 bits
+MOST_STEPS = 1073741824.0  # that a tree weighs, so that sums of targets fit 62 bits
+# The same where sums and weights share 62 bits: what weights take is missing for targets, which have 18 bits or more at the root.
+PACKED_STEPS = 8388608.0
+STEPS_OF_ROW = 16.0  # or more, on average; many rows leave less for targets
 
 
 @inline
@@ -53,6 +56,17 @@ def weight_in_bag(i, target, balanced, counts, factors):
 
 
 @inline
+def most_steps(target, rules):
+    """Twice the steps that all rows of a tree may weigh."""
+    if rules.target_bits == 1 or rules.formula == ABSOLUTE:
+        return MOST_STEPS
+    most = PACKED_STEPS
+    while most < STEPS_OF_ROW * float(target.rows) and most < MOST_STEPS:
+        most *= 2.0
+    return most
+
+
+@inline
 def weight_step(target, rules, counts, factors):
     """Real weight of a step: 1 where all weights are whole, else the smallest power of two with which the sum fits."""
     if target.weighted == 0 and rules.balanced == 0:
@@ -63,22 +77,26 @@ def weight_step(target, rules, counts, factors):
         weight = weight_in_bag(i, target, rules.balanced, counts, factors)
         total += weight
         whole = whole and weight == np.floor(weight)
-    if whole and total < MOST_WEIGHT * 0.5:
+    most = most_steps(target, rules)
+    if whole and total < most * 0.5:
         return 1.0
     step = 1.0
-    while total < MOST_WEIGHT * 0.25 * step and step > 1e-290:
+    while total < most * 0.25 * step and step > 1e-290:
         step *= 0.5
-    while total >= MOST_WEIGHT * 0.5 * step and step < 1e290:
+    while total >= most * 0.5 * step and step < 1e290:
         step *= 2.0
     return step
 
 
 @inline
 def fill_records(step, stride, others, target, rules, counts, factors, rows):
-    """Write a record for every row of the bag that has a weight. Returns how many. A row of the table has `stride` words."""
+    """Write a record for every row of the bag that has a weight. A row of the table has `stride` words. Returns how many,
+    and the weight of the heaviest one.
+    """
     words = rows.words
     code_words = words if rules.access == MOVED else np.int64(0)
     made = np.int64(0)
+    heaviest = np.int64(0)
     for i in range(target.rows):
         if counts[i] != 0:
             weight = weight_in_bag(i, target, rules.balanced, counts, factors)
@@ -88,7 +106,9 @@ def fill_records(step, stride, others, target, rules, counts, factors, rows):
                     rows.memory[made * words + k] = others.words[i * stride + k]
                 place = payload_of(made, words)
                 rows.ints[place - ROW] = i
-                rows.ints[place - WEIGHT] = max(steps, np.int64(1))
+                steps = max(steps, np.int64(1))
+                rows.ints[place - WEIGHT] = steps
+                heaviest = max(heaviest, steps)
                 rows.ints[place - TARGET] = target.steps[i * target.outputs]
                 made += 1
-    return made
+    return made, heaviest

@@ -7,9 +7,11 @@ it.
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import payload_of, read_codes, target_of, weight_of
+from spinney.growth.forest.kernels.access import payload_of, target_of, weight_of
+from spinney.growth.forest.kernels.codes import read_codes
+from spinney.growth.forest.kernels.entries import entries_of
 from spinney.growth.forest.kernels.ordering import sort_few
-from spinney.growth.forest.kernels.records import MOVED, TARGET, WEIGHT
+from spinney.growth.forest.kernels.records import BATCH, MOVED, TARGET, WEIGHT
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import lowest_bit
 
@@ -25,12 +27,23 @@ def packed_sum(target, weight, node):
 
 
 @inline
+def packed_total(node, rows):
+    """The packed sum of all rows of a node."""
+    if node.shift == 0:
+        return (node.totals[1] << node.bits) + node.weight
+    total = np.int64(0)
+    for i in range(node.begin, node.end):
+        total += packed_sum(target_of(i, rows), weight_of(i, rows), node)
+    return total
+
+
+@inline
 def touch(code, mine):
     """Note that a code occurs. Many words of bits have a map of their own, so that nobody looks at all of them."""
-    word = code >> 5
-    mine.touched[word] |= np.int64(1) << (code & 31)
+    word = code >> 6
+    mine.touched[word] |= np.int64(1) << (code & 63)
     if mine.width > FEW_CODES:
-        mine.touched_words[word >> 5] |= np.int64(1) << (word & 31)
+        mine.touched_words[word >> 6] |= np.int64(1) << (word & 63)
 
 
 @inline
@@ -38,19 +51,21 @@ def list_codes(codes, mine):
     """List the codes that were touched, ascending, and clear the map. Returns how many there are."""
     listed = 0
     few = mine.width <= FEW_CODES
-    for top in range(1 if few else (codes >> 10) + 1):
-        words_left = (np.int64(1) << ((codes + 31) >> 5)) - 1
+    for top in range(1 if few else (codes >> 12) + 1):
+        words_left = (np.int64(1) << ((codes + 63) >> 6)) - 1
         if not few:
             words_left = mine.touched_words[top]
             mine.touched_words[top] = 0
         while words_left != 0:
-            word = top * 32 + lowest_bit(words_left)
-            words_left &= words_left - 1
+            bit = lowest_bit(words_left)
+            word = top * 64 + bit
+            words_left ^= np.int64(1) << bit
             codes_left = mine.touched[word]
             mine.touched[word] = 0
             while codes_left != 0:
-                mine.list_code[listed] = word * 32 + lowest_bit(codes_left)
-                codes_left &= codes_left - 1
+                bit = lowest_bit(codes_left)
+                mine.list_code[listed] = word * 64 + bit
+                codes_left ^= np.int64(1) << bit
                 listed += 1
     return listed
 
@@ -135,11 +150,30 @@ def sort_pairs(counted, node, rows, mine):
 
 
 @inline
+def take_cells(codes, counted, mine):
+    """List the codes that were touched with sums up to each of them, and clear their cells. Returns how many there are."""
+    cells = mine.cells
+    listed = list_codes(codes, mine)
+    packed = np.int64(0)
+    on_left = 0
+    for j in range(listed):
+        code = mine.list_code[j]
+        packed += cells[code]
+        cells[code] = 0
+        mine.list_sums[j] = packed
+        if counted:
+            on_left += mine.cell_rows[code]
+            mine.cell_rows[code] = 0
+            mine.list_rows[j] = on_left
+    return listed
+
+
+@inline
 def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
     """List the packed sums of one column. Returns how many codes occur."""
     cells = mine.cells
     if rules.access != MOVED:
-        read_codes(column, node.begin, node.end, data, others, rules, rows, mine.line)
+        read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
     if mine.width > FEW_CODES and node.end - node.begin <= SORTED_ROWS:
         return sort_pairs(counted, node, rows, mine)
     if rules.access == MOVED:
@@ -165,16 +199,31 @@ def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
             touch(code, mine)
             if counted:
                 mine.cell_rows[code] += 1
-    listed = list_codes(codes, mine)
-    packed = np.int64(0)
-    on_left = 0
-    for j in range(listed):
-        code = mine.list_code[j]
-        packed += cells[code]
-        cells[code] = 0
-        mine.list_sums[j] = packed
+    return take_cells(codes, counted, mine)
+
+
+@inline
+def list_sparse_pairs(column, codes, counted, node, data, rows, mine):
+    """The same of a sparse column: its default bin has what the entries leave of the node, whose packed sum is known."""
+    cells = mine.cells
+    default = data.features.default[column]
+    count = node.end - node.begin
+    first, found = entries_of(column, node.begin, node.end, data, rows, mine)
+    if found == 0:
+        return 1
+    rest = mine.left_sums[BATCH]
+    for k in range(first, first + found):
+        i = node.begin + mine.entries.places[k]
+        code = np.int64(mine.entries.bins[k])
+        packed = packed_sum(target_of(i, rows), weight_of(i, rows), node)
+        cells[code] += packed
+        rest -= packed
+        touch(code, mine)
         if counted:
-            on_left += mine.cell_rows[code]
-            mine.cell_rows[code] = 0
-            mine.list_rows[j] = on_left
-    return listed
+            mine.cell_rows[code] += 1
+    if found < count:
+        cells[default] = rest
+        touch(default, mine)
+        if counted:
+            mine.cell_rows[default] = count - found
+    return take_cells(codes, counted, mine)

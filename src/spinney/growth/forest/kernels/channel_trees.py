@@ -1,6 +1,7 @@
 """Trees whose nodes have a weight and several sums: of more than two classes, or of several outputs."""
 
-from spinney.growth.forest.kernels.channels import decrease_of_channels, search_channels, totals_of_channels
+from spinney.growth.forest.kernels.channel_search import search_channels
+from spinney.growth.forest.kernels.channels import decrease_of_channels, totals_of_channels
 from spinney.growth.forest.kernels.finish import mean_number
 from spinney.growth.forest.kernels.forms import tree_kernel
 

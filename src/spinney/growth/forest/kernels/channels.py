@@ -5,14 +5,12 @@ A cell has the weight of its rows first, then its channels: the weights of class
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import payload_of, read_codes, row_of, target_of, weight_of
+from spinney.growth.forest.kernels.access import differs, payload_of, row_of, target_of, weight_of
 from spinney.growth.forest.kernels.cells import list_codes, touch
-from spinney.growth.forest.kernels.fours import add_four_left, draw_four_cuts
-from spinney.growth.forest.kernels.light import byte_of, cut_light_classes, has_light_classes
+from spinney.growth.forest.kernels.codes import read_codes
+from spinney.growth.forest.kernels.entries import entries_of, has_sparse
 from spinney.growth.forest.kernels.ordering import sort_places
-from spinney.growth.forest.kernels.pairs import (
-    DECIDE_LATER, code_range, cut_after, keep_best, keep_drawn, keep_set, try_drawn_cut,
-)  # fmt: skip
+from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best, keep_set
 from spinney.growth.forest.kernels.records import MOVED, POISSON, SQUARES, TARGET, WEIGHT
 from spinney.growth.forest.kernels.scores import NEVER, x_log
 from spinney.jit.inline import inline
@@ -23,7 +21,12 @@ from spinney.sampling.kernels.random import random_bits
 @inline
 def add_record(i, sums, at, target, rows):
     """Add a record to a cell."""
-    weight = weight_of(i, rows)
+    add_with_weight(i, weight_of(i, rows), sums, at, target, rows)
+
+
+@inline
+def add_with_weight(i, weight, sums, at, target, rows):
+    """Add a record to a cell as if it had another weight; minus its own takes it out."""
     sums[at] += weight
     if target.outputs == 1:
         sums[at + 1 + target_of(i, rows)] += weight
@@ -43,14 +46,33 @@ def totals_of_channels(begin, end, target, rows, totals, at):
     for k in range(target.channels + 1):
         totals[at + k] = 0
     differ = 0
-    outputs = target.outputs
-    first = row_of(begin, rows) * outputs
     for i in range(begin, end):
         add_record(i, totals, at, target, rows)
-        row = row_of(i, rows) * outputs
-        for o in range(outputs):
-            differ |= 1 if target.steps[row + o] != target.steps[first + o] else 0
+        differ |= differs(i, begin, target, rows)
     return differ
+
+
+@inline
+def add_entries(column, counted, node, data, target, rows, mine):
+    """Add a node's rows to the cells of a sparse column: its default bin has what the entries leave of the node."""
+    width = target.channels + 1
+    default = data.features.default[column]
+    count = node.end - node.begin
+    first, found = entries_of(column, node.begin, node.end, data, rows, mine)
+    for k in range(width):
+        mine.cells[default * width + k] = node.totals[k]
+    for k in range(first, first + found):
+        i = node.begin + mine.entries.places[k]
+        code = np.int64(mine.entries.bins[k])
+        add_record(i, mine.cells, code * width, target, rows)
+        add_with_weight(i, -weight_of(i, rows), mine.cells, default * width, target, rows)
+        touch(code, mine)
+        if counted:
+            mine.cell_rows[code] += 1
+    if found < count:
+        touch(default, mine)
+        if counted:
+            mine.cell_rows[default] = count - found
 
 
 @inline
@@ -71,8 +93,10 @@ def list_channels(column, codes, counted, node, data, others, target, rules, row
                 mine.cell_rows[code] += 1
             place += words * 8
             numbers += words * 2
+    elif has_sparse(data, rules) and data.features.group_of[column] < 0:
+        add_entries(column, counted, node, data, target, rows, mine)
     else:
-        read_codes(column, node.begin, node.end, data, others, rules, rows, mine.line)
+        read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
         for i in range(node.begin, node.end):
             code = np.int64(mine.line[i - node.begin])
             add_record(i, cells, code * width, target, rows)
@@ -271,106 +295,3 @@ def draw_categories_of_channels(draw, listed, column, bins, node, target, rules,
     score = score_channels(on_left, mine.left, node, target, rules)
     if kept > 0 and kept < listed and score > mine.best[0].score:
         keep_set(score, column, kept, bins, words, missing, mine)
-
-
-@inline
-def add_left_classes(group, cut, node, target, rows, left):
-    """Sum the classes of a node's rows whose codes, which records hold, are at most `cut`. Returns how many rows these are."""
-    words = rows.words
-    place = node.begin * words * 8 + group
-    numbers = payload_of(node.begin, words)
-    on_left = np.int64(0)
-    for _ in range(node.begin, node.end):
-        go = np.int64(1) if np.int64(rows.bytes[place]) <= cut else np.int64(0)
-        weight = np.int64(rows.ints[numbers - WEIGHT]) & -go
-        left[0] += weight
-        left[1 + np.int64(rows.ints[numbers - TARGET])] += weight
-        on_left += go
-        place += words * 8
-        numbers += words * 2
-    return on_left
-
-
-@inline
-def draw_cut_of_channels(draw, column, bins, node, data, others, values, target, rules, rows, mine):
-    """Try one cut of a column, drawn uniformly in the range of the node's values. Returns 1 unless the column is constant."""
-    held = rules.access == MOVED and target.outputs == 1
-    low = np.int64(0)
-    high = bins
-    missing = False
-    if held:
-        low = np.int64(mine.low_bytes[data.features.group_of[column]])
-        high = np.int64(mine.high_bytes[data.features.group_of[column]])
-    if high == bins:
-        read_codes(column, node.begin, node.end, data, others, rules, rows, mine.line)
-        low, high, missing = code_range(bins, node.end - node.begin, mine.line)
-        held = False
-    if high < 0 or (low == high and not missing):
-        return 0
-    cut, default_left = try_drawn_cut(draw, column, bins, low, high, missing, values.starts[column], node, values)
-    for k in range(target.channels + 1):
-        mine.left[k] = 0
-    on_left = np.int64(0)
-    if held:
-        on_left = add_left_classes(data.features.group_of[column], cut, node, target, rows, mine.left)
-    else:
-        for i in range(node.begin, node.end):
-            code = np.int64(mine.line[i - node.begin])
-            left = code <= cut if code < bins else default_left == 1
-            if left:
-                add_record(i, mine.left, 0, target, rows)
-                on_left += 1
-    score = score_channels(on_left, mine.left, node, target, rules)
-    keep_drawn(score, column, bins, cut, default_left, mine)
-    return 1
-
-
-@inline
-def judge_four_of_classes(node, data, values, target, rules, rows, mine):
-    """Judge the cuts drawn for four columns of a light node."""
-    add_four_left(node, data.features.group_of, True, rows, mine)
-    for k in range(4):
-        column = mine.chosen[k]
-        weight = np.int64(0)
-        for channel in range(target.channels):
-            part = byte_of(mine.left_sums[k], channel << 3)
-            mine.left[1 + channel] = part
-            weight += part
-        mine.left[0] = weight
-        score = score_channels(1, mine.left, node, target, rules)
-        keep_drawn(score, column, values.codes[column], mine.cuts[k], np.int64(DECIDE_LATER), mine)
-
-
-@inline
-def search_channels(count, node, data, others, values, target, rules, rows, words, mine):
-    """Look for the best split in the columns chosen. Returns how many are not constant."""
-    good = 0
-    counted = rules.min_leaf > 1
-    light = has_light_classes(node, target, rules)
-    if light and rules.random != 0 and count == 4:
-        if draw_four_cuts(node, data, values, mine):
-            judge_four_of_classes(node, data, values, target, rules, rows, mine)
-            return 4
-    for k in range(count):
-        column = mine.chosen[k]
-        bins = values.codes[column]
-        categorical = data.features.categorical[column] != 0
-        if rules.random != 0 and not categorical:
-            good += draw_cut_of_channels(mine.chosen_draw[k], column, bins, node, data, others, values, target, rules, rows, mine)
-            continue
-        if light and not categorical:
-            found = cut_light_classes(column, bins, node, data, values, target, rules, rows, mine)
-            if found >= 0:
-                good += found
-                continue
-        listed = list_channels(column, bins + 1, counted, node, data, others, target, rules, rows, mine)
-        if listed < 2:
-            continue
-        good += 1
-        if not categorical:
-            cut_channels(listed, column, bins, node, values, target, rules, mine)
-        elif rules.random != 0:
-            draw_categories_of_channels(mine.chosen_draw[k], listed, column, bins, node, target, rules, words, mine)
-        else:
-            cut_categories_of_channels(listed, column, bins, node, target, rules, words, mine)
-    return good

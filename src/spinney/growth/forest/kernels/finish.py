@@ -6,7 +6,7 @@ tree has its shape.
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import row_of, weight_of
+from spinney.growth.forest.kernels.access import row_of, target_of, weight_of
 from spinney.growth.forest.kernels.bags import weight_in_bag
 from spinney.growth.forest.kernels.shape import keep_best_splits, prune
 from spinney.jit.inline import inline
@@ -69,7 +69,9 @@ def sum_classes(begin, end, unit, target, rules, rows, sums, value, at):
             real = weight_in_bag(row, target, rules.balanced, rows.counts, rows.factors)
             weight = max(weight + fine_part(real, unit, steps, FINE), np.int64(1))
         total += weight
-        for o in range(target.outputs):
+        # The record holds the class of the first output; others are far away.
+        sums[target_of(i, rows)] += weight
+        for o in range(1, target.outputs):
             sums[target.first[o] + target.steps[row * target.outputs + o]] += weight
     for k in range(target.values):
         value[at + k] = float(sums[k]) / FINE * unit

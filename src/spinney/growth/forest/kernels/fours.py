@@ -30,8 +30,8 @@ def draw_four_cuts(node, data, values, mine):
 
 
 @inline
-def add_four_left(node, groups, by_class, rows, mine):
-    """Sum what goes left of four cuts, and all rows last."""
+def add_four_left(begin, end, node, groups, by_class, rows, mine):
+    """Sum what goes left of four cuts, and all rows last, of some of a node's records."""
     words = rows.words
     held = rows.bytes
     ints = rows.ints
@@ -44,9 +44,9 @@ def add_four_left(node, groups, by_class, rows, mine):
     cut_c = mine.cuts[2]
     cut_d = mine.cuts[3]
     left_a = left_b = left_c = left_d = total = np.int64(0)
-    place = node.begin * words * 8
-    numbers = payload_of(node.begin, words)
-    for _ in range(node.begin, node.end):
+    place = begin * words * 8
+    numbers = payload_of(begin, words)
+    for _ in range(begin, end):
         target = np.int64(ints[numbers - TARGET])
         weight = np.int64(ints[numbers - WEIGHT])
         row = weight << (target << 3) if by_class else packed_sum(target, weight, node)

@@ -10,7 +10,8 @@ from spinney.binning.kernels.records import Binned
 from spinney.growth.forest.kernels.bags import balance, fill_bag, fill_records, weight_step
 from spinney.growth.forest.kernels.finish import finish_tree
 from spinney.growth.forest.kernels.records import (
-    BinValues, FinishedTrees, ForestRules, ForestScratch, Mine, RowCodes, Slots, STACK, SubtreePool, Target, TreeRows,
+    BinValues, FinishedTrees, ForestRules, ForestScratch, Mine, NodeEntries, RowCodes, Slots, STACK, SubtreePool, Target,
+    TreeRows,
 )  # fmt: skip
 from spinney.growth.forest.kernels.work import NO_BOUND, copy_waiting
 from spinney.jit import Member, inline
@@ -21,6 +22,18 @@ from spinney.sampling.kernels.bootstrap import seed_of_tree
 FINISHED = -1
 WAIT = -2
 FROM_POOL = -3
+
+
+@inline
+def my_entries(rank, scratch):
+    """The part of it that is for entries of sparse columns."""
+    columns = scratch.sparse_columns
+    return NodeEntries(
+        scratch.entry_room, tail(scratch.live, rank), tail(scratch.live_columns, rank * (columns + 1)),
+        tail(scratch.entry_counts, rank * columns), tail(scratch.entry_ends, rank * columns),
+        tail(scratch.entry_places, rank * scratch.entry_room), tail(scratch.entry_bins, rank * scratch.entry_room),
+        tail(scratch.place_of, rank * scratch.sparse_rows),
+    )  # fmt: skip
 
 
 @inline
@@ -37,25 +50,27 @@ def my_memory(rank, rules, target, scratch):
         tail(scratch.best_set, rank * scratch.set_words), tail(scratch.order, rank * rules.columns),
         tail(scratch.swaps, rank * rules.columns), tail(scratch.chosen, rank * scratch.batch),
         tail(scratch.chosen_draw, rank * scratch.batch), tail(scratch.cuts, rank * scratch.batch),
-        tail(scratch.left_sums, rank * (scratch.batch + 1)),
+        tail(scratch.left_sums, rank * (scratch.batch + 1)), tail(scratch.left_classes, rank * scratch.batch * 8),
         tail(scratch.cells, rank * scratch.cell_columns * scratch.width * width),
         tail(scratch.cell_rows, rank * scratch.cell_columns * scratch.width),
-        tail(scratch.touched, rank * (scratch.width // 32 + 2)),
-        tail(scratch.touched_words, rank * (scratch.width // 1024 + 2)), tail(scratch.list_code, rank * lines),
+        tail(scratch.touched, rank * (scratch.width // 64 + 2)),
+        tail(scratch.touched_words, rank * (scratch.width // 4096 + 2)), tail(scratch.list_code, rank * lines),
         tail(scratch.list_sums, rank * lines * width), tail(scratch.list_rows, rank * lines), tail(scratch.scores, rank * lines),
         tail(scratch.keys, rank * scratch.sorted * 2), scratch.sorted,
-        tail(scratch.spare, rank * scratch.capacity * scratch.words),
-        tail(scratch.line, rank * scratch.capacity),
+        tail(scratch.line, rank * scratch.capacity), my_entries(rank, scratch),
     )  # fmt: skip
 
 
 @inline
-def rows_of_tree(slot, slots, target, finished):
-    """The records of a slot's tree."""
-    at = slot * slots.capacity * slots.words
+def rows_of_tree(slot, rank, slots, scratch, finished):
+    """The records of a slot's tree, and room for a thread to part them."""
+    size = slots.capacity * slots.words
+    at = slot * size
+    own = scratch.spares == scratch.threads
     return TreeRows(
         slots.words, slot * (finished.max_splits + 1), tail(slots.memory, at), tail(slots.ints, at * 2),
         tail(slots.bytes, at * 8), tail(slots.counts, slot * slots.table_rows), tail(slots.factors, slot * slots.values),
+        tail(scratch.spare, rank * size if own else at), np.int64(0) if own else np.int64(1),
     )  # fmt: skip
 
 
@@ -68,7 +83,7 @@ def start_tree(slot, stride, others, target, rules, slots, rows, mine):
     step = weight_step(target, rules, rows.counts, rows.factors)
     facts = slots.facts[slot]
     facts.weight_unit = step
-    facts.rows = fill_records(step, stride, others, target, rules, rows.counts, rows.factors, rows)
+    facts.rows, facts.heaviest = fill_records(step, stride, others, target, rules, rows.counts, rows.factors, rows)
     facts.parts = 1
     facts.full = 0
     slots.node_counts[slot] = 1
@@ -148,7 +163,7 @@ def grow_frame(
         if found == WAIT:
             continue
         slot = mine.stack[0].slot if found == FROM_POOL else found
-        rows = rows_of_tree(slot, slots, target, finished)
+        rows = rows_of_tree(slot, team.rank, slots, scratch, finished)
         if found != FROM_POOL:
             start_tree(slot, stride, others, target, rules, slots, rows, mine)
         grow_part(team, data, others, values, target, rules, slots, pool, rows, mine)

@@ -14,14 +14,31 @@ from spinney.jit.intrinsics import lowest_bit
 
 MOST_CLASSES = 7  # bytes below the sign
 MOST_WEIGHT = 255
+FEWEST_ROWS = 8  # of a heavy node whose classes are worth adding in one go
 
 
 @inline
-def has_light_classes(node, target, rules):
-    """Whether a node's classes fit a word, and its leaves have no limits."""
+def has_few_classes(target, rules):
+    """Whether the classes of a tree fit a word, records hold codes, and rows of leaves are not counted."""
     few = target.classes != 0 and target.outputs == 1 and target.channels <= MOST_CLASSES
-    free = rules.min_leaf == 1 and node.min_weight == 0.0
-    return few and free and node.weight <= MOST_WEIGHT and rules.formula == SQUARES and rules.access == MOVED
+    return few and rules.min_leaf == 1 and rules.access == MOVED
+
+
+@inline
+def is_light(node, target, rules):
+    """Whether the weights of a node's classes fit a word, and its leaves have no limits."""
+    few = has_few_classes(target, rules) and rules.formula == SQUARES
+    return few and node.min_weight == 0.0 and node.weight <= MOST_WEIGHT
+
+
+@inline
+def rows_in_bytes(node, target, rules):
+    """Rows of which the weights of each class surely fit a byte; 0 where classes do not fit a word, or leaves have limits."""
+    if not has_few_classes(target, rules):
+        return np.int64(0)
+    if node.weight <= MOST_WEIGHT:
+        return node.end - node.begin
+    return MOST_WEIGHT // node.heaviest if node.heaviest * FEWEST_ROWS <= MOST_WEIGHT else np.int64(0)
 
 
 @inline

@@ -7,8 +7,9 @@ with it the error, in as many steps as a rank has bits. All sums are whole numbe
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import read_codes, row_of, weight_of
+from spinney.growth.forest.kernels.access import differs, weight_of
 from spinney.growth.forest.kernels.cells import list_codes, touch
+from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.ordering import sort_by_key
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best, keep_drawn, keep_set, try_drawn_cut
 from spinney.growth.forest.kernels.ranking import rank_targets
@@ -157,7 +158,7 @@ def score_list(listed, sign, node, target, rules, medians, mine):
 def list_rows(column, codes, node, data, others, rules, rows, medians, mine):
     """List the codes of a column with their rows: where they begin in the order by code, and how many. Returns how many codes."""
     count = node.end - node.begin
-    read_codes(column, node.begin, node.end, data, others, rules, rows, mine.line)
+    read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
     for i in range(count):
         code = np.int64(mine.line[i])
         mine.cell_rows[code] += 1
@@ -281,7 +282,7 @@ def draw_cut_of_medians(draw, listed, column, bins, node, values, target, rules,
     else:
         set_entry(1, middle, count, mine)
     score_list(entries, rules.signs[column], node, target, rules, medians, mine)
-    keep_drawn(mine.scores[entries - 2], column, bins, cut, default_left, mine)
+    keep_drawn(mine.scores[entries - 2], column, cut, default_left, mine)
 
 
 @inline
@@ -319,15 +320,11 @@ def decrease_of_medians(score, node, target, rules):
 @inline
 def totals_of_medians(begin, end, target, rows, totals, at):
     """Weight of some records. Returns 1 where their targets differ, else 0."""
-    outputs = target.outputs
     weight = np.int64(0)
     differ = 0
-    first = row_of(begin, rows) * outputs
     for i in range(begin, end):
         weight += weight_of(i, rows)
-        row = row_of(i, rows) * outputs
-        for o in range(outputs):
-            differ |= 1 if target.steps[row + o] != target.steps[first + o] else 0
+        differ |= differs(i, begin, target, rows)
     totals[at] = weight
     totals[at + 1] = 0
     return differ

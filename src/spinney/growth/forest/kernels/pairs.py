@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import payload_of, read_codes, target_of, weight_of
+from spinney.growth.forest.kernels.access import payload_of, target_of, weight_of
 from spinney.growth.forest.kernels.cells import packed_sum
+from spinney.growth.forest.kernels.codes import read_codes
+from spinney.growth.forest.kernels.entries import entries_of, has_sparse
 from spinney.growth.forest.kernels.ordering import clear_set, put_in, sort_by_key
-from spinney.growth.forest.kernels.records import MOVED, RANKS, TARGET, WEIGHT
+from spinney.growth.forest.kernels.records import BATCH, MOVED, RANKS, TARGET, WEIGHT
 from spinney.growth.forest.kernels.scores import NEVER, best_of, cut_between, in_bounds, middle_cut, pair_score, score_pairs
 from spinney.jit.inline import inline
+from spinney.jit.intrinsics import tail
 from spinney.sampling.kernels.purposes import PURPOSE_CUT
 from spinney.sampling.kernels.random import random_bits, unit
 
@@ -159,15 +162,17 @@ def try_drawn_cut(draw, column, bins, low, high, missing, at, node, values):
     if low == high:
         return bins - 1, np.int64(0)
     bits = random_bits(node.key, PURPOSE_CUT, draw)
-    value = values.values[at + low] + unit(bits) * (values.values[at + high] - values.values[at + low])
+    # Parts are added, because the difference of huge values would overflow.
+    share = unit(bits)
+    value = values.values[at + low] * (1.0 - share) + values.values[at + high] * share
     return middle_cut(low, high, value, values.values, at), bits & 1 if missing else np.int64(DECIDE_LATER)
 
 
 @inline
-def keep_drawn(score, column, bins, cut, default_left, mine):
+def keep_drawn(score, column, cut, default_left, mine):
     """Note a drawn cut if it is the best so far."""
     if score > mine.best[0].score:
-        keep_best(score, column, cut, cut + 1 if cut < bins - 1 else np.int64(-1), default_left, 0, mine)
+        keep_best(score, column, cut, 0, default_left, 0, mine)
 
 
 @inline
@@ -206,7 +211,53 @@ def draw_held_of_pairs(draw, column, bins, low, high, node, data, values, rules,
         numbers += words * 2
     mask = (np.int64(1) << node.bits) - 1
     score = try_sums(packed & mask, packed >> node.bits, total >> node.bits, on_left, column, node, rules)
-    keep_drawn(score, column, bins, cut, default_left, mine)
+    keep_drawn(score, column, cut, default_left, mine)
+
+
+@inline
+def range_of_entries(bins, first, found, count, default, mine):
+    """The same as `code_range` of a node of `count` rows in a sparse column."""
+    low, high, missing = code_range(bins, found, tail(mine.entries.bins, first))
+    if found < count and default == bins:
+        missing = True
+    elif found < count:
+        low = min(low, default)
+        high = max(high, default)
+    return low, high, missing
+
+
+@inline
+def goes_left_of(code, cut, bins, default_left):
+    """Whether a code goes left of a drawn cut."""
+    return code <= cut if code < bins else default_left == 1
+
+
+@inline
+def draw_sparse_of_pairs(draw, column, bins, node, data, values, rules, rows, mine):
+    """Try one cut of a sparse column. What is on the side of its default bin is what the entries on the other side leave."""
+    count = node.end - node.begin
+    default = data.features.default[column]
+    first, found = entries_of(column, node.begin, node.end, data, rows, mine)
+    low, high, missing = range_of_entries(bins, first, found, count, default, mine)
+    if high < 0 or (low == high and not missing):
+        return 0
+    cut, default_left = try_drawn_cut(draw, column, bins, low, high, missing, values.starts[column], node, values)
+    rest_left = goes_left_of(default, cut, bins, default_left)
+    total = mine.left_sums[BATCH]
+    packed = np.int64(0)
+    on_left = np.int64(0)
+    for k in range(first, first + found):
+        if goes_left_of(np.int64(mine.entries.bins[k]), cut, bins, default_left) != rest_left:
+            i = node.begin + mine.entries.places[k]
+            packed += packed_sum(target_of(i, rows), weight_of(i, rows), node)
+            on_left += 1
+    if rest_left:
+        packed = total - packed
+        on_left = count - on_left
+    mask = (np.int64(1) << node.bits) - 1
+    score = try_sums(packed & mask, packed >> node.bits, total >> node.bits, on_left, column, node, rules)
+    keep_drawn(score, column, cut, default_left, mine)
+    return 1
 
 
 @inline
@@ -218,7 +269,9 @@ def draw_cut_of_pairs(draw, column, bins, node, data, others, values, rules, row
         if high < bins:
             draw_held_of_pairs(draw, column, bins, low, high, node, data, values, rules, rows, mine)
             return 1
-    read_codes(column, node.begin, node.end, data, others, rules, rows, mine.line)
+    if has_sparse(data, rules) and data.features.group_of[column] < 0:
+        return draw_sparse_of_pairs(draw, column, bins, node, data, values, rules, rows, mine)
+    read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
     low, high, missing = code_range(bins, node.end - node.begin, mine.line)
     if high < 0 or (low == high and not missing):
         return 0
@@ -229,7 +282,7 @@ def draw_cut_of_pairs(draw, column, bins, node, data, others, values, rules, row
     total = np.int64(0)
     for i in range(node.begin, node.end):
         code = np.int64(mine.line[i - node.begin])
-        left = code <= cut if code < bins else default_left == 1
+        left = goes_left_of(code, cut, bins, default_left)
         product = weight_of(i, rows) * (target_of(i, rows) >> node.shift)
         total += product
         if left:
@@ -237,7 +290,7 @@ def draw_cut_of_pairs(draw, column, bins, node, data, others, values, rules, row
             left_sum += product
             on_left += 1
     score = try_sums(weight, left_sum, total, on_left, column, node, rules)
-    keep_drawn(score, column, bins, cut, default_left, mine)
+    keep_drawn(score, column, cut, default_left, mine)
     return 1
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import read_codes
+from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.records import MOVED
 from spinney.jit.inline import inline
-from spinney.jit.intrinsics import copy_twice
+from spinney.jit.intrinsics import copy_to_one, tail
 
 
 @inline
@@ -30,7 +30,7 @@ def part_moved(begin, end, group, cut, missing_left, members, rows, spare):
     place = begin * words * 8 + group
     for i in range(begin, end):
         go = goes_left(np.int64(held[place]), cut, missing_left, members)
-        copy_twice(memory, i * words, memory, left, spare, right, words)
+        copy_to_one(memory, i * words, memory, left, spare, right, go, words)
         left += go * words
         right += (1 - go) * words
         place += words * 8
@@ -48,7 +48,7 @@ def part_looked_up(begin, end, cut, missing_left, members, rows, line, spare):
     right = 0
     for i in range(begin, end):
         go = goes_left(np.int64(line[i - begin]), cut, missing_left, members)
-        copy_twice(memory, i * words, memory, left, spare, right, words)
+        copy_to_one(memory, i * words, memory, left, spare, right, go, words)
         left += go * words
         right += (1 - go) * words
     for k in range(right):
@@ -57,16 +57,18 @@ def part_looked_up(begin, end, cut, missing_left, members, rows, line, spare):
 
 
 @inline
-def part_records(begin, end, best, members, data, others, values, rules, rows, line, spare):
+def part_records(begin, end, best, data, others, values, rules, rows, mine):
     """Part a node's records by the best split. Returns where the right side begins."""
     column = best.column
     missing_left = values.codes[column] if best.default_left != 0 else np.int64(-1)
+    members = mine.best_set
+    spare = tail(rows.spare, begin * rows.words * rows.spare_step)
     if rules.access == MOVED:
         group = data.features.group_of[column]
         if best.is_set != 0:
             return part_moved(begin, end, group, 0, missing_left, members, rows, spare)
         return part_moved(begin, end, group, best.cut, missing_left, None, rows, spare)
-    read_codes(column, begin, end, data, others, rules, rows, line)
+    read_codes(column, begin, end, data, others, rules, rows, mine)
     if best.is_set != 0:
-        return part_looked_up(begin, end, 0, missing_left, members, rows, line, spare)
-    return part_looked_up(begin, end, best.cut, missing_left, None, rows, line, spare)
+        return part_looked_up(begin, end, 0, missing_left, members, rows, mine.line, spare)
+    return part_looked_up(begin, end, best.cut, missing_left, None, rows, mine.line, spare)

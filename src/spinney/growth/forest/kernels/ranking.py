@@ -133,23 +133,7 @@ def median_number(begin, end, o, unit, target, rows):
 
 
 @inline
-def median_steps(begin, end, target, rows):
+def median_steps(begin, end, target, rows, mine):
     """The same of the first output, in steps."""
     low, high = _median_steps(begin, end, 0, target, rows)
     return 0.5 * float(low + high)
-
-
-@inline
-def bounds_by_median(best_column, waiting, middle, target, rules, rows, mine):
-    """Bounds of the values of both children: a column with a direction parts them halfway between the children's medians."""
-    lower = waiting.lower
-    upper = waiting.upper
-    sign = rules.signs[best_column]
-    if rules.bounded == 0 or sign == 0:
-        return (lower, upper), (lower, upper)
-    left = median_steps(waiting.begin, middle, target, rows)
-    right = median_steps(middle, waiting.end, target, rows)
-    between = (left + right) * 0.5
-    if sign > 0:
-        return (lower, between), (between, upper)
-    return (between, upper), (lower, between)

@@ -5,7 +5,7 @@ rows of a node always are one range. Where a table has many columns, records hol
 number.
 """
 
-from spinney.jit import f64, i32, i64, item, out, record, u8
+from spinney.jit import f64, i32, i64, item, out, record, u8, u16
 
 PAYLOAD = 3  # int32 at the end of a record: number of the row, weight, target
 ROW = 3  # places of these, counted back from a record's end
@@ -14,6 +14,7 @@ TARGET = 1
 STACK = 64  # nodes that can wait: the larger child waits, so that they halve
 BATCH = 4  # columns whose cells are summed in one pass
 SLACK = 4  # words behind the last record: four are read at once
+PLACES = 16  # that the threshold of a drawn cut can have in the gap between two values, a power of two
 POOL = 256  # subtrees that can wait for another thread
 
 # How records know codes
@@ -35,7 +36,7 @@ ABSOLUTE = 3  # absolute error around the median
 @record
 class RowCodes:
     """Codes by row in other forms: the table's bytes in words of eight, and every value's rank among the distinct values of its
-    column. The rank of a missing value is the number of these.
+    column. The rank of a missing value is the number of these. Entries have the column and the bin itself.
     """
 
     word_count: i64
@@ -43,6 +44,9 @@ class RowCodes:
     ranked: i64  # rows with ranks, 0: none
     columns: i64
     ranks: i32["ranked * columns"]
+    listed: i64  # entries of sparse columns, row after row
+    entry_columns: i32["listed"]
+    entry_bins: u16["listed"]
 
 
 @record
@@ -115,7 +119,7 @@ class ForestNode:
     end: i32
     column: i32  # -1: a leaf
     cut: i32  # the last code that goes left, or the number of a set of categories
-    above: i32  # the first code of the node that goes right; only ranks need it
+    above: i32  # the first code of the node that goes right, which only ranks need; of a drawn cut its place in the gap
     default_left: i32
     child: i32  # the left one; the right one follows
     gain: f64
@@ -130,6 +134,7 @@ class TreeFacts:
     rows: i64  # distinct ones
     weight: i64  # of all, in steps
     weight_unit: f64  # real weight of a step
+    heaviest: i64  # weight of one row, in steps
     parts: i64  # of the tree that are being grown, or wait to be
     splits: i64  # of the finished tree
     full: i64  # 1: there was no room for a set of categories
@@ -259,23 +264,49 @@ class ForestScratch:
     high_bytes: out(u8["threads * chunks * 32"])  # the same memory
     best: out(BestSplit["threads"])
     best_set: out(i64["threads * set_words"])
-    order: out(i64["threads * rules.columns"])  # the columns, undrawn; always put back in order
-    swaps: out(i64["threads * rules.columns"])
+    order: out(i32["threads * rules.columns"])  # the columns, undrawn; always put back in order
+    swaps: out(i32["threads * rules.columns"])
     chosen: out(i64["threads * batch"])
     chosen_draw: out(i64["threads * batch"])
     cuts: out(i64["threads * batch"])
     left_sums: out(i64["threads * (batch + 1)"])
+    left_classes: out(i64["threads * batch * 8"])
     cells: out(i64["threads * cell_columns * width * (target.channels + 1)"])  # always zeros between columns
     cell_rows: out(i32["threads * cell_columns * width"])  # always zeros too
-    touched: out(i64["threads * (width // 32 + 2)"])
-    touched_words: out(i64["threads * (width // 1024 + 2)"])
+    touched: out(i64["threads * (width // 64 + 2)"])
+    touched_words: out(i64["threads * (width // 4096 + 2)"])
     list_code: out(i32["threads * lines"])
     list_sums: out(i64["threads * lines * (target.channels + 1)"])
     list_rows: out(i32["threads * lines"])
     scores: out(f64["threads * lines"])
     keys: out(i64["threads * sorted * 2"])
-    spare: out(i64["threads * capacity * words"])
+    spares: i64  # one for each thread or, if these are fewer, for each tree
+    spare: out(i64["spares * capacity * words"])
     line: out(i32["threads * capacity"])  # codes of a node's rows in a column
+    sparse_columns: i64  # all columns, 0: none of them is sparse
+    sparse_rows: i64  # all rows, or 0
+    entry_room: i64
+    live: out(i64["threads"])
+    live_columns: out(i32["threads * (sparse_columns + 1)"])
+    entry_counts: out(i32["threads * sparse_columns"])
+    entry_ends: out(i32["threads * sparse_columns"])
+    entry_places: out(i32["threads * entry_room"])
+    entry_bins: out(u16["threads * entry_room"])
+    place_of: out(i32["threads * sparse_rows"])
+
+
+@record
+class NodeEntries:
+    """Entries of a node's rows in sparse columns: listed column after column, or of one column that was walked."""
+
+    room: i64  # entries that can be listed
+    live: out(i64["1"])  # sparse columns that have an entry in the node, WALKED: entries are not listed
+    columns: out(i32["1"])  # these columns
+    counts: out(i32["1"])  # entries of each column, 0 between nodes; of a column that is not sparse always 1
+    ends: out(i32["1"])  # where those of each column end
+    places: out(i32["1"])  # place of an entry's row in the node
+    bins: out(u16["1"])
+    place_of: out(i32["1"])  # record of a row, where nothing is listed
 
 
 @record
@@ -296,12 +327,13 @@ class Mine:
     high_bytes: out(u8["1"])
     best: out(BestSplit["1"])
     best_set: out(i64["1"])
-    order: out(i64["1"])
-    swaps: out(i64["1"])
+    order: out(i32["1"])
+    swaps: out(i32["1"])
     chosen: out(i64["1"])
     chosen_draw: out(i64["1"])
     cuts: out(i64["1"])
     left_sums: out(i64["1"])
+    left_classes: out(i64["1"])
     cells: out(i64["1"])
     cell_rows: out(i32["1"])
     touched: out(i64["1"])
@@ -312,8 +344,8 @@ class Mine:
     scores: out(f64["1"])
     keys: out(i64["1"])
     sorted: i64
-    spare: out(i64["1"])
     line: out(i32["1"])
+    entries: NodeEntries
 
 
 @record
@@ -327,6 +359,8 @@ class TreeRows:
     bytes: out(u8["1"])
     counts: out(i32["1"])
     factors: out(f64["1"])
+    spare: out(i64["1"])  # room to part records
+    spare_step: i64  # 1: a node takes the part of it that stands for its records, because other threads take others
 
 
 @record
@@ -337,10 +371,12 @@ class NodeFacts:
     end: i64
     key: i64
     weight: i64
+    heaviest: i64  # weight of a row of the tree
     min_weight: f64
     lower: f64
     upper: f64
     totals: i64["1"]  # weight, then channels
+    perfect: f64  # score of a split that leaves one class on either side; none is higher
     shift: i64  # of targets in packed sums
     bits: i64  # of the weight in packed sums
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from spinney.growth.forest.kernels.entries import WALKED, find_live_columns, has_sparse
 from spinney.growth.forest.kernels.records import BATCH, MOVED
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import byte_ranges
@@ -10,6 +11,8 @@ from spinney.sampling.kernels.random import LOW_32, random_bits
 
 # Rows from which four columns are summed in one pass.
 TOGETHER_ROWS = 512
+NOT_FOUND = -1.0e299
+LEAST_SCORE = -1.0e298  # below that of any split
 
 
 @inline
@@ -26,7 +29,11 @@ def draw_column(draw, left, node, mine):
 
 @inline
 def put_back(drawn, columns, mine):
-    """Undo all draws, so that the next node starts from the same order."""
+    """Undo all draws, so that the next node starts from the same order: ascending."""
+    if 2 * drawn > columns:
+        for column in range(columns):
+            mine.order[column] = column
+        return
     for k in range(drawn):
         draw = drawn - 1 - k
         last = columns - draw - 1
@@ -46,19 +53,21 @@ def find_ranges(node, rows, mine):
 
 
 @inline
-def is_constant(column, data, mine):
-    """Whether all rows of a node have the same code in a column."""
-    group = data.features.group_of[column]
-    return mine.low_bytes[group] == mine.high_bytes[group]
+def is_constant(column, held, listed, data, mine):
+    """Whether all rows of a node are known to have the same code in a column."""
+    if held:
+        group = data.features.group_of[column]
+        return mine.low_bytes[group] == mine.high_bytes[group]
+    return listed and mine.entries.counts[column] == 0
 
 
 @inline
 def search_node(node, data, others, values, target, rules, rows, words, mine):
     """Find the best split of a node: at least `per_split` columns are looked at, and as many more as it takes to find one that
-    is not constant.
+    is not constant. No column can do better once a split parts two rows, or leaves one class on either side.
     """
     columns = rules.columns
-    mine.best[0].score = -1.0e299
+    mine.best[0].score = NOT_FOUND
     mine.best[0].column = -1
     mine.best[0].looked = 0
     draw = np.int64(0)
@@ -66,12 +75,18 @@ def search_node(node, data, others, values, target, rules, rows, words, mine):
     held = rules.access == MOVED
     if held:
         find_ranges(node, rows, mine)
-    together = np.int64(BATCH) if held and (rules.random != 0 or node.end - node.begin > TOGETHER_ROWS) else np.int64(1)
-    while draw < columns and (draw < rules.per_split or good == 0):
+    live = columns  # columns that are not known to be constant
+    if has_sparse(data, rules):
+        live = find_live_columns(node, data, others, rules, rows, mine)
+    listed = has_sparse(data, rules) and mine.entries.live[0] != WALKED
+    size = node.end - node.begin
+    together = np.int64(BATCH) if held and size > (2 if rules.random != 0 else TOGETHER_ROWS) else np.int64(1)
+    perfect = node.perfect if size > 2 else LEAST_SCORE
+    while draw < columns and live > 0 and mine.best[0].score < perfect and (draw < rules.per_split or good == 0):
         count = np.int64(0)
         while draw < columns and count < together and (draw < rules.per_split or (good == 0 and count == 0)):
             column = draw_column(draw, columns - draw, node, mine)
-            if not (held and is_constant(column, data, mine)):
+            if not is_constant(column, held, listed, data, mine):
                 mine.chosen[count] = column
                 mine.chosen_draw[count] = draw
                 count += 1
@@ -79,4 +94,5 @@ def search_node(node, data, others, values, target, rules, rows, words, mine):
         if count > 0:
             good += search_columns(count, node, data, others, values, target, rules, rows, words, mine)
             mine.best[0].looked += count
+            live -= count
     put_back(draw, columns, mine)

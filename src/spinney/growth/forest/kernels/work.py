@@ -9,15 +9,17 @@ import numpy as np
 
 from spinney.growth.forest.kernels.finish import bit_length
 from spinney.growth.forest.kernels.partition import part_records
-from spinney.growth.forest.kernels.records import POOL, SQUARES, NodeFacts
+from spinney.growth.forest.kernels.records import PLACES, POOL, SQUARES, NodeFacts
 from spinney.jit.barrier import ABORT, end_turn, take_turn
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import atomic_add, atomic_load
-from spinney.sampling.kernels.random import mixed
+from spinney.sampling.kernels.purposes import PURPOSE_PLACE
+from spinney.sampling.kernels.random import mixed, random_bits
 
 # Rows from which a subtree is worth another thread's while.
 SHARED_ROWS = 4000
 NO_BOUND = 1.0e300
+EXACT_BITS = 26  # of a weight whose square has no more digits than a float64
 STACK_END = 63  # a place of the stack that no node takes
 
 
@@ -33,9 +35,13 @@ def node_facts(waiting, totals, facts, rules, target):
     weight = totals[0]
     bits = bit_length(weight)
     shift = max(np.int64(0), 2 * bits + rules.target_bits - 62)
+    perfect = NO_BOUND
+    if rules.formula == SQUARES and target.classes != 0 and target.outputs == 1 and bits <= EXACT_BITS:
+        # Of two classes, the sum is the weight of the second one, and scores count by how much a split is better than none.
+        perfect = float(totals[1]) * float(weight - totals[1]) if target.channels == 1 else float(weight)
     return NodeFacts(
-        waiting.begin, waiting.end, waiting.key, weight, rules.min_weight * float(facts.weight), waiting.lower,
-        waiting.upper, totals, shift, bits,
+        waiting.begin, waiting.end, waiting.key, weight, np.int64(facts.heaviest), rules.min_weight * float(facts.weight),
+        waiting.lower, waiting.upper, totals, perfect, shift, bits,
     )  # fmt: skip
 
 
@@ -84,22 +90,22 @@ def split_node(waiting, totals, target, data, others, values, rules, slots, rows
         best.cut = keep_set_of_split(slot, best, slots, mine)
         if best.cut < 0:
             return np.int64(-1)
-    middle = part_records(
-        waiting.begin, waiting.end, best, mine.best_set, data, others, values, rules, rows, mine.line, mine.spare
-    )  # fmt: skip
+    middle = part_records(waiting.begin, waiting.end, best, data, others, values, rules, rows, mine)
     if best.default_left < 0:
         best.default_left = 1 if middle - waiting.begin > waiting.end - middle else 0
     grown.gain = gain
     grown.column = best.column
     grown.cut = best.cut
     grown.above = best.above
+    if rules.random != 0:
+        grown.above = random_bits(waiting.key, PURPOSE_PLACE, 0) & (PLACES - 1)
     grown.default_left = best.default_left
     return middle
 
 
 @inline
-def put_child(place, right, waiting, child, middle, bounds, target, rows, mine):
-    """Write a child of a split to a place of the stack, with its totals and bounds."""
+def put_child(place, right, waiting, child, middle, bounds, mine):
+    """Write a child of a split to a place of the stack, with its bounds."""
     made = mine.stack[place]
     made.slot = waiting.slot
     made.node = child + right
@@ -109,22 +115,51 @@ def put_child(place, right, waiting, child, middle, bounds, target, rows, mine):
     made.depth = waiting.depth + 1
     made.lower = bounds[0]
     made.upper = bounds[1]
-    made.mixed = totals_of(made.begin, made.end, target, rows, mine.totals, place * (target.channels + 1))
+
+
+@inline
+def has_two_classes(totals, at, channels):
+    """Whether the weights of classes, or the weight of the second one alone, tell of more than one class."""
+    mixed = channels > 1 or totals[at + 1] != 0
+    for k in range(1, channels + 1):
+        mixed = mixed and totals[at + k] != totals[at]
+    return mixed
+
+
+@inline
+def total_children(top, target, rows, mine):
+    """Totals of two children, of which the larger one stands at `top`."""
+    width = target.channels + 1
+    large = mine.stack[top]
+    small = mine.stack[top + 1]
+    small.mixed = totals_of(small.begin, small.end, target, rows, mine.totals, (top + 1) * width)
+    if target.classes != 0 and target.outputs == 1:
+        # What the smaller one leaves of their parent.
+        for k in range(width):
+            mine.totals[top * width + k] = mine.node_totals[k] - mine.totals[(top + 1) * width + k]
+        large.mixed = 1 if has_two_classes(mine.totals, top * width, target.channels) else 0
+    else:
+        large.mixed = totals_of(large.begin, large.end, target, rows, mine.totals, top * width)
+
+
+@inline
+def mean_steps(begin, end, target, rows, mine):
+    """Weighted mean of some records' targets, in steps."""
+    at = STACK_END * (target.channels + 1)
+    totals_of(begin, end, target, rows, mine.totals, at)
+    return float(mine.totals[at + 1]) / float(mine.totals[at])
 
 
 @inline
 def bounds_of_children(best_column, waiting, middle, target, rules, rows, mine):
-    """Bounds of the values of both children: a column with a direction parts them halfway between the children's means."""
+    """Bounds of the values of both children: a column with a direction parts them halfway between what both would predict."""
     lower = waiting.lower
     upper = waiting.upper
     sign = rules.signs[best_column]
     if rules.bounded == 0 or sign == 0:
         return (lower, upper), (lower, upper)
-    at = STACK_END * (target.channels + 1)
-    totals_of(waiting.begin, middle, target, rows, mine.totals, at)
-    left = float(mine.totals[at + 1]) / float(mine.totals[at])
-    totals_of(middle, waiting.end, target, rows, mine.totals, at)
-    right = float(mine.totals[at + 1]) / float(mine.totals[at])
+    left = center_of(waiting.begin, middle, target, rows, mine)
+    right = center_of(middle, waiting.end, target, rows, mine)
     between = (left + right) * 0.5
     if sign > 0:
         return (lower, between), (between, upper)
@@ -193,8 +228,9 @@ def grow_part(team, data, others, values, target, rules, slots, pool, rows, mine
         left, right = bounds_of_children(np.int64(grown.column), waiting, middle, target, rules, rows, mine)
         # The larger one below.
         larger = 1 if waiting.end - middle > middle - waiting.begin else 0
-        put_child(top + larger, 0, waiting, child, middle, left, target, rows, mine)
-        put_child(top + 1 - larger, 1, waiting, child, middle, right, target, rows, mine)
+        put_child(top + larger, 0, waiting, child, middle, left, mine)
+        put_child(top + 1 - larger, 1, waiting, child, middle, right, mine)
+        total_children(top, target, rows, mine)
         top += 2
         large = mine.stack[top - 2]
         if large.end - large.begin >= SHARED_ROWS and team.size > 1 and atomic_load(slots.idle, 0) > 0:

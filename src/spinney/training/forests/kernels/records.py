@@ -64,7 +64,7 @@ class Shuffles:
     row: i64["rows"]
     column: i64["columns"]
     place: i32["table_columns"]
-    orders: out(i32["columns * rows"])
+    orders: i32["columns * rows"]
     before: out(i32["rows"])
     leaves: out(i32["columns * rows"])
     met: out(i64["threads * columns"])

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from spinney.jit import Member, i64, inline, kernel
+from spinney.jit import Member, inline, kernel
 from spinney.model.kernels.records import Values
-from spinney.sampling.kernels.purposes import PURPOSE_SHUFFLE
-from spinney.sampling.kernels.random import LOW_32, random_bits
 from spinney.training.forests.kernels.records import PlainTree, Shuffles
 
 
@@ -75,19 +73,3 @@ def shuffled_leaves(team: Member, tree: PlainTree, table: Values, shuffles: Shuf
         walk_all(team, tree, table, table.values32, shuffles)
     else:
         walk_all(team, tree, table, table.values64, shuffles)
-
-
-@kernel
-def draw_orders(team: Member, seed: i64, tree: i64, shuffles: Shuffles):
-    """Draw an order of the rows for each column, every order equally likely (Fisher and Yates)."""
-    of_tree = random_bits(seed, PURPOSE_SHUFFLE, tree)
-    for k in range(team.rank, shuffles.columns, team.size):
-        of_column = random_bits(of_tree, PURPOSE_SHUFFLE, shuffles.column[k])
-        at = k * shuffles.rows
-        for i in range(shuffles.rows):
-            shuffles.orders[at + i] = i
-        for i in range(shuffles.rows - 1, 0, -1):
-            j = (((random_bits(of_column, PURPOSE_SHUFFLE, i) >> 32) & LOW_32) * (i + 1)) >> 32
-            number = shuffles.orders[at + i]
-            shuffles.orders[at + i] = shuffles.orders[at + j]
-            shuffles.orders[at + j] = number

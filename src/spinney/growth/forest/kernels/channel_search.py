@@ -1,0 +1,158 @@
+"""Searching the columns chosen for a node that has a weight and several sums."""
+
+import numpy as np
+
+from spinney.growth.forest.kernels.access import payload_of, weight_of
+from spinney.growth.forest.kernels.channels import (
+    add_record, add_with_weight, cut_categories_of_channels, cut_channels, draw_categories_of_channels, list_channels,
+    score_channels,
+)  # fmt: skip
+from spinney.growth.forest.kernels.codes import read_codes
+from spinney.growth.forest.kernels.entries import entries_of, has_sparse
+from spinney.growth.forest.kernels.fours import add_four_left, draw_four_cuts
+from spinney.growth.forest.kernels.light import byte_of, cut_light_classes, is_light, rows_in_bytes
+from spinney.growth.forest.kernels.pairs import (
+    DECIDE_LATER, code_range, goes_left_of, keep_drawn, range_of_entries, try_drawn_cut,
+)  # fmt: skip
+from spinney.growth.forest.kernels.records import MOVED, TARGET, WEIGHT
+from spinney.jit.inline import inline
+
+
+@inline
+def add_left_classes(group, cut, node, target, rows, left):
+    """Sum the classes of a node's rows whose codes, which records hold, are at most `cut`. Returns how many rows these are."""
+    words = rows.words
+    place = node.begin * words * 8 + group
+    numbers = payload_of(node.begin, words)
+    on_left = np.int64(0)
+    for _ in range(node.begin, node.end):
+        go = np.int64(1) if np.int64(rows.bytes[place]) <= cut else np.int64(0)
+        weight = np.int64(rows.ints[numbers - WEIGHT]) & -go
+        left[0] += weight
+        left[1 + np.int64(rows.ints[numbers - TARGET])] += weight
+        on_left += go
+        place += words * 8
+        numbers += words * 2
+    return on_left
+
+
+@inline
+def draw_sparse_of_channels(draw, column, bins, node, data, values, target, rules, rows, mine):
+    """Try one cut of a sparse column. What is on the side of its default bin is what the entries on the other side leave."""
+    count = node.end - node.begin
+    default = data.features.default[column]
+    first, found = entries_of(column, node.begin, node.end, data, rows, mine)
+    low, high, missing = range_of_entries(bins, first, found, count, default, mine)
+    if high < 0 or (low == high and not missing):
+        return 0
+    cut, default_left = try_drawn_cut(draw, column, bins, low, high, missing, values.starts[column], node, values)
+    rest_left = goes_left_of(default, cut, bins, default_left)
+    on_left = count if rest_left else np.int64(0)
+    for k in range(target.channels + 1):
+        mine.left[k] = node.totals[k] if rest_left else np.int64(0)
+    for k in range(first, first + found):
+        if goes_left_of(np.int64(mine.entries.bins[k]), cut, bins, default_left) != rest_left:
+            i = node.begin + mine.entries.places[k]
+            weight = weight_of(i, rows)
+            add_with_weight(i, -weight if rest_left else weight, mine.left, 0, target, rows)
+            on_left += -1 if rest_left else 1
+    score = score_channels(on_left, mine.left, node, target, rules)
+    keep_drawn(score, column, cut, default_left, mine)
+    return 1
+
+
+@inline
+def draw_cut_of_channels(draw, column, bins, node, data, others, values, target, rules, rows, mine):
+    """Try one cut of a column, drawn uniformly in the range of the node's values. Returns 1 unless the column is constant."""
+    held = rules.access == MOVED and target.outputs == 1
+    low = np.int64(0)
+    high = bins
+    missing = False
+    if held:
+        low = np.int64(mine.low_bytes[data.features.group_of[column]])
+        high = np.int64(mine.high_bytes[data.features.group_of[column]])
+    if has_sparse(data, rules) and data.features.group_of[column] < 0:
+        return draw_sparse_of_channels(draw, column, bins, node, data, values, target, rules, rows, mine)
+    if high == bins:
+        read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
+        low, high, missing = code_range(bins, node.end - node.begin, mine.line)
+        held = False
+    if high < 0 or (low == high and not missing):
+        return 0
+    cut, default_left = try_drawn_cut(draw, column, bins, low, high, missing, values.starts[column], node, values)
+    for k in range(target.channels + 1):
+        mine.left[k] = 0
+    on_left = np.int64(0)
+    if held:
+        on_left = add_left_classes(data.features.group_of[column], cut, node, target, rows, mine.left)
+    else:
+        for i in range(node.begin, node.end):
+            code = np.int64(mine.line[i - node.begin])
+            if goes_left_of(code, cut, bins, default_left):
+                add_record(i, mine.left, 0, target, rows)
+                on_left += 1
+    score = score_channels(on_left, mine.left, node, target, rules)
+    keep_drawn(score, column, cut, default_left, mine)
+    return 1
+
+
+@inline
+def judge_four_of_classes(at_once, node, data, target, rules, rows, mine):
+    """Judge the cuts drawn for four columns. The weights of so many rows at once fit a byte."""
+    channels = target.channels
+    for k in range(4 * channels):
+        mine.left_classes[k] = 0
+    begin = node.begin
+    while begin < node.end:
+        end = min(begin + at_once, node.end)
+        add_four_left(begin, end, node, data.features.group_of, True, rows, mine)
+        for k in range(4):
+            for channel in range(channels):
+                mine.left_classes[k * channels + channel] += byte_of(mine.left_sums[k], channel << 3)
+        begin = end
+    for k in range(4):
+        column = mine.chosen[k]
+        weight = np.int64(0)
+        for channel in range(channels):
+            part = mine.left_classes[k * channels + channel]
+            mine.left[1 + channel] = part
+            weight += part
+        mine.left[0] = weight
+        score = score_channels(1, mine.left, node, target, rules)
+        keep_drawn(score, column, mine.cuts[k], np.int64(DECIDE_LATER), mine)
+
+
+@inline
+def search_channels(count, node, data, others, values, target, rules, rows, words, mine):
+    """Look for the best split in the columns chosen. Returns how many are not constant."""
+    good = 0
+    counted = rules.min_leaf > 1
+    light = is_light(node, target, rules)
+    at_once = rows_in_bytes(node, target, rules)
+    if rules.random != 0 and count == 4 and at_once > 0:
+        if draw_four_cuts(node, data, values, mine):
+            judge_four_of_classes(at_once, node, data, target, rules, rows, mine)
+            return 4
+    for k in range(count):
+        column = mine.chosen[k]
+        bins = values.codes[column]
+        categorical = data.features.categorical[column] != 0
+        if rules.random != 0 and not categorical:
+            good += draw_cut_of_channels(mine.chosen_draw[k], column, bins, node, data, others, values, target, rules, rows, mine)
+            continue
+        if light and not categorical:
+            found = cut_light_classes(column, bins, node, data, values, target, rules, rows, mine)
+            if found >= 0:
+                good += found
+                continue
+        listed = list_channels(column, bins + 1, counted, node, data, others, target, rules, rows, mine)
+        if listed < 2:
+            continue
+        good += 1
+        if not categorical:
+            cut_channels(listed, column, bins, node, values, target, rules, mine)
+        elif rules.random != 0:
+            draw_categories_of_channels(mine.chosen_draw[k], listed, column, bins, node, target, rules, words, mine)
+        else:
+            cut_categories_of_channels(listed, column, bins, node, target, rules, words, mine)
+    return good

@@ -1,0 +1,156 @@
+"""The entries that a node's rows have in sparse columns.
+
+There are two ways to find them. Those of all columns are *listed* from the rows of the node: one look at each row's entries
+tells which columns are not constant, and sorts the entries by column. Where few columns are looked at, or the node is large,
+it takes less to *walk* down each of these columns and to ask which of its rows are in the node.
+"""
+
+import numpy as np
+
+from spinney.growth.forest.kernels.access import row_of
+from spinney.growth.forest.kernels.records import RANKS
+from spinney.jit.inline import inline
+
+WALKED = -1  # in place of the number of live columns: entries are not listed
+# What an entry costs: to be listed, or to be searched for a row, in units of one that is walked by.
+LISTED_COST = 2
+SEARCHED_COST = 4
+
+
+@inline
+def has_sparse(data, rules):
+    """Whether codes of some columns are entries. Ranks are kept for every row."""
+    return data.sparse.present != 0 and rules.access != RANKS
+
+
+@inline
+def most_to_list(count, data, rules, found):
+    """Entries up to which a node of so many rows has them listed."""
+    in_column = data.sparse.entries // rules.columns + 1
+    return min(found.room, rules.per_split * min(SEARCHED_COST * count, in_column) // LISTED_COST)
+
+
+@inline
+def count_entries(node, most, data, rows):
+    """How many entries a node's rows have, or a number above `most`."""
+    starts = data.sparse.row_starts
+    total = np.int64(0)
+    for i in range(node.begin, node.end):
+        row = row_of(i, rows)
+        total += starts[row + 1] - starts[row]
+        if total > most:
+            return total
+    return total
+
+
+@inline
+def count_by_column(node, data, others, rows, found):
+    """Count a node's entries by column and list the columns that have one. Returns how many these are."""
+    starts = data.sparse.row_starts
+    live = np.int64(0)
+    for i in range(node.begin, node.end):
+        row = row_of(i, rows)
+        for k in range(starts[row], starts[row + 1]):
+            column = others.entry_columns[k]
+            found.columns[live] = column
+            live += 1 if found.counts[column] == 0 else 0
+            found.counts[column] += 1
+    return live
+
+
+@inline
+def sort_by_column(node, live, data, others, rows, found):
+    """Write a node's entries column after column, each with the place of its row in the node."""
+    starts = data.sparse.row_starts
+    at = np.int64(0)
+    for k in range(live):
+        column = found.columns[k]
+        found.ends[column] = at
+        at += found.counts[column]
+    for i in range(node.begin, node.end):
+        row = row_of(i, rows)
+        for k in range(starts[row], starts[row + 1]):
+            column = others.entry_columns[k]
+            place = np.int64(found.ends[column])
+            found.places[place] = i - node.begin
+            found.bins[place] = others.entry_bins[k]
+            found.ends[column] = place + 1
+
+
+@inline
+def find_live_columns(node, data, others, rules, rows, mine):
+    """Get ready for the entries of a node. Returns how many columns may differ among its rows: all, where nothing was listed."""
+    found = mine.entries
+    for k in range(found.live[0]):
+        found.counts[found.columns[k]] = 0
+    most = most_to_list(node.end - node.begin, data, rules, found)
+    if count_entries(node, most, data, rows) > most:
+        found.live[0] = WALKED
+        for i in range(node.begin, node.end):
+            found.place_of[row_of(i, rows)] = i
+        return rules.columns
+    live = count_by_column(node, data, others, rows, found)
+    sort_by_column(node, live, data, others, rows, found)
+    found.live[0] = live
+    return data.codes.groups + live
+
+
+@inline
+def first_entry(row, low, high, listed):
+    """The first of some ascending rows that is not below `row`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if listed[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
+def sparse_bin(code, default):
+    """The bin behind the code of an entry: codes count from 1 and leave out the default bin."""
+    number = np.int64(code) - 1
+    return number if number < default else number + 1
+
+
+@inline
+def walk_entries(column, begin, end, data, rows, found):
+    """Find the entries of a node's rows in a column. Returns how many there are.
+
+    Rows and entries both ascend. If rows are fewer by far they are searched among the entries.
+    """
+    listed = data.sparse.column_rows
+    codes = data.sparse.column_codes
+    default = data.features.default[column]
+    entry = data.sparse.starts[column]
+    last = data.sparse.starts[column + 1]
+    count = np.int64(0)
+    if SEARCHED_COST * (end - begin) < last - entry:
+        for i in range(begin, end):
+            row = row_of(i, rows)
+            entry = first_entry(row, entry, last, listed)
+            if entry < last and np.int64(listed[entry]) == row:
+                found.places[count] = i - begin
+                found.bins[count] = sparse_bin(codes[entry], default)
+                count += 1
+        return count
+    for k in range(entry, last):
+        row = np.int64(listed[k])
+        # Of a row that is not in the node any place may be noted; its record is another row's then.
+        place = np.int64(found.place_of[row])
+        if place >= begin and place < end and row_of(place, rows) == row:
+            found.places[count] = place - begin
+            found.bins[count] = sparse_bin(codes[k], default)
+            count += 1
+    return count
+
+
+@inline
+def entries_of(column, begin, end, data, rows, mine):
+    """The entries of a node's rows in a sparse column: where they begin, and how many there are."""
+    found = mine.entries
+    if found.live[0] != WALKED:
+        count = np.int64(found.counts[column])
+        return np.int64(found.ends[column]) - count, count
+    return np.int64(0), walk_entries(column, begin, end, data, rows, found)
