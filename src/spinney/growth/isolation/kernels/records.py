@@ -1,0 +1,91 @@
+"""The records that the kernels of isolation trees share."""
+
+from spinney.jit import f64, i32, i64, item, out, record, u8
+
+
+@record
+class Samples:
+    """What the rows of some trees hold: values side by side, or the stored entries of a sparse table.
+
+    A tree's *candidates* are the columns that were drawn for it.
+    """
+
+    trees: i64
+    rows: i64  # of each tree
+    columns: i64
+    candidates: i64  # of all trees
+    dense: i64  # 1: values side by side
+    entries: i64
+    absent: f64  # what an entry that is not stored means
+    values: f64["dense * trees * rows * columns"]
+    starts: i64["trees + 1"]  # candidates of each tree
+    column: i32["candidates"]
+    entry_starts: i64["(candidates + 1) * (1 - dense)"]
+    entry_row: i32["entries"]  # place among the rows of its tree
+    entry_value: f64["entries"]
+    categories: i64["columns"]  # how many a column has, 0: it holds numbers
+    seeds: i64["trees"]
+
+
+@record
+class GrownTrees:
+    """Nodes of some trees, the memory of each one side by side; node 0 is the root, a right child follows the left one."""
+
+    max_nodes: i64
+    max_depth: i64
+    max_sets: i64
+    words: i64  # of a set of categories
+    feature: out(i32["samples.trees * max_nodes"])
+    threshold: out(f64["samples.trees * max_nodes"])
+    left: out(i32["samples.trees * max_nodes"])
+    default_left: out(u8["samples.trees * max_nodes"])
+    count: out(i64["samples.trees * max_nodes"])
+    set_node: out(i64["samples.trees * max_sets"])
+    set_bits: out(i64["samples.trees * max_sets * words"])
+    nodes: out(i64["samples.trees"])
+    sets: out(i64["samples.trees"])
+
+
+@item
+class Waiting:
+    """A node that is to be split: its rows, and which candidates may still part them, a range of a list."""
+
+    begin: i64
+    end: i64
+    node: i64
+    depth: i64
+    key: i64
+    first: i64
+    many: i64
+
+
+@record
+class Scratch:
+    """Memory of each thread."""
+
+    threads: i64
+    candidates: i64  # most of a tree
+    stack: out(Waiting["threads * (grown.max_depth + 2)"])
+    current: out(Waiting["threads"])
+    order: out(i32["threads * samples.rows"])  # rows by node
+    place: out(i32["threads * samples.rows"])  # where each row stands in `order`
+    spare: out(i32["threads * samples.rows"])
+    values: out(f64["threads * samples.rows"])  # of the column that is looked at, in the order of `order`
+    list: out(i32["threads * (grown.max_depth + 2) * candidates"])
+    seen: out(i64["2 * threads * grown.words"])  # categories of a node, and its set
+
+
+@record
+class Mine:
+    """One thread's memory, and where its tree stands."""
+
+    tree: i64
+    stack: out(Waiting["1"])
+    current: out(Waiting["1"])
+    order: out(i32["1"])
+    place: out(i32["1"])
+    spare: out(i32["1"])
+    values: out(f64["1"])
+    list: out(i32["1"])
+    seen: out(i64["1"])
+    set: out(i64["1"])  # that of the node being split
