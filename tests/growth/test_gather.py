@@ -10,6 +10,7 @@ from spinney.binning.kernels.records import Codes
 from spinney.growth import gather
 from spinney.growth.kernels.gather import gather as gather_rows
 from spinney.growth.kernels.records import Control, Gathered, HistBag
+from spinney.growth.subset import subset_of
 from spinney.jit import Member
 from spinney.training import sharing
 
@@ -41,8 +42,8 @@ def both(monkeypatch, params, data, rounds=4):
     """The forests of a training with gathered rows and of one without."""
     made = []
 
-    def noted(matrix, config):
-        room = gather.gathered_room(matrix, config)
+    def noted(matrix, config, drawn_from):
+        room = gather.gathered_room(matrix, config, drawn_from)
         made.append(room.codes.rows)
         return room
 
@@ -149,10 +150,13 @@ def test_room_for_a_sparse_table_is_half_of_its_codes_at_most():
 @pytest.mark.kernels
 @pytest.mark.parametrize("in_bag", [0, 1, 7, 8, 9, 511, 512, 513, 1500])
 @pytest.mark.parametrize(("kind", "wide"), [(np.uint8, 0), (np.uint16, 1)])
-def test_copies_hold_the_codes_and_gradients_of_the_bag(kind, wide, in_bag):
+@pytest.mark.parametrize("some", [False, True], ids=["all rows", "some rows"])
+def test_copies_hold_the_codes_and_gradients_of_the_bag(some, kind, wide, in_bag):
     rng = np.random.default_rng(in_bag)
     rows, groups, stride, room = 2000, 5, 16, 1504
-    by_row = rng.integers(0, np.iinfo(kind).max + 1, (rows, stride)).astype(kind)
+    by_row = rng.integers(0, np.iinfo(kind).max + 1, (rows + 300, stride)).astype(kind)
+    chosen = np.sort(rng.choice(rows + 300, rows, replace=False)).astype(np.int32) if some else None
+    codes_of = by_row[chosen] if some else by_row
     pairs = rng.normal(size=(2, rows, 2)).astype(np.float32)
     bag = np.sort(rng.choice(rows, in_bag, replace=False)).astype(np.int32)
     own, columns = np.zeros((room, stride), kind), np.zeros((groups, room), kind)
@@ -162,9 +166,10 @@ def test_copies_hold_the_codes_and_gradients_of_the_bag(kind, wide, in_bag):
     control = Control.zeros(1)
     control[0].in_bag = in_bag
     gathered = Gathered(codes, *words, own_pairs.ravel())
-    whole = HistBag(rows, control, bag, by_row.ravel().view(np.int64), gathered)
+    subset = subset_of(chosen, rows + 300)
+    whole = HistBag(rows, control, bag, subset, by_row.ravel().view(np.int64), gathered)
     for rank in range(3):
         gather_rows(Member(rank, 3, np.zeros(32, np.int64)), whole, pairs[1].ravel())
-    assert np.array_equal(own[:in_bag], by_row[bag])
-    assert np.array_equal(columns[:, :in_bag], by_row[bag, :groups].T)
+    assert np.array_equal(own[:in_bag], codes_of[bag])
+    assert np.array_equal(columns[:, :in_bag], codes_of[bag, :groups].T)
     assert np.array_equal(own_pairs[:in_bag], pairs[1, bag])

@@ -95,7 +95,7 @@ def no_work(monkeypatch):
     def refuse(*_):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr(boosting, "_Boosting", refuse)
+    monkeypatch.setattr(boosting, "Boosting", refuse)
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -9,6 +9,7 @@ from spinney import metrics
 from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.jit.team import Team
+from spinney.metrics import Judgement
 from spinney.training import boosting
 from spinney.training.early_stopping import EarlyStopping
 
@@ -106,8 +107,10 @@ def test_zero_patience_means_no_early_stopping():
     ],
 )
 def test_early_stopping_waits_for_two_rounds_without_improvement(values, higher, min_delta, best, stopped):
-    watch = EarlyStopping(2, min_delta, higher)
-    said = [watch.update(done, value) for done, value in enumerate(values, start=1)]
+    watch = EarlyStopping(2, min_delta)
+    said = [
+        watch.update(done, Judgement("metric", value, higher)) for done, value in enumerate(values, start=1)
+    ]
     assert watch.best_round == best
     assert [done for done, stop in enumerate(said, start=1) if stop][:1] == (
         [] if stopped is None else [stopped]

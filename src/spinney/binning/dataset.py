@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.binning.bundle import Bundling
+from spinney.binning.categorical import named_columns
 from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.encode import plan_and_encode
 from spinney.binning.matrix import BinnedMatrix
@@ -88,6 +89,8 @@ class Dataset:
         rarest category.
     names : sequence of str, optional
         Column names, for tables that have none.
+    spread : bool, default=False
+        Whether cuts go by the distance of values too, more of them where these lie far apart: for forests that draw their cuts.
     keep_table : bool, default=False
         Whether to keep X, and what exact and approx made of it, after a training on bins too.
     n_jobs : int, optional
@@ -102,6 +105,8 @@ class Dataset:
     """
 
     schema: Schema
+    index: NDArray[np.int32] | None = None
+    """Rows of `whole` that this data set has, ascending; None for all."""
 
     def __init__(
         self,
@@ -120,6 +125,7 @@ class Dataset:
         categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
         unseen: str | None = None,
         names: list[str] | tuple[str, ...] | None = None,
+        spread: bool = False,
         keep_table: bool = False,
         n_jobs: int | None = None,
     ) -> None:
@@ -131,8 +137,9 @@ class Dataset:
         )
         self.params = _data_params(given, reference)
         n_jobs = parse({"n_jobs": n_jobs}).n_jobs
-        if not isinstance(keep_table, bool | np.bool_):
-            raise ParameterTypeError(f"keep_table={keep_table!r} must be True or False")
+        for flag, value in (("spread", spread), ("keep_table", keep_table)):
+            if not isinstance(value, bool | np.bool_):
+                raise ParameterTypeError(f"{flag}={value!r} must be True or False")
         table = X if isinstance(X, Table) else read_table(X, names=names)
         self._source = Source(X, names, keep=bool(keep_table))
         self._views: dict[str, Any] = {}
@@ -147,7 +154,7 @@ class Dataset:
         self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
         self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))
         self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
-        self._bin(self._encoded(table, known, categorical), reference, n_jobs)
+        self._bin(self._encoded(table, known, categorical), reference, bool(spread), n_jobs)
 
     def table(self, what: str = "dataset") -> Table:
         """The table that was given, with its columns in order and categories as numbers; read once.
@@ -177,6 +184,9 @@ class Dataset:
 
     def fine_like(self, other: Fine, team: Team, what: str) -> Fine:
         """The table in the fine bins of the training data, for a validation set named `what`; binned once."""
+        own: Fine | None = self._views.get("fine")
+        if own is not None and own.cuts is other.cuts:
+            return own
         kept: Fine | None = self._views.get("like")
         if kept is None or kept.cuts is not other.cuts:
             absent = self.params.absent_value
@@ -236,34 +246,43 @@ class Dataset:
         if known is not None:
             self.schema = known
             counts = self.schema.category_counts
-            for column in _named_columns(categorical, table):
+            for column in named_columns(categorical, table):
                 if counts is None or counts[column] == 0:
                     raise ParameterError(
                         f"categorical names column {column}, which is one of numbers in the reference; leave it out"
                     )
             return encode(table, self.schema.categories, self.params.unseen)
-        named = _named_columns(categorical, table)
+        named = named_columns(categorical, table)
         categories = learn_categories(table, named, self.weight, self.params.max_bin)
         self.schema = Schema(table.names, table.columns, categories)
         # Only rows of weight 0 can hold what was not found.
         return encode(table, categories, "missing")
 
-    def _bin(self, table: Table, reference: Dataset | None, n_jobs: int | None) -> None:
-        params, absent = self.params, self.params.absent_value
+    def _bin(self, table: Table, reference: Dataset | None, spread: bool, n_jobs: int | None) -> None:
+        params, absent, categories = self.params, self.params.absent_value, self.schema.category_counts
         bundling = Bundling(params.bundle_order, params.max_conflict_rate) if params.bundle else None
         values = table.rows * table.columns if table.sparse is None else table.sparse.stored
         with Team(threads_for(n_jobs, most_for(values, SHARE_VALUES))) as team:
             if reference is None:
                 self.cuts: Cuts = find_cuts(
-                    table, self.weight, params.max_bin, team, absent, self.schema.category_counts
+                    table, self.weight, params.max_bin, team, absent, categories, spread=spread
                 )
             else:
                 self.cuts = reference.cuts
-                # Rows that were not looked at may conflict.
-                bundling = None
+                bundling = None  # rows that were not looked at may conflict
             self.plan: Plan
-            self.matrix: BinnedMatrix
-            self.plan, self.matrix = plan_and_encode(table, self.cuts, team, bundling, absent)
+            self._matrix: BinnedMatrix
+            self.plan, self._matrix = plan_and_encode(table, self.cuts, team, bundling, absent)
+
+    @property
+    def whole(self) -> Dataset:
+        """The data set whose codes this one shares: itself, unless it is a part of another."""
+        return self
+
+    @property
+    def matrix(self) -> BinnedMatrix:
+        """The codes of the rows."""
+        return self._matrix
 
     @property
     def columns(self) -> int:
@@ -277,8 +296,8 @@ class Dataset:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the binned matrix."""
-        return self.matrix.nbytes
+        """Bytes of the binned matrix, which parts of a data set share."""
+        return self.whole.matrix.nbytes
 
     def describe(self) -> dict[str, int]:
         """Tell how the table is kept.
@@ -298,7 +317,8 @@ class Dataset:
         >>> facts["columns"], facts["groups"], facts["bundles"]
         (4, 1, 1)
         """
-        features, matrix = self.matrix.features, self.matrix
+        matrix = self.whole.matrix
+        features = matrix.features
         sizes = np.bincount(features.group[features.group >= 0], minlength=matrix.groups)
         return {
             "rows": self.rows,
@@ -342,45 +362,6 @@ def _data_params(given: Mapping[str, object], reference: Dataset | None) -> Conf
                 f"{name} = {told[name]!r} differs from the reference's {getattr(reference.params, name)!r}; leave it out"
             )
     return reference.params
-
-
-def _named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], table: Table) -> set[int]:
-    """Positions of the columns that are named categorical."""
-    if isinstance(categorical, str) and categorical == "auto":
-        return set()
-    if isinstance(categorical, str | bytes) or not isinstance(categorical, Iterable):
-        raise ParameterTypeError(
-            f'categorical={categorical!r} must be "auto", a list of names or positions of columns, or a mask'
-        )
-    given = list(categorical)
-    if given and all(isinstance(one, bool | np.bool_) for one in given):
-        if len(given) != table.columns:
-            raise ParameterError(
-                f"categorical is a mask of {len(given)} truth values, but X has {table.columns} columns; give one a column"
-            )
-        return {column for column, one in enumerate(given) if one}
-    found = set()
-    for one in given:
-        if isinstance(one, str):
-            if one not in (table.names or ()):
-                raise ParameterError(f"categorical names the column {one!r}, which X does not have")
-            found.add((table.names or ()).index(one))
-        elif isinstance(one, int | np.integer) and not isinstance(one, bool):
-            if not 0 <= one < table.columns:
-                raise ParameterError(
-                    f"categorical names column {one}, but X has columns 0 to {table.columns - 1}"
-                )
-            if table.names and str(one) in table.names and table.names[one] != str(one):
-                raise ParameterError(
-                    f"categorical holds {one}, which is the position of column {table.names[one]!r}, but X has a column of that "
-                    f"label too; give the label as text, {table.names[one]!r} or {str(one)!r}, or a mask"
-                )
-            found.add(int(one))
-        else:
-            raise ParameterTypeError(
-                f"categorical holds {one!r}; give names or positions of columns, or a mask"
-            )
-    return found
 
 
 def _own(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

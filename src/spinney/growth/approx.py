@@ -53,7 +53,7 @@ class ApproxGrower:
         Fine bin of 0 where absent entries are 0, else -1.
     most : int
         Bins of a column in one tree.
-    config, gradients, bag, team, values
+    config, gradients, bag, team, values, rows
         As for `HistGrower`.
     """
 
@@ -68,13 +68,16 @@ class ApproxGrower:
         bag: Bag,
         team: Team,
         values: LeafValues = NEWTON,
+        rows: NDArray[np.int32] | None = None,
     ) -> None:
         self._team, self._fine = team, matrix
         # Categories are never joined.
         bins = np.where(cuts.categorical != 0, matrix.bins, np.minimum(matrix.bins, most))
         self._coarse = _room(matrix, bins)
         self._cuts = TreeCuts(cuts, int(max(most, bins.max())))
-        self._grower = HistGrower(self._coarse, self._cuts, config, gradients, bag, team, values, prune=True)
+        self._grower = HistGrower(
+            self._coarse, self._cuts, config, gradients, bag, team, values, prune=True, rows=rows
+        )
         self._fine_cut = np.empty(self._grower.tree.max_nodes, np.int32)
         self._propose = self._bind(zero, gradients)
 
@@ -93,9 +96,11 @@ class ApproxGrower:
         """Move the scores by the latest tree; see `HistGrower.add`."""
         self._grower.add(by_leaf)
 
-    def walk(self, matrix: BinnedMatrix, scores: NDArray[np.float64]) -> Bound:
-        """A job that adds the latest tree to the scores of other rows in the same fine bins."""
-        return self._grower.walk(matrix, scores, self._fine_cut)
+    def walk(
+        self, matrix: BinnedMatrix, scores: NDArray[np.float64], rows: NDArray[np.int32] | None = None
+    ) -> Bound:
+        """A job that adds the latest tree to the scores of other rows in the same fine bins; see `HistGrower.walk`."""
+        return self._grower.walk(matrix, scores, rows, self._fine_cut)
 
     def _bind(self, zero: NDArray[np.int64], gradients: Gradients) -> list[Bound]:
         fine, coarse = self._fine, self._coarse
@@ -108,6 +113,8 @@ class ApproxGrower:
             width=int(fine.features.bins.max()),
             most=self._cuts.last.shape[1],
             wide=int(coarse.wide),
+            subset=self._grower.subset,
+            masses=np.zeros(fine.rows, np.int64),
             zero=zero,
             bins=coarse.features.bins,
             low=coarse.features.low,

@@ -27,9 +27,12 @@ def drawn_share(config: Config) -> float:
     return config.top_rate + config.other_rate if config.sampling_method == "goss" else config.subsample
 
 
-def gathered_room(matrix: BinnedMatrix, config: Config) -> Gathered:
-    """Memory for a bag's codes and gradients. A bag that has more rows than there is room for is not gathered."""
-    share = drawn_share(config)
+def gathered_room(matrix: BinnedMatrix, config: Config, drawn_from: int | None = None) -> Gathered:
+    """Memory for a bag's codes and gradients. A bag that has more rows than there is room for is not gathered.
+
+    The bag is drawn from so many rows; None: from all.
+    """
+    share = drawn_share(config) * (1.0 if drawn_from is None else drawn_from / matrix.rows)
     pays = share <= LARGEST_SHARE and share * matrix.groups <= MOST_GATHERED and not matrix.sparse.entries
     # Training on a sparse table should not take much more memory than the table.
     each = matrix.stride * matrix.by_row.itemsize + matrix.groups * matrix.by_column.itemsize + PAIR

@@ -29,6 +29,7 @@ from spinney.growth.room import (
     tree_room,
 )
 from spinney.growth.rules import ColumnChoice, rules_of
+from spinney.growth.subset import subset_of
 from spinney.jit import Bound, room
 from spinney.jit.team import Team
 from spinney.objectives.kernels.records import Gradients, LeafRows
@@ -76,6 +77,9 @@ class HistGrower:
         Where leaf values come from.
     prune : bool
         Whether gamma prunes the finished tree from below, instead of holding back its growth.
+    rows : int32, optional
+        Rows of the matrix that are the training rows, ascending; None for all. `gradients`, `bag` and rows by leaf number
+        them from 0.
     """
 
     def __init__(
@@ -88,13 +92,16 @@ class HistGrower:
         team: Team,
         values: LeafValues = NEWTON,
         prune: bool = False,
+        rows: NDArray[np.int32] | None = None,
     ) -> None:
+        self._rows = rows
+        self.subset = subset_of(rows, matrix.rows)
         self._matrix, self._cuts, self._team, self._bag = matrix, cuts, team, bag
         self._unit = gradients.unit
         self._choice = ColumnChoice(config, matrix.columns)
         self._column_count = self._choice.drawn(config.colsample_bytree, matrix.columns)
         self._axis = TreeAxis(matrix.features, matrix.wide)
-        self._rules = rules_of(config, matrix.rows, self._choice, self._column_count, self._unit, prune)
+        self._rules = rules_of(config, gradients.rows, self._choice, self._column_count, self._unit, prune)
         self.control = control_room()
         # Bits for every category of the column that has most of them.
         self._words = -(-int((matrix.bins * cuts.categorical).max()) // 64)
@@ -103,7 +110,7 @@ class HistGrower:
         max_nodes = 2 * (leaves + self.most_ahead)
         self._table = table_room(max_nodes, self._slots(), self.most_ahead, self._words)
         self.tree = tree_room(max_nodes)
-        self._by_leaf = leaf_rows_room(matrix.rows, max_nodes)
+        self._by_leaf = leaf_rows_room(gradients.rows, max_nodes)
         self._job = self._bind(gradients, config)
         self._walk_room = room(WalkRoom, threads=team.size, tree=self.tree)
         self._finish = Finish(
@@ -150,18 +157,19 @@ class HistGrower:
     @cached_property
     def _walk(self) -> Bound:
         """A job that leads the training rows to their leaves, for trees that grew on some of them."""
-        return self.walk(self._matrix, self._scores, leaves=self._finish.leaves)
+        return self.walk(self._matrix, self._scores, self._rows, leaves=self._finish.leaves)
 
     def walk(
         self,
         matrix: BinnedMatrix,
         scores: NDArray[np.float64],
+        rows: NDArray[np.int32] | None = None,
         cut_bin: NDArray[np.int32] | None = None,
         leaves: NDArray[np.int32] | None = None,
     ) -> Bound:
-        """A job that adds the latest tree to the scores of binned rows; `cut_bin` is for rows with bins of their own.
+        """A job that adds the latest tree to the scores of binned rows: all, or some of them, ascending.
 
-        With room in `leaves` their leaves are noted instead.
+        `cut_bin` is for rows with bins of their own. With room in `leaves` their leaves are noted instead.
         """
         tree = self.tree
         if leaves is None:
@@ -179,7 +187,9 @@ class HistGrower:
             sets=self._table.sets,
             order=self._table.order,
         )
-        goal = Goal(scores.size // matrix.rows, int(len(leaves) > 0), leaves, scores)
+        subset = self.subset if rows is not None and rows is self._rows else subset_of(rows, matrix.rows)
+        outputs = scores.size // subset.count
+        goal = Goal(subset.count, outputs, int(len(leaves) > 0), subset, leaves, scores)
         job: Bound = add_tree.bind(matrix.binned(self._cuts.categorical), by_bin, self._walk_room, goal)
         return job
 
@@ -210,11 +220,12 @@ class HistGrower:
         data = matrix.binned(self._cuts.categorical)
         sides = 1 + max(int(features.group_codes.max(initial=0)), int(features.codes.max()))
         bag = HistBag(
-            rows=matrix.rows,
+            rows=gradients.rows,
             control=self.control,
             chosen=self._bag.rows,
+            subset=self.subset,
             row_words=matrix.by_row.view(np.int64),
-            gathered=gathered_room(matrix, config),
+            gathered=gathered_room(matrix, config, gradients.rows),
         )
         found = found_room(threads, matrix.columns, rules, self._words)
         job: Bound = grow_tree.bind(
@@ -223,7 +234,7 @@ class HistGrower:
             axis,
             gradients,
             rules,
-            room(Rows, rows=matrix.rows, threads=threads, by_leaf=self._by_leaf, data=data, table=table),
+            room(Rows, rows=gradients.rows, threads=threads, by_leaf=self._by_leaf, data=data, table=table),
             room(Sums, threads=threads, slots=table.slots, packed_size=self._axis.packed_size, axis=axis),
             found,
             room(Lines, width=self._axis.width, found=found),

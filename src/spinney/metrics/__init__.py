@@ -8,7 +8,7 @@ What is known of a metric without its formula is its row in `params/metrics.py`.
 targets have one.
 """
 
-from spinney.metrics.outcome import Outcome
+from spinney.metrics.outcome import Outcome, Predicted
 from spinney.metrics.registry import Judgement, Metric, get, metrics_of
 
-__all__ = ["Judgement", "Metric", "Outcome", "get", "metrics_of"]
+__all__ = ["Judgement", "Metric", "Outcome", "Predicted", "get", "metrics_of"]

@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 
 def mean(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Floats) -> float:
     """Weighted mean of the losses that a metric's formula gives."""
-    values = outcome.predictions if row.judges == "prediction" else outcome.scores
+    judged = {"prediction": "predictions", "class": "raw"}.get(row.judges, "scores")
+    values: Floats = getattr(outcome, judged)
     return mean_loss(row.formula or row.name, values, labels, parameters, outcome.team)
 
 
@@ -44,10 +45,10 @@ def explained(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Floa
 def mean_loss(formula: str, values: Floats, labels: Labels, parameters: Floats, team: Team) -> float:
     """Weighted mean of a formula's losses; values are outputs × rows."""
     outputs, rows = values.shape
-    sums = np.empty(-(-rows // BLOCK))
+    sums, room = np.empty(-(-rows // BLOCK)), np.empty(BLOCK * team.size)
     labels = scaled(labels)
     job = _kernel(formula).bind(
-        labels.arrays(), outputs, len(parameters), parameters, len(sums), values, sums
+        labels.arrays(), outputs, len(parameters), parameters, len(sums), values, len(room), room, sums
     )
     team.run(job)
     total = float(rows) if labels.weight is None else math.fsum(labels.weight)

@@ -14,6 +14,7 @@ from spinney.metrics.kernels.order import Sorted, sort_scores
 from spinney.metrics.kernels.predictions import exponentials_of, logs_of, probabilities_of, shares_of
 
 Floats = NDArray[np.float64]
+STEP = float(np.finfo(np.float64).eps)
 
 
 class Outcome:
@@ -70,6 +71,55 @@ class Outcome:
     def order(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Keys of the scores of the one output, ascending, and their rows."""
         return sorted_rows(self.raw[0], self.team)
+
+
+class Predicted(Outcome):
+    """Rows of which only the predictions are known.
+
+    Parameters
+    ----------
+    predictions : float64[values, rows]
+        Numbers, one value a row; or probabilities: of the second of two classes alone, or of all classes.
+    kind : {"numbers", "positive", "two", "many"}
+        Which of these they are.
+    team : Team
+        Threads to compute with; no result depends on how many there are.
+
+    Examples
+    --------
+    >>> found = Predicted(np.array([[0.5, 0.0]]), "two", Team(1))
+    >>> found.predictions.tolist(), found.scores.round(1).tolist()
+    ([[0.5, 0.0]], [[0.0, -36.0]])
+    """
+
+    def __init__(self, predictions: Floats, kind: str, team: Team) -> None:
+        self._kind = kind
+        scores = predictions
+        if kind == "two":
+            # The sign of the raw score tells the class, the first of two that are equal.
+            second = predictions[-1:]
+            first = predictions[:1] if len(predictions) == 2 else 1.0 - second
+            predictions, scores = second, second - first
+        super().__init__(scores, "identity", team)
+        self._given = np.ascontiguousarray(predictions)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Logarithms of which metrics make probabilities; one below the smallest step of a float counts as that."""
+        if self._kind not in ("two", "many"):
+            return self.raw
+        shares = np.clip(self._given, STEP, 1.0 - STEP)
+        return np.log(shares) - np.log1p(-shares) if self._kind == "two" else np.log(shares)
+
+    @cached_property
+    def predictions(self) -> Floats:
+        """The predictions."""
+        return self._given
+
+    @cached_property
+    def order(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Keys of the predictions, ascending, and their rows."""
+        return sorted_rows(self._given[0], self.team)
 
 
 def sorted_rows(scores: Floats, team: Team) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

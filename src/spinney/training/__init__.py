@@ -1,5 +1,5 @@
 """The loops that turn data sets into models.
 
-Enters: a `Dataset`, parameters; for a forest its target. Leaves: a `Model` or a `ForestModel`. Must not know: scikit-learn,
-files, the command line.
+Enters: a `Dataset`, parameters; for a forest its target. Leaves: a `Model`, a `ForestModel` or an `AdaBoostModel`.
+Must not know: scikit-learn, files, the command line.
 """

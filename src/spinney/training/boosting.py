@@ -26,7 +26,7 @@ from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, checked_rounds, parse, placed, resolve
 from spinney.sampling import Bag, GradientSampler, UniformSampler
 from spinney.training import learners
-from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks
+from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.continuing import Past, past_of, so_far
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge, check_stopping, deciding, judged, judges_of
@@ -97,9 +97,9 @@ def train(
     array([0.1, 0.9])
     """
     params, function = with_function(params, objective)
-    config = _config(params, dataset)
+    config = config_of(params, dataset)
     rounds = checked_rounds(rounds)
-    by_place = _by_place(config, dataset)
+    by_place = by_place_of(config, dataset)
     past = past_of(init_model, config, dataset.schema)
     judges = judges_of(config, metrics)
     loss = objectives.get(config, function)
@@ -111,8 +111,26 @@ def train(
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(threads_of(config, dataset)))
-        boosting = _Boosting(config, by_place, dataset, watched, loss, judges, team, past)
-        return boosting.run(rounds, listeners)
+        boosting = Boosting(config, by_place, dataset, watched, loss, judges, team, past)
+        return _run(boosting, config, rounds, listeners)
+
+
+def _run(boosting: Boosting, config: Config, rounds: int, callbacks: list[Callback]) -> Model:
+    """Do the rounds."""
+    stopping = EarlyStopping.of(config)
+    past, last = boosting.done, boosting.done + rounds
+    rates = schedule_of(callbacks)
+    begin(callbacks, last)
+    for done in range(past + 1, last + 1):
+        said = boosting.round(config.learning_rate if rates is None else rates.rate(done - 1))
+        evals = {name: {one.name: one.value for one in found} for name, found in said.items()}
+        stop = told(callbacks, RoundInfo(done, last, evals, past, partial(so_far, done, *boosting.parts)))
+        if stopping is not None:
+            name, found = list(said.items())[-1]
+            stop |= stopping.update(done, deciding(config, f"valid[{name!r}]", found, done))
+        if stop:
+            break
+    return boosting.model(boosting.done, stopping.best_round if stopping is not None and rounds else None)
 
 
 @dataclass
@@ -124,8 +142,16 @@ class _Watched:
     add: AddTree | None  # None: the training set itself, whose scores move as it is trained on
 
 
-class _Boosting:
-    """One training."""
+class Boosting:
+    """One training, round after round.
+
+    Attributes
+    ----------
+    done : int
+        Rounds so far, those of the model that it goes on from included.
+    parts : tuple
+        What `so_far` makes models of, without the memory of the training.
+    """
 
     def __init__(
         self,
@@ -142,10 +168,9 @@ class _Boosting:
         self._objective = loss
         self._outputs = self._objective.outputs
         labels = dataset.labels()
-        if self._outputs > labels.rows:
-            raise DataError(f"num_class = {self._outputs} is more than there are rows ({labels.rows})")
+        _check_rows(loss, labels)
         labels, unit = _scaled_weights(labels, config)
-        self._base_score = self._start(labels)
+        self._base_score = _start(config, loss, labels) if past is None else past.base_score
         scores = self._starting_scores(labels, dataset, "dataset")
         self._gradients = gradients_room(scores, unit)
         self._kept = self._gradients
@@ -160,32 +185,27 @@ class _Boosting:
         self._eligible = _eligible_rows(labels, config.subsample)
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
         self._judges = judges
+        self.done = 0 if past is None else past.rounds
+        trees: list[Tree] = [] if past is None else [*past.trees]
+        self.parts = (trees, self._base_score, config, dataset.schema)
 
-    def run(self, rounds: int, callbacks: list[Callback]) -> Model:
-        """Do the rounds and put the model together."""
-        stopping: EarlyStopping | None = None
-        past = 0 if self._past is None else self._past.rounds
-        trees: list[Tree] = [] if self._past is None else [*self._past.trees]
-        parts = (trees, self._base_score, self._config, self._dataset.schema)
-        last = past + rounds
-        rates = schedule_of(callbacks)
-        begin(callbacks, last)
-        for done in range(past + 1, last + 1):
-            rate = self._config.learning_rate if rates is None else rates.rate(done - 1)
-            trees += self._one_round(done, rate)
-            said = self._evaluate()
-            evals = {name: {one.name: one.value for one in found} for name, found in said.items()}
-            info = RoundInfo(done, last, evals, past, partial(so_far, done, *parts))
-            answers = [callback(info) for callback in callbacks]
-            stop = [isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers]
-            if self._config.early_stopping_rounds is not None:
-                decides = deciding(self._config, *list(said.items())[-1], done)
-                stopping = stopping or self._early_stopping(decides.higher_is_better)
-                stop.append(stopping.update(done, decides.value))
-            if any(stop):
-                break
-        best = stopping.best_round if stopping is not None and rounds else None
-        return so_far(len(trees) // self._outputs, *parts, best)
+    def round(self, rate: float) -> dict[str, list[Judgement]]:
+        """Do a round; gives what the metrics say of each validation set."""
+        self.done += 1
+        self.parts[0].extend(self._one_round(self.done, rate))
+        link = self._objective.row.link
+        return {
+            name: judged(self._judges, Outcome(watched.scores, link, self._team), watched.labels)
+            for name, watched in self._watched.items()
+        }
+
+    def model(self, rounds: int, best: int | None = None) -> Model:
+        """The model of the first rounds."""
+        return so_far(rounds, *self.parts, best)
+
+    def scores(self, name: str) -> NDArray[np.float64]:
+        """Raw scores of a validation set so far, outputs × rows, which the next round moves."""
+        return self._watched[name].scores
 
     def _one_round(self, done: int, rate: float) -> list[Tree]:
         self._fill()
@@ -241,31 +261,6 @@ class _Boosting:
             eligible = np.arange(self._dataset.rows, dtype=np.int32)
         return GradientSampler(eligible, self._gradients.pairs, self._bag.rows, self._team)
 
-    def _evaluate(self) -> dict[str, list[Judgement]]:
-        link = self._objective.row.link
-        return {
-            name: judged(self._judges, Outcome(watched.scores, link, self._team), watched.labels)
-            for name, watched in self._watched.items()
-        }
-
-    def _early_stopping(self, higher_is_better: bool) -> EarlyStopping:
-        config = self._config
-        assert config.early_stopping_rounds is not None
-        return EarlyStopping(config.early_stopping_rounds, config.min_delta, higher_is_better)
-
-    def _start(self, labels: Labels) -> NDArray[np.float64]:
-        if self._past is not None:
-            return self._past.base_score
-        if self._config.base_score is not None:
-            if abs(self._config.base_score) > LARGEST_TARGET:
-                raise ParameterError(
-                    f"base_score = {self._config.base_score:g} is too large to train on; give one within ±{LARGEST_TARGET:g}"
-                )
-            return np.full(self._outputs, self._config.base_score)
-        if labels.margin is not None:
-            return np.zeros(self._outputs)
-        return self._objective.base_score(labels)
-
     def _starting_scores(self, labels: Labels, data: Dataset, what: str) -> NDArray[np.float64]:
         """Scores before the first tree of this training, outputs × rows."""
         scores = _starting_scores(labels, self._base_score, what)
@@ -282,7 +277,8 @@ class _Boosting:
         return _Watched(labels, scores, self._learner.follow(data, scores, what))
 
 
-def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
+def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
+    """The parameters of a training on a data set, whose own they include."""
     if not isinstance(dataset, Dataset):
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
     config = params if isinstance(params, Config) else parse(params)
@@ -298,7 +294,7 @@ def _config(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
     return replace(config, **own)
 
 
-def _by_place(config: Config, dataset: Dataset) -> Config:
+def by_place_of(config: Config, dataset: Dataset) -> Config:
     """The parameters with columns by position instead of by name."""
     schema = dataset.schema
     return placed(config, schema.names, schema.columns, schema.categorical)
@@ -324,6 +320,30 @@ def _check_valid(
         except DataError as error:
             raise DataError(f"valid[{name!r}]: {error}") from None
     return dict(valid)
+
+
+def check_start(config: Config, loss: Objective, labels: Labels) -> None:
+    """Refuse rows that no training can start from."""
+    _check_rows(loss, labels)
+    _start(config, loss, _scaled_weights(labels, config)[0])
+
+
+def _check_rows(loss: Objective, labels: Labels) -> None:
+    if loss.outputs > labels.rows:
+        raise DataError(f"num_class = {loss.outputs} is more than there are rows ({labels.rows})")
+
+
+def _start(config: Config, loss: Objective, labels: Labels) -> NDArray[np.float64]:
+    """Where scores start."""
+    if config.base_score is not None:
+        if abs(config.base_score) > LARGEST_TARGET:
+            raise ParameterError(
+                f"base_score = {config.base_score:g} is too large to train on; give one within ±{LARGEST_TARGET:g}"
+            )
+        return np.full(loss.outputs, config.base_score)
+    if labels.margin is not None:
+        return np.zeros(loss.outputs)
+    return loss.base_score(labels)
 
 
 def _scaled_weights(labels: Labels, config: Config) -> tuple[Labels, float]:

@@ -8,6 +8,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params.validate import shown
 
@@ -108,6 +110,12 @@ def begin(callbacks: Iterable[Callback], rounds: int) -> None:
         told = getattr(callback, "begin", None)
         if callable(told):
             told(rounds)
+
+
+def told(callbacks: Iterable[Callback], info: RoundInfo) -> bool:
+    """Tell callbacks of a round; whether one of them ends the training."""
+    answers = [callback(info) for callback in callbacks]
+    return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
 
 @dataclass

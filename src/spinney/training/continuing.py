@@ -13,6 +13,7 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.growth.replay import replay
 from spinney.jit.team import Team
 from spinney.model import ForestModel, load
+from spinney.model.base import SavedModel
 from spinney.model.model import Model
 from spinney.model.predict import Predictor
 from spinney.objectives.targets import LARGEST_TARGET
@@ -104,8 +105,9 @@ def model_of(init_model: object) -> Model | None:
     )
     if isinstance(found, Model):
         return found
-    if isinstance(found, ForestModel):
-        raise ParameterError("init_model is a forest; boosting goes on from a boosted model")
+    if isinstance(found, SavedModel):
+        other = "forest" if isinstance(found, ForestModel) else type(found).__name__
+        raise ParameterError(f"init_model is a {other}; boosting goes on from a boosted model")
     kind, why = type(init_model), ""
     if callable(getattr(init_model, "fit", None)):
         ours = any(base.__module__.partition(".")[0] == "spinney" for base in kind.__mro__)

@@ -86,12 +86,12 @@ def check_stopping(config: Config, judges: list[Judge], watched: Mapping[str, ob
         raise ParameterError(f"early_stopping_rounds needs a metric, but {why}; name one")
 
 
-def deciding(config: Config, name: str, judgements: list[Judgement], done: int) -> Judgement:
-    """What early stopping goes by: of the last data set, the last metric or, with `first_metric_only`, the first."""
+def deciding(config: Config, where: str, judgements: list[Judgement], done: int) -> Judgement:
+    """What early stopping goes by: the last metric or, with `first_metric_only`, the first; `where` names the data set."""
     decides = judgements[0 if config.first_metric_only else -1]
     if not math.isfinite(decides.value):
         raise DataError(
-            f"{decides.name} of valid[{name!r}] is {decides.value} after round {done}, and early stopping cannot go by that; "
+            f"{decides.name} of {where} is {decides.value} after round {done}, and early stopping cannot go by that; "
             "choose another eval_metric, or leave out early_stopping_rounds"
         )
     return decides

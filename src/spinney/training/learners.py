@@ -72,27 +72,8 @@ class _Hist:
     def __init__(self, given: Setup) -> None:
         self._team, data = given.team, given.dataset
         self._grower = HistGrower(
-            data.matrix, data.cuts, given.config, given.gradients, given.bag, given.team, given.values
-        )
-        self.grow = self._grower.grow
-
-    def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
-        self._grower.add(by_leaf)
-
-    def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
-        data.release()
-        walk = self._grower.walk(data.matrix, scores)
-        return lambda tree, output: self._team.run(walk)
-
-
-class _Approx:
-    """Trees from bins that are chosen for each of them among very many fine ones."""
-
-    def __init__(self, given: Setup) -> None:
-        self._team, self._fine = given.team, given.dataset.fine(given.team)
-        self._grower = ApproxGrower(
-            self._fine.matrix, self._fine.cuts, self._fine.zero, candidates_of(given.config), given.config,
-            given.gradients, given.bag, given.team, given.values,
+            data.whole.matrix, data.cuts, given.config, given.gradients, given.bag, given.team, given.values,
+            rows=data.index,
         )  # fmt: skip
         self.grow = self._grower.grow
 
@@ -100,7 +81,28 @@ class _Approx:
         self._grower.add(by_leaf)
 
     def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
-        walk = self._grower.walk(data.fine_like(self._fine, self._team, what).matrix, scores)
+        data.release()
+        walk = self._grower.walk(data.whole.matrix, scores, data.index)
+        return lambda tree, output: self._team.run(walk)
+
+
+class _Approx:
+    """Trees from bins that are chosen for each of them among very many fine ones."""
+
+    def __init__(self, given: Setup) -> None:
+        self._team, self._fine = given.team, given.dataset.whole.fine(given.team)
+        self._grower = ApproxGrower(
+            self._fine.matrix, self._fine.cuts, self._fine.zero, candidates_of(given.config), given.config,
+            given.gradients, given.bag, given.team, given.values, given.dataset.index,
+        )  # fmt: skip
+        self.grow = self._grower.grow
+
+    def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
+        self._grower.add(by_leaf)
+
+    def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
+        fine = data.whole.fine_like(self._fine, self._team, what)
+        walk = self._grower.walk(fine.matrix, scores, data.index)
         return lambda tree, output: self._team.run(walk)
 
 

@@ -23,7 +23,8 @@ SHARE_SPARSE_ROWS = 20_000
 
 def threads_of(config: Config, dataset: Dataset) -> int:
     """Threads that this training is worth."""
-    values, sparse = dataset.matrix.values, dataset.matrix.sparse.entries > 0
+    matrix = dataset.whole.matrix
+    values, sparse = matrix.values * dataset.rows // matrix.rows, matrix.sparse.entries > 0
     work = values * min(max(values // dataset.rows, 1), SHARE_COLUMNS)
     if config.max_leaves >= SHARE_LEAVES and config.tree_method != "exact":
         work *= 3
@@ -31,5 +32,5 @@ def threads_of(config: Config, dataset: Dataset) -> int:
     if sparse:
         most = max(most, most_for(dataset.rows, SHARE_SPARSE_ROWS))
     if config.tree_method == "hist":
-        most = min(most, most_threads(dataset.matrix))
+        most = min(most, most_threads(matrix))
     return threads_for(config.n_jobs, most)

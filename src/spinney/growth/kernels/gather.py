@@ -27,13 +27,20 @@ def owned_rows(count, rank, size):
 
 
 @inline
+def row_of(i, bag):
+    """Row of the table that stands at a place of the bag."""
+    number = np.int64(bag.chosen[i])
+    return np.int64(bag.subset.rows[number]) if bag.subset.some != 0 else number
+
+
+@inline
 def copy_rows(begin, end, bag, words):
     """Copy the codes of the rows begin..end-1 of the bag by rows, each of which takes `words` words."""
     source = bag.row_words
     copied = bag.gathered.row_words
     for i in range(begin, end):
-        prefetch(source, np.int64(bag.chosen[min(i + PREFETCH_ROWS, end - 1)]) * words)
-        at = np.int64(bag.chosen[i]) * words
+        prefetch(source, row_of(min(i + PREFETCH_ROWS, end - 1), bag) * words)
+        at = row_of(i, bag) * words
         for k in range(i * words, (i + 1) * words, WORDS):
             for part in range(WORDS):
                 copied[k + part] = source[at + part]

@@ -11,6 +11,12 @@ PREFETCH_ROWS = 16
 
 
 @inline
+def number_of(place, subset, gathered):
+    """Number of the row that an entry names, or of its place in a gathered bag."""
+    return np.int64(subset.number[place]) if subset.some != 0 and not gathered else place
+
+
+@inline
 def leaf_sums(team, rows, bag, gathered, pairs, table):
     """List this thread's rows by leaf, and add them to the exact sums of their leaves: 64-bit fixed point, in any order."""
     scales = table.scales[0]
@@ -18,6 +24,7 @@ def leaf_sums(team, rows, bag, gathered, pairs, table):
     scale_h = scales.exact_h
     entries = rows.entries
     by_leaf = rows.by_leaf
+    subset = bag.subset
     before = np.int64(0)
     for number in range(table.state[0].used):
         node = table.order[number]
@@ -37,8 +44,8 @@ def leaf_sums(team, rows, bag, gathered, pairs, table):
             g = 0
             h = 0
             for i in range(begin, end):
-                prefetch(pairs, 2 * (entries[min(i + PREFETCH_ROWS, end - 1)] >> 32))
-                place = entries[i] >> 32
+                prefetch(pairs, 2 * number_of(entries[min(i + PREFETCH_ROWS, end - 1)] >> 32, subset, gathered))
+                place = number_of(entries[i] >> 32, subset, gathered)
                 g += np.int64(float(pairs[2 * place]) * scale_g)
                 h += np.int64(float(pairs[2 * place + 1]) * scale_h)
                 by_leaf.members[to + i - begin] = place

@@ -10,7 +10,7 @@ import numpy as np
 from spinney.binning.features import NO_DEFAULT
 from spinney.binning.kernels.records import Binned
 from spinney.growth.kernels.quantize import join_sizes, power_scale, sum_sizes
-from spinney.growth.kernels.records import Control, Parts
+from spinney.growth.kernels.records import Control, Parts, Subset
 from spinney.objectives.kernels.records import Gradients
 from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8, u16
 from spinney.jit.barrier import meet
@@ -33,7 +33,8 @@ class Proposal:
     bins: i64["data.features.columns"]
     low: i64["data.features.columns"]
     parts: Parts
-    masses: out(i64["data.codes.rows"])
+    subset: Subset
+    masses: out(i64["data.codes.rows"])  # 0 for rows outside the subset
     mass: out(i64["threads * (width + 1)"])
     new_bin: out(i32["threads * (width + 1)"])
     last: out(i32["data.features.columns * most"])  # fine bin of each bin
@@ -51,14 +52,15 @@ class NewCodes:
 
 
 @inline
-def round_masses(team, gradients, output, parts, masses):
+def round_masses(team, gradients, output, parts, subset, masses):
     """Hessians of this thread's rows as whole numbers; all by the same steps (after `sum_sizes`)."""
     rows = gradients.rows
     pairs = tail(gradients.pairs, 2 * rows * output)
     _, largest, _, total = join_sizes(team.size, gradients, output, parts)
     scale = power_scale(largest, total, float(rows), LARGEST, SUM_LIMIT)
-    for row in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
-        masses[row] = np.int64(float(pairs[2 * row + 1]) * scale + 0.5)
+    for number in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
+        row = np.int64(subset.rows[number]) if subset.some != 0 else np.int64(number)
+        masses[row] = np.int64(float(pairs[2 * number + 1]) * scale + 0.5)
 
 
 @inline
@@ -144,7 +146,7 @@ def propose(team: Member, data: Binned, gradients: Gradients, proposal: Proposal
     sum_sizes(team, gradients, output, proposal.parts)
     if not meet(team.sync, team.size):
         return
-    round_masses(team, gradients, output, proposal.parts, proposal.masses)
+    round_masses(team, gradients, output, proposal.parts, proposal.subset, proposal.masses)
     if not meet(team.sync, team.size):
         return
     mass = tail(proposal.mass, team.rank * (proposal.width + 1))

@@ -102,11 +102,15 @@ def set_scales(size, gradients, output, in_bag, rules, parts, scales):
 
 @inline
 def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
-    """Quantize the gradients of this thread's rows of the bag, and sum them. An entry of a gathered bag names the place in it."""
+    """Quantize the gradients of this thread's rows of the bag, and sum them. An entry of a gathered bag names the place in it.
+
+    Rounding goes by a row's number in the data set, so that a subset of a table gives the tree of a table of its rows.
+    """
     control = bag.control[0]
     in_bag = control.in_bag
     seed = control.seed
     all_rows = control.all_rows != 0
+    subset = bag.subset
     scale_g = scales.g
     scale_h = scales.h
     stochastic = scales.stochastic != 0.0
@@ -115,17 +119,18 @@ def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
     sum_h = 0
     for block in range(team.rank * OWNED, in_bag, team.size * OWNED):
         for i in range(block, min(block + OWNED, in_bag)):
-            row = np.int64(i) if all_rows else np.int64(bag.chosen[i])
-            place = np.int64(i) if gathered else row
+            number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
+            at_pair = np.int64(i) if gathered else number
+            place = np.int64(subset.rows[number]) if subset.some != 0 and not gathered else at_pair
             up_g = 0.5
             up_h = 0.5
             if stochastic:
-                bits = random_bits(seed, PURPOSE_ROUNDING, row)
+                bits = random_bits(seed, PURPOSE_ROUNDING, number)
                 up_g = unit(bits)
                 up_h = unit(bits << 32)
             # 65536 makes the sum positive, so that cutting off the fraction rounds down.
-            g = np.int64(float(pairs[2 * place]) * scale_g + up_g + 65536.0) - 65536
-            h = np.int64(float(pairs[2 * place + 1]) * scale_h + up_h)
+            g = np.int64(float(pairs[2 * at_pair]) * scale_g + up_g + 65536.0) - 65536
+            h = np.int64(float(pairs[2 * at_pair + 1]) * scale_h + up_h)
             g = min(max(g, -LARGEST), LARGEST)
             h = min(h, LARGEST)
             entries[to] = (place << 32) | ((g & 65535) << 16) | h

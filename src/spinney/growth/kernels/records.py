@@ -45,12 +45,23 @@ class Gathered:
 
 
 @record
+class Subset:
+    """Which rows of a binned table a data set is: all, or some of them, which have numbers of their own."""
+
+    some: i64  # 0: all
+    count: i64
+    rows: i32["count * some"]  # ascending
+    number: i32["data.codes.rows * some"]  # of each of these rows among them
+
+
+@record
 class HistBag:
-    """The rows that a tree sees."""
+    """The rows that a tree sees, by their numbers in the data set."""
 
     rows: i64
     control: out(Control["1"])
     chosen: i32["rows"]
+    subset: Subset
     row_words: i64["data.codes.rows * data.codes.stride * (1 + data.codes.wide) // 8"]
     gathered: Gathered
 
@@ -131,7 +142,7 @@ class Rows:
     entries: out(i64["rows"])
     spare: out(i64["rows"])
     ranges: out(Range["threads * table.max_nodes"])
-    line: out(u16["rows * data.sparse.present"])
+    line: out(u16["data.codes.rows * data.sparse.present"])
     by_leaf: LeafRows
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from spinney.binning.features import NO_DEFAULT
 from spinney.binning.kernels.records import Binned
+from spinney.growth.kernels.records import Subset
 from spinney.growth.kernels.sets import has_bit
 from spinney.growth.kernels.spine import BY_ROW, find_exits, find_spine, heavy_child, sort_exits
 from spinney.jit import Member, f64, i32, i64, inline, item, kernel, out, record, u8, u16
@@ -25,6 +26,7 @@ from spinney.objectives.kernels.records import Grown
 BATCH = 8192  # rows, at most 65 536; 4 096 and 16 384 take about as long
 ROOM = 512  # for the numbers of a spine, SPINE + 2 at most
 FEW = 8  # rows that walk by themselves
+WINDOW = 65536  # rows of the table within which those of a batch lie
 
 
 @item
@@ -76,12 +78,14 @@ class WalkRoom:
 
 @record
 class Goal:
-    """What becomes of the leaves: each row's is noted, or its value added to the row's score."""
+    """Which rows walk, and what becomes of their leaves: each row's is noted, or its value added to the row's score."""
 
+    rows: i64
     outputs: i64
     noted: i64
-    leaves: out(i32["data.codes.rows * noted"])
-    scores: out(f64["data.codes.rows * outputs"])
+    subset: Subset
+    leaves: out(i32["rows * noted"])
+    scores: out(f64["rows * outputs"])
 
 
 @record
@@ -243,10 +247,12 @@ def leaf_below(node, row, columns, walk):
 @inline
 def reach(row, leaf, walk):
     """Note a row's leaf, or add its value to the row's score."""
+    subset = walk.goal.subset
+    number = np.int64(subset.number[row]) if subset.some != 0 else row
     if walk.goal.noted != 0:
-        walk.goal.leaves[row] = leaf
+        walk.goal.leaves[number] = leaf
     else:
-        walk.scores[row] += walk.tree.value[leaf]
+        walk.scores[number] += walk.tree.value[leaf]
 
 
 @inline
@@ -259,14 +265,29 @@ def wait(place, node, half, begin, end, waiting):
 
 
 @inline
-def start_batch(first, count, columns, walk):
+def batch_from(number, end, subset):
+    """First row of the batch that begins with a row's number, and how many rows it has; numbers end before `end`."""
+    most = min(BATCH, end - number)
+    if subset.some == 0:
+        return np.int64(number), most
+    first = np.int64(subset.rows[number])
+    count = most
+    # Those of a window are as many as its rows at most, so the last of them is soon found.
+    while np.int64(subset.rows[number + count - 1]) - first >= WINDOW:
+        count = (count + 1) >> 1
+    return first, count
+
+
+@inline
+def start_batch(number, first, count, columns, walk):
     """Set rows down at the root, or where they leave the spine; returns how many nodes are waiting then."""
     length = walk.spine_length
     ids = walk.ids
     counts = walk.tree.count
     if length == 0:
+        subset = walk.goal.subset
         for i in range(count):
-            ids[i] = i
+            ids[i] = i if subset.some == 0 else np.int64(subset.rows[number + i]) - first
         wait(0, np.int64(0), np.int64(0), np.int64(0), count, walk.waiting)
         return 1
     exits = tail(ids, BATCH)
@@ -283,10 +304,10 @@ def start_batch(first, count, columns, walk):
 
 
 @inline
-def lead_batch(first, count, columns, walk):
-    """Lead `count` rows from `first` on to their leaves. A node's rows take turns in the two halves of `ids`."""
+def lead_batch(number, first, count, columns, walk):
+    """Lead a batch of rows from `first` on to their leaves. A node's rows take turns in the two halves of `ids`."""
     waiting = walk.waiting
-    left_over = start_batch(first, count, columns, walk)
+    left_over = start_batch(number, first, count, columns, walk)
     while left_over > 0:
         left_over -= 1
         node = waiting[left_over].node
@@ -317,20 +338,25 @@ def lead_batch(first, count, columns, walk):
 
 @kernel
 def add_tree(team: Member, data: Binned, tree: BinTree, room: WalkRoom, goal: Goal):
-    """Add the tree's leaf values to the scores of all rows, or note the leaves only."""
+    """Add the tree's leaf values to the scores of the rows, or note the leaves only."""
     rank = team.rank
-    rows = data.codes.rows
+    rows = goal.rows
+    subset = goal.subset
     packed = tail(room.packed, rank * tree.max_nodes)
     spine = tail(room.spine, rank * ROOM)
     pack(tree, data.features, packed)
+    # Vectors of a spine take rows that stand side by side.
+    length = find_spine(packed, tree.count, spine) if subset.some == 0 else 0
     walk = Walk(
         tree, data, goal, packed, tail(room.waiting, rank * tree.max_nodes), tail(room.ids, rank * 2 * BATCH), spine,
-        tail(room.ends, rank * ROOM), find_spine(packed, tree.count, spine), tail(goal.scores, rows * tree.grown[0].output),
+        tail(room.ends, rank * ROOM), length, tail(goal.scores, rows * tree.grown[0].output),
     )
+    number = rows * rank // team.size
     end = rows * (rank + 1) // team.size
-    for first in range(rows * rank // team.size, end, BATCH):
-        count = min(BATCH, end - first)
+    while number < end:
+        first, count = batch_from(number, end, subset)
         if data.codes.wide != 0:
-            lead_batch(first, count, data.codes.by_column16, walk)
+            lead_batch(number, first, count, data.codes.by_column16, walk)
         else:
-            lead_batch(first, count, data.codes.by_column8, walk)
+            lead_batch(number, first, count, data.codes.by_column8, walk)
+        number += count

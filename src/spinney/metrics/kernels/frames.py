@@ -2,6 +2,7 @@
 
 from spinney.data.kernels.records import LabelArrays
 from spinney.jit import Member, f64, framed, i64, inline, out
+from spinney.jit.intrinsics import tail
 
 BLOCK = 8192  # rows
 
@@ -14,21 +15,27 @@ def weight_of(labels, i):
 
 def one_value(
     team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
-    values: f64["labels.rows * outputs"], sums: out(f64["blocks"]),
+    values: f64["labels.rows * outputs"], space: i64, room: out(f64["space"]), sums: out(f64["blocks"]),
 ):
     """Weighted sum of the losses of each block of rows."""
+    losses = tail(room, team.rank * BLOCK)
     for b in range(team.rank, blocks, team.size):
+        begin = b * BLOCK
+        rows = min(BLOCK, labels.rows - begin)
+        # Losses first, which the compiler turns into vectors, then their sum in order: log loss in one loop takes 60 ns a row.
+        for i in range(rows):
+            w = weight_of(labels, begin + i)
+            one = w * loss(values[begin + i], labels.target[begin + i], parameters)
+            losses[i] = one if w > 0.0 else 0.0
         total = 0.0
-        for i in range(b * BLOCK, min((b + 1) * BLOCK, labels.rows)):
-            w = weight_of(labels, i)
-            if w > 0.0:
-                total += w * loss(values[i], labels.target[i], parameters)
+        for i in range(rows):
+            total += losses[i]
         sums[b] = total
 
 
 def all_values(
     team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
-    values: f64["labels.rows * outputs"], sums: out(f64["blocks"]),
+    values: f64["labels.rows * outputs"], space: i64, room: out(f64["space"]), sums: out(f64["blocks"]),
 ):
     """Weighted sum of the losses of each block of rows."""
     for b in range(team.rank, blocks, team.size):

@@ -1,0 +1,297 @@
+"""Cross-validation: a training for each fold, all on one binned data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney import objectives
+from spinney.binning.dataset import Dataset
+from spinney.binning.part import Part
+from spinney.data import Labels
+from spinney.errors import DataError, OwnFunctionError, ParameterError
+from spinney.jit.team import Team
+from spinney.metrics import Judgement
+from spinney.model.model import Model
+from spinney.objectives import Objective
+from spinney.params import Config, checked_rounds
+from spinney.training.boosting import Boosting, by_place_of, check_start, config_of
+from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
+from spinney.training.cv_result import CVResult, FoldValues, mean_of
+from spinney.training.dealing import check_truth, dealing_of
+from spinney.training.early_stopping import EarlyStopping
+from spinney.training.evaluation import Judge, check_stopping, deciding, judges_of
+from spinney.training.folds import Fold, folds_of
+from spinney.training.learning_rates import schedule_of
+from spinney.training.own_objective import with_function
+from spinney.training.sharing import threads_of
+
+Said = dict[str, list[Judgement]]
+
+
+def cv(
+    params: Mapping[str, object] | Config,
+    dataset: Dataset,
+    folds: object = 5,
+    rounds: int = 100,
+    *,
+    objective: objectives.Function | None = None,
+    groups: object = None,
+    stratified: bool = True,
+    shuffle: bool = True,
+    seed: int | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    train_metrics: bool = True,
+    callbacks: Iterable[Callback] | None = None,
+    progress: bool = False,
+) -> CVResult:
+    """Cross-validate: train a model for each fold on its train rows, and judge it on its test rows.
+
+    All folds share one binned data set; nothing is copied or binned again. So cuts were chosen from all rows, test rows
+    included (their columns, never their targets). Everything else a fold's model knows comes from its train rows: it is, byte
+    for byte, the model that `train` gives for a `Dataset` of these rows with `reference=dataset`.
+
+    Parameters
+    ----------
+    params : mapping
+        Hyper-parameters by name, as for `train`. With `early_stopping_rounds`, the mean over folds of the last metric of the
+        test rows decides, or that of the first with `first_metric_only`.
+    dataset : Dataset
+        All rows.
+    folds : int, splitter or iterable of pairs, default=5
+        A number of folds; a splitter of scikit-learn, which is called with the target and `groups`; or pairs
+        (train, test) of row numbers or masks. Rows of a number of folds are shuffled, classes are stratified, and groups, which
+        may be queries, stay whole.
+    rounds : int, default=100
+        Number of boosting rounds of each fold.
+    objective : callable, optional
+        A loss of your own, as for `train`.
+    groups : array of shape (rows,), optional
+        Group of each row. Rows of one group are tested together, so that no model is tested on a group that it was
+        trained on.
+    stratified : bool, default=True
+        Whether a number of folds gets the same share of each class; for objectives of classes only.
+    shuffle : bool, default=True
+        Whether rows are dealt out to a number of folds at random. Else the first rows make the first fold.
+    seed : int, optional
+        Seed of the shuffling, in place of `random_state`.
+    metrics : iterable of callables or str, optional
+        Metrics to compute after those of `eval_metric`, as for `train`.
+    train_metrics : bool, default=True
+        Whether to compute the metrics of train rows too.
+    callbacks : iterable of callables, optional
+        Called after each round of all folds, as in `train`. `info.evals["test"]` has means over folds.
+    progress : bool, default=False
+        Show a progress bar.
+
+    Returns
+    -------
+    CVResult
+        Models, predictions out of fold, history. The same for any number of threads.
+
+    Notes
+    -----
+    With early stopping, callbacks or a progress bar the folds advance round by round together, so that no fold is trained longer
+    than needed; every fold then holds memory for its gradients, about 60 bytes a row. Else they are trained one after the
+    other, in the memory of one.
+
+    Examples
+    --------
+    >>> import numpy as np, spinney as sp
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> y = (X[:, 0] > 0.5).astype(float)
+    >>> found = sp.cv({"objective": "log_loss", "max_leaves": 4}, sp.Dataset(X, y), folds=4, rounds=20)
+    >>> len(found.models), found.oof[[0, -1]].round(1).tolist()
+    (4, [0.1, 0.9])
+    """
+    params, function = with_function(params, objective)
+    config = config_of(params, dataset)
+    rounds = checked_rounds(rounds)
+    judges = judges_of(config, metrics)
+    check_stopping(config, judges, {"test": dataset})
+    loss = objectives.get(config, function)
+    labels = dataset.labels()
+    loss.check_target(labels)
+    classes = _classes(loss, labels) if check_truth("stratified", stratified) else None
+    dealing = dealing_of(
+        labels.rows,
+        classes,
+        labels.queries if groups is None else groups,
+        shuffle,
+        config.random_state if seed is None else seed,
+    )
+    found = folds_of(folds, labels, groups, dealing)
+    work = _Work(
+        config,
+        by_place_of(config, dataset),
+        dataset,
+        loss,
+        judges,
+        check_truth("train_metrics", train_metrics),
+    )
+    for k, fold in enumerate(found):
+        work.check(k, fold)
+    listeners = checked_callbacks(callbacks)
+    with ExitStack() as stack:
+        if progress:
+            listeners.append(stack.enter_context(ProgressBar("cross-validation")))
+        team = stack.enter_context(Team(threads_of(config, dataset)))
+        return _run(work, found, rounds, listeners, team)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What all folds have in common."""
+
+    config: Config
+    by_place: Config
+    dataset: Dataset
+    loss: Objective
+    judges: list[Judge]
+    train_metrics: bool
+
+    def check(self, k: int, fold: Fold) -> None:
+        """Refuse a fold that cannot be trained or judged, before any is."""
+        for name, rows in fold._asdict().items():
+            where = f"fold {k}, {name} rows"
+            labels = Part(self.dataset, rows, where).labels()
+            try:
+                if name == "train":
+                    check_start(self.config, self.loss, labels)
+                if name == "test" or self.train_metrics:
+                    for judge in self.judges:
+                        judge.check(labels)
+            except DataError as error:
+                raise DataError(f"{where}: {error}") from None
+
+    def boosting(self, k: int, fold: Fold, team: Team) -> Boosting:
+        """The training of a fold."""
+        train, test = (
+            Part(self.dataset, rows, f"fold {k}, {name} rows") for name, rows in fold._asdict().items()
+        )
+        watched = {"train": train, "test": test} if self.train_metrics else {"test": test}
+        return Boosting(self.config, self.by_place, train, watched, self.loss, self.judges, team, None)
+
+
+@dataclass
+class _Progress:
+    """What has been found so far."""
+
+    outputs: int
+    rows: int
+    # By set and metric, by fold.
+    values: dict[tuple[str, str], dict[int, list[float]]] = field(default_factory=dict)
+    models: list[Model] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._sums, self._times = np.zeros((self.rows, self.outputs)), np.zeros((self.rows, 1))
+
+    def note(self, k: int, said: Said) -> None:
+        """Keep what the metrics say of a fold."""
+        for name, judgements in said.items():
+            for one in judgements:
+                self.values.setdefault((name, one.name), {}).setdefault(k, []).append(one.value)
+
+    def predicted(self, rows: NDArray[np.int64], predictions: NDArray[np.float64]) -> None:
+        """Keep predictions of test rows."""
+        self._sums[rows] += predictions.reshape(len(rows), -1)
+        self._times[rows] += 1
+
+    def history(self, names: Iterable[str]) -> dict[str, dict[str, FoldValues]]:
+        """The metrics of some sets, by set and name."""
+        history: dict[str, dict[str, FoldValues]] = {name: {} for name in names}
+        for (name, metric), by_fold in self.values.items():
+            found = [len(values) for values in by_fold.values()]
+            if found != [model.rounds for model in self.models]:
+                raise OwnFunctionError(
+                    f"a metric is called {metric!r} in some folds or rounds only; a metric of your own must return the same name "
+                    "each time"
+                )
+            history[name][metric] = FoldValues(np.array(list(by_fold.values())))
+        return history
+
+    def out_of_fold(self) -> NDArray[np.float64]:
+        """Mean predictions of each row, NaN where there are none."""
+        with np.errstate(invalid="ignore"):
+            mean: NDArray[np.float64] = self._sums / self._times
+        return mean[:, 0] if self.outputs == 1 else mean
+
+
+def _run(work: _Work, folds: list[Fold], rounds: int, callbacks: list[Callback], team: Team) -> CVResult:
+    """Do the rounds of all folds: together where somebody waits for each round, else fold after fold."""
+    progress = _Progress(work.loss.outputs, work.dataset.rows)
+    together = bool(callbacks) or work.config.early_stopping_rounds is not None
+    best: int | None = None
+    numbered = list(enumerate(folds))
+    for some in [numbered] if together else [[one] for one in numbered]:
+        best = _advance(work, some, rounds, callbacks, team, progress)
+    history = progress.history(("train", "test") if work.train_metrics else ("test",))
+    return CVResult(progress.models, folds, progress.out_of_fold(), history, best)
+
+
+def _advance(
+    work: _Work,
+    folds: list[tuple[int, Fold]],
+    rounds: int,
+    callbacks: list[Callback],
+    team: Team,
+    progress: _Progress,
+) -> int | None:
+    """Train some folds round by round; gives the best round where early stopping looks for it."""
+    config = work.config
+    trainings = [work.boosting(k, fold, team) for k, fold in folds]
+    scores = [training.scores("test") for training in trainings]
+    stopping = EarlyStopping.of(config)
+    rates = schedule_of(callbacks)
+    begin(callbacks, rounds)
+    for done in range(1, rounds + 1):
+        rate = config.learning_rate if rates is None else rates.rate(done - 1)
+        said = [training.round(rate) for training in trainings]
+        for (k, _), found in zip(folds, said, strict=True):
+            progress.note(k, found)
+        stop = False
+        if callbacks or stopping is not None:
+            means = _means(said)
+            evals = {name: {one.name: one.value for one in found} for name, found in means.items()}
+            stop = told(callbacks, RoundInfo(done, rounds, evals, make=_no_model))
+            if stopping is not None:
+                stop |= stopping.update(done, deciding(config, "the mean over folds", means["test"], done))
+                if stopping.best_round == done:
+                    scores = [training.scores("test").copy() for training in trainings]
+        if stop:
+            break
+    best = stopping.best_round if stopping is not None and rounds else None
+    for training, (_, fold), raw in zip(trainings, folds, scores, strict=True):
+        progress.models.append(training.model(training.done, best))
+        progress.predicted(
+            fold.test, work.loss.link(raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T))
+        )
+    return best
+
+
+def _means(said: list[Said]) -> Said:
+    """Means over folds."""
+    return {
+        name: [
+            Judgement(one.name, mean_of([found[name][at].value for found in said]), one.higher_is_better)
+            for at, one in enumerate(judgements)
+        ]
+        for name, judgements in said[0].items()
+    }
+
+
+def _classes(loss: Objective, labels: Labels) -> NDArray[Any] | None:
+    """Classes to stratify by, if the objective has any and the target names them."""
+    if loss.row.link not in ("logistic", "softmax", "one_vs_rest"):
+        return None
+    whole = labels.target == np.floor(labels.target)
+    return labels.target if whole.all() else None
+
+
+def _no_model() -> Model:
+    raise ParameterError("a cross-validation has a model for each fold: see `models` of what cv returns")

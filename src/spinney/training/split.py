@@ -1,0 +1,100 @@
+"""Splitting a data set into train, validation and test parts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spinney.binning.dataset import Dataset
+from spinney.binning.part import Part
+from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.params.validate import shown
+from spinney.training.dealing import check_truth, dealing_of
+
+
+def split(
+    dataset: Dataset,
+    *,
+    valid: float | None = None,
+    test: float | None = None,
+    groups: object = None,
+    stratified: bool = False,
+    shuffle: bool = True,
+    seed: int = 0,
+) -> tuple[Dataset, ...]:
+    """Split a data set into a train part, a validation part and a test part, which share its cuts and codes.
+
+    Only target, weights and margins of the rows are copied. The codes stay with `dataset`, which lives as long as a part of it
+    does. Cuts were chosen from all rows, test rows included (their columns, never their targets).
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The whole, or a part of one.
+    valid, test : float or int, optional
+        Size of the part: a share of the rows as a number between 0 and 1, or a number of rows as a whole number. A part
+        that is not asked for is not made.
+    groups : array of shape (rows,), optional
+        Group of each row. A group stays whole, so sizes are met as nearly as groups allow.
+    stratified : bool, default=False
+        Whether every part gets the same share of each value of the target.
+    shuffle : bool, default=True
+        Whether rows are drawn at random. Else the first rows are the train part and the last ones the test part.
+    seed : int, default=0
+        Seed of the shuffling.
+
+    Returns
+    -------
+    tuple of Dataset
+        The train part, then the validation and the test part, as far as asked for. `train` takes them together. Rows keep their
+        order; `index` of a part has their numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, spinney as sp
+    >>> X = np.arange(200.0).reshape(100, 2)
+    >>> train, valid, test = sp.split(sp.Dataset(X, X[:, 0]), valid=0.2, test=0.1)
+    >>> train.rows, valid.rows, test.rows
+    (70, 20, 10)
+    >>> model = sp.train({}, train, rounds=5, valid={"valid": valid})
+    """
+    if not isinstance(dataset, Dataset):
+        raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
+    wanted = {name: size for name, size in (("valid", valid), ("test", test)) if size is not None}
+    if not wanted:
+        raise ParameterError("split needs the size of a part: give valid, test or both, such as valid=.2")
+    counts = [_count(name, size, dataset.rows) for name, size in wanted.items()]
+    left = dataset.rows - sum(counts)
+    if left < 1:
+        sizes = " and ".join(f"{name}={size}" for name, size in wanted.items())
+        raise ParameterError(f"{sizes} leave no row of {dataset.rows} to train on; give smaller parts")
+    target = dataset.labels().target if check_truth("stratified", stratified) else None
+    if groups is None and dataset.target is not None:
+        groups = dataset.labels().queries
+    dealing = dealing_of(dataset.rows, target, groups, shuffle, seed)
+    part = dealing.by_counts([left, *counts])
+    names = ("train", *wanted)
+    for k, name in enumerate(names):
+        if not (part == k).any():
+            if groups is None:
+                raise DataError(
+                    f"the {name} part gets no row: classes have too few of them; give a larger part"
+                )
+            raise DataError(
+                f"the {name} part gets no group of rows: there are too few groups, or they are too large"
+            )
+    return tuple(Part(dataset, np.flatnonzero(part == k), f"{name} part") for k, name in enumerate(names))
+
+
+def _count(name: str, size: object, rows: int) -> int:
+    """Rows of a part, at least one."""
+    if isinstance(size, bool | np.bool_) or not isinstance(size, int | float | np.integer | np.floating):
+        raise ParameterTypeError(f"{name}={shown(size)} must be a share between 0 and 1, or a number of rows")
+    if isinstance(size, int | np.integer):
+        if not 1 <= size < rows:
+            raise ParameterError(
+                f"{name}={size} must be a number of rows from 1 to {rows - 1}, or a share below 1"
+            )
+        return int(size)
+    if not 0.0 < size < 1.0:
+        raise ParameterError(f"{name}={size} must be a share above 0 and below 1, or a whole number of rows")
+    return max(1, round(float(size) * rows))
