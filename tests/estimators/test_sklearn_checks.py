@@ -53,12 +53,15 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import spinney as sp
 
 run = 0
-for kind in (sp.GBMClassifier, sp.GBMRegressor, sp.RandomForestClassifier, sp.DecisionTreeRegressor):
+kinds = (
+    sp.GBMClassifier, sp.GBMRegressor, sp.RandomForestClassifier, sp.DecisionTreeRegressor, sp.AdaBoostClassifier,
+)
+for kind in kinds:
     for estimator, check in estimator_checks_generator(kind()):
         if "array_api" in check.func.__name__:
             check(estimator)
             run += 1
-assert run == 4, run
+assert run == 5, run
 """
 
 

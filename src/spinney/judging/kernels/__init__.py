@@ -1,0 +1,1 @@
+"""Kernels of judging: scores of rows of which some columns are shuffled."""
