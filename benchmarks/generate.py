@@ -103,6 +103,20 @@ def make_continuous_numbers(
     return table, (score + 0.7 * rng.standard_normal(rows)).astype(np.float32)
 
 
+def make_odd(rows: int, columns: int, *, seed: int = 7) -> tuple[Floats, Floats]:
+    """Return clouds of several sizes and places, with 3 % of rows that lie anywhere among them, and which these are."""
+    rng = np.random.default_rng([seed, 4])
+    places = rng.uniform(-6.0, 6.0, (5, columns)).astype(np.float32)
+    sizes = rng.uniform(0.3, 2.0, (5, columns)).astype(np.float32)
+    cloud = rng.integers(0, 5, rows)
+    table = rng.standard_normal((rows, columns), dtype=np.float32)
+    for k in range(5):
+        table[cloud == k] = places[k] + sizes[k] * table[cloud == k]
+    odd = rng.random(rows) < 0.03
+    table[odd] = rng.uniform(-8.0, 8.0, (int(odd.sum()), columns))
+    return table, odd.astype(np.float32)
+
+
 def _continuous(rows: int, columns: int, part: int, seed: int) -> tuple[Floats, Floats, np.random.Generator]:
     """Return the table, what its targets follow, and the stream of their noise.
 

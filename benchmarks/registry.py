@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from benchmarks.bench import Run
 from benchmarks.cases import (
     accuracy,
+    adaboost,
     areas,
     build,
     categories,
     costs,
+    cross_validation,
     datasets,
     fits,
     flights,
@@ -19,6 +21,8 @@ from benchmarks.cases import (
     forests,
     identical,
     identical_losses,
+    isolation,
+    judging,
     levels,
     losses,
     memory,
@@ -40,7 +44,9 @@ EVERY = tuple(BOOSTING)
 LIGHTGBM = ("lightgbm",)
 XGBOOST = ("xgboost",)
 TWIN = ("sklearn-forest",)
+ADABOOST = ("sklearn-adaboost",)
 TWINS = ("sklearn-forest", "intelex-forest")
+ISOLATION = ("sklearn-isolation", "isotree")
 NOBODY: tuple[str, ...] = ()
 
 
@@ -61,6 +67,7 @@ LIST = (
     Case("train-long", "train 5 000 000 × 28, 255 leaves, 20 rounds", training.run, EVERY),
     Case("train-classes", "train 100 000 × 50, 10 classes, 31 leaves, 100 rounds", training.run, EVERY),
     Case("small-fit", "a warm fit of 1 000 × 10 through the estimator", fits.run_small, EVERY),
+    Case("cv", "cross-validate 100 000 × 28, 5 folds, 31 leaves, 100 rounds", cross_validation.run, LIGHTGBM),
     Case("losses", "train 500 000 × 28, 255 leaves, 100 rounds, four losses", losses.run_timed, LIGHTGBM),
     Case("dataset", "build the Dataset of 500 000 × 28", datasets.run, EVERY),
     Case("memory", "peak memory of train-long in its own process", memory.run, EVERY),
@@ -108,6 +115,12 @@ LIST = (
     Case("methods", "hist, approx and exact at 1 000 000 × 100: time, memory, AUC", costs.run, NOBODY),
     Case("exact-parity", "exact trees against XGBoost's on real tables", parity.run, XGBOOST),
     Case("small-tables", "exact against hist on small tables", small.run, NOBODY),
+    Case(
+        "permutation",
+        "importance of shuffled columns, 100 000 × 28, 100 trees of 31 leaves",
+        judging.run_permutation,
+        NOBODY,
+    ),
     Case("forest", "random forest, 100 trees fully grown, 100 000 × 28, two classes", forests.run, TWINS),
     Case("forest-covtype", "the same on covtype, 100 000 × 54, 7 classes", forests.run, TWINS),
     Case(
@@ -123,8 +136,12 @@ LIST = (
     Case("forest-predict", "predict 100 000 rows, 100 trees fully grown", forest_use.run_predict, TWINS),
     Case("forest-memory", "memory and file of 100 trees fully grown", forest_use.run_memory, TWINS),
     Case("forest-growth", "time of a fit when trees, rows, columns double", forest_growth.run, NOBODY),
-    Case("identical-forests", "files of every kind of forest by threads", forest_same.run, NOBODY),
+    Case("identical-forests", "files of forests and of AdaBoost by threads", forest_same.run, NOBODY),
     Case("forest-accuracy", "forests on real tables, five seeds", forest_accuracy.run, TWIN),
     Case("forest-missing", "AUC where values are missing", forest_accuracy.run_missing, NOBODY),
+    Case("adaboost", "AdaBoost, 100 stumps and 100 trees of depth 4, 100 000 × 28", adaboost.run, ADABOOST),
+    Case("isolation", "isolation forest, 300 trees, fit and score 500 000 × 28", isolation.run, ISOLATION),
+    Case("isolation-memory", "memory of the same beyond the table", isolation.run_memory, ISOLATION),
+    Case("isolation-accuracy", "anomalies found, ten seeds", isolation.run_accuracy, ISOLATION),
 )
 CASES = {case.name: case for case in LIST}

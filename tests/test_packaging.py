@@ -121,7 +121,16 @@ def test_the_changelog_speaks_of_this_version():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/guide.md", "docs/forests.md", "docs/sketch.md", "docs/constraints.md"]
+    "page",
+    [
+        "README.md",
+        "docs/guide.md",
+        "docs/forests.md",
+        "docs/isolation.md",
+        "docs/judging.md",
+        "docs/sketch.md",
+        "docs/constraints.md",
+    ],
 )
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

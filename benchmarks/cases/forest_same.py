@@ -67,6 +67,13 @@ WAYS: dict[str, tuple[str, Callable[[int], Table], dict[str, Any]]] = {
     "extra trees": ("ExtraTreesClassifier", classes, {}),
     "extra trees, numbers": ("ExtraTreesRegressor", numbers, {"max_features": "sqrt"}),
     "one tree": ("DecisionTreeRegressor", numbers, {}),
+    "AdaBoost, stumps": ("AdaBoostClassifier", binary, {}),
+    "AdaBoost, several classes": ("AdaBoostClassifier", classes, {"max_depth": 4}),
+    "AdaBoost, drawn rows": ("AdaBoostClassifier", binary, {"resample": True}),
+    "AdaBoost, numbers": ("AdaBoostRegressor", numbers, {"resample": False}),
+    "AdaBoost, numbers of drawn rows": ("AdaBoostRegressor", numbers, {"loss": "square"}),
+    "isolation": ("IsolationForest", binary, {"contamination": 0.1}),
+    "isolation, sparse": ("IsolationForest", sparse, {"max_samples": 0.1, "bootstrap": True}),
 }
 
 

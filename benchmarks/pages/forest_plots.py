@@ -3,7 +3,7 @@
 What is drawn is computed here from small made-up tables, and is the same on every machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -153,14 +153,16 @@ DRAWN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def main(docs: Path = DOCS, say: Callable[[str], None] = print) -> None:
-    """Draw every plot into the folder."""
+def draw_all(
+    drawn: Mapping[str, Callable[[Any], Any]], docs: Path = DOCS, say: Callable[[str], None] = print
+) -> None:
+    """Draw plots into the folder, each by its name."""
     matplotlib = library("matplotlib")
     matplotlib.use("agg")
     plots = library("matplotlib.pyplot")
     # The same bytes each time: no date, and no random names in an SVG.
     with matplotlib.rc_context({"svg.hashsalt": "spinney", "font.size": 9}):
-        for name, draw in DRAWN.items():
+        for name, draw in drawn.items():
             figure = draw(plots)
             quiet: dict[str, Any] = {"Date": None} if name.endswith(".svg") else {"Software": None}
             figure.savefig(docs / name, dpi=90, metadata=quiet)
@@ -169,4 +171,4 @@ def main(docs: Path = DOCS, say: Callable[[str], None] = print) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    draw_all(DRAWN)

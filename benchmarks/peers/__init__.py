@@ -5,6 +5,7 @@ Enters: arrays and `Settings`. Leaves: models and predictions. A peer knows noth
 
 from collections.abc import Callable, Sequence
 
+from benchmarks.peers.adaboost import ScikitLearnAdaBoost, SpinneyAdaBoost
 from benchmarks.peers.base import Peer, PeerMissingError, WeighingPeer
 from benchmarks.peers.cat import CatBoost
 from benchmarks.peers.chimera import ChimeraBoost
@@ -15,6 +16,7 @@ from benchmarks.peers.forests import (
     SpinneyForest,
     XGBoostForest,
 )
+from benchmarks.peers.isolation import Isotree, ScikitLearnIsolation, SpinneyIsolation
 from benchmarks.peers.lgbm import LightGBM
 from benchmarks.peers.ours import Spinney
 from benchmarks.peers.sklearn_hist import ScikitLearn
@@ -23,7 +25,9 @@ from benchmarks.peers.xgb import XGBoost
 __all__ = [
     "BOOSTING",
     "OURS",
+    "OUR_ADABOOST",
     "OUR_FOREST",
+    "OUR_ISOLATION",
     "PEERS",
     "Peer",
     "PeerMissingError",
@@ -34,6 +38,8 @@ __all__ = [
 
 OURS: Callable[[], Peer] = Spinney
 OUR_FOREST: Callable[[], Peer] = SpinneyForest
+OUR_ADABOOST: Callable[[], Peer] = SpinneyAdaBoost
+OUR_ISOLATION: Callable[[], Peer] = SpinneyIsolation
 BOOSTING: dict[str, Callable[[], Peer]] = {
     "lightgbm": LightGBM,
     "xgboost": XGBoost,
@@ -47,7 +53,12 @@ FORESTS: dict[str, Callable[[], Peer]] = {
     "xgboost-forest": XGBoostForest,
     "lightgbm-forest": LightGBMForest,
 }
-PEERS = BOOSTING | FORESTS
+ADABOOST: dict[str, Callable[[], Peer]] = {"sklearn-adaboost": ScikitLearnAdaBoost}
+ISOLATION: dict[str, Callable[[], Peer]] = {
+    "sklearn-isolation": ScikitLearnIsolation,
+    "isotree": Isotree,
+}
+PEERS = BOOSTING | FORESTS | ADABOOST | ISOLATION
 
 
 def load(make: Callable[[], Peer], say: Callable[[str], None]) -> Peer | None:

@@ -10,6 +10,7 @@ from benchmarks.losses import LOSSES
 from benchmarks.settings import Settings
 
 Array = npt.NDArray[Any]
+Fold = tuple[Array, Array]  # train and test rows
 MANY_CLASSES = ("softmax", "one_vs_rest")
 
 
@@ -80,6 +81,14 @@ class WeighingPeer(Peer):
         if settings.objective in MANY_CLASSES:
             params["num_class"] = settings.classes
         return params
+
+
+class FoldingPeer(WeighingPeer):
+    """A library that cross-validates by itself."""
+
+    @abstractmethod
+    def cross_validate(self, dataset: Any, folds: list[Fold], settings: Settings, mode: str) -> float:
+        """Train on every fold, compute the log loss of its test rows after each round; return the last mean over folds."""
 
 
 def positive(probability: Array, settings: Settings) -> Array:

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.losses import LOSSES
-from benchmarks.peers.base import Array, WeighingPeer, library
+from benchmarks.peers.base import Array, Fold, FoldingPeer, library
 from benchmarks.settings import Settings
 
 
-class LightGBM(WeighingPeer):
+class LightGBM(FoldingPeer):
     """The library most of the targets are about."""
 
     name = "lightgbm"
@@ -27,6 +27,11 @@ class LightGBM(WeighingPeer):
 
     def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
         return self._lightgbm.train(self._params(settings, mode), dataset, num_boost_round=settings.rounds)
+
+    def cross_validate(self, dataset: Any, folds: list[Fold], settings: Settings, mode: str) -> float:
+        params = {**self._params(settings, mode), "metric": "binary_logloss"}
+        found = self._lightgbm.cv(params, dataset, num_boost_round=settings.rounds, folds=folds)
+        return float(found["valid binary_logloss-mean"][-1])
 
     def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
         found: Array = model.predict(X, num_threads=settings.threads, raw_score=margin is not None)

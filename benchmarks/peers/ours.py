@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from benchmarks.peers.base import Array, WeighingPeer, library
+from benchmarks.peers.base import Array, Fold, FoldingPeer, library
 from benchmarks.settings import Settings
 
 
-class Spinney(WeighingPeer):
+class Spinney(FoldingPeer):
     """Our side of every ratio."""
 
     name = "spinney"
@@ -22,7 +22,16 @@ class Spinney(WeighingPeer):
         )
 
     def train(self, dataset: Any, settings: Settings, mode: str) -> Any:
-        params = {
+        return self._spinney.train(self._params(settings), dataset, rounds=settings.rounds)
+
+    def cross_validate(self, dataset: Any, folds: list[Fold], settings: Settings, mode: str) -> float:
+        params = {**self._params(settings), "eval_metric": "logloss"}
+        # LightGBM computes no metrics of train rows unless it is told to.
+        found = self._spinney.cv(params, dataset, folds, settings.rounds, train_metrics=False)
+        return float(found.history["test"]["logloss"].mean[-1])
+
+    def _params(self, settings: Settings) -> dict[str, Any]:
+        return {
             **self.loss(settings),
             "learning_rate": settings.learning_rate,
             "tree_method": settings.method,
@@ -36,7 +45,6 @@ class Spinney(WeighingPeer):
             "n_jobs": settings.threads,
             "random_state": settings.seed,
         }
-        return self._spinney.train(params, dataset, rounds=settings.rounds)
 
     def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
         found: Array = model.predict(X, n_jobs=settings.threads, base_margin=margin)

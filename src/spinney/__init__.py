@@ -8,11 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"
 
 if TYPE_CHECKING:
     from spinney.binning.dataset import Dataset
     from spinney.binning.sketch import QuantileSketch
+    from spinney.estimators.adaboost.kinds import AdaBoostClassifier, AdaBoostRegressor
     from spinney.estimators.files import load_estimator
     from spinney.estimators.forests.kinds import (
         DecisionTreeClassifier,
@@ -23,14 +24,29 @@ if TYPE_CHECKING:
         RandomForestRegressor,
     )
     from spinney.estimators.gbm import GBMClassifier, GBMRegressor
+    from spinney.estimators.isolation.forest import IsolationForest
+    from spinney.judging.decomposition import bias_variance
+    from spinney.judging.intervals import bootstrap_interval
+    from spinney.judging.permutation import permutation_importance
+    from spinney.model.adaboost_model import AdaBoostModel
     from spinney.model.forest_model import ForestModel
+    from spinney.model.isolation_model import IsolationModel
     from spinney.model.loading import load
     from spinney.model.model import Model
+    from spinney.training.adaboosting.steps import adaboost_r2_step, adaboost_step
     from spinney.training.boosting import train
     from spinney.training.callbacks import History, ProgressBar, RoundInfo
+    from spinney.training.cross_validation import cv
+    from spinney.training.cv_result import CVResult
     from spinney.training.learning_rates import LearningRateSchedule
+    from spinney.training.split import split
+    from spinney.tree.isolation import average_path_length
 
 _HOME = {
+    "AdaBoostClassifier": "spinney.estimators.adaboost.kinds",
+    "AdaBoostModel": "spinney.model.adaboost_model",
+    "AdaBoostRegressor": "spinney.estimators.adaboost.kinds",
+    "CVResult": "spinney.training.cv_result",
     "Dataset": "spinney.binning.dataset",
     "DecisionTreeClassifier": "spinney.estimators.forests.kinds",
     "DecisionTreeRegressor": "spinney.estimators.forests.kinds",
@@ -40,6 +56,8 @@ _HOME = {
     "GBMClassifier": "spinney.estimators.gbm",
     "GBMRegressor": "spinney.estimators.gbm",
     "History": "spinney.training.callbacks",
+    "IsolationForest": "spinney.estimators.isolation.forest",
+    "IsolationModel": "spinney.model.isolation_model",
     "LearningRateSchedule": "spinney.training.learning_rates",
     "Model": "spinney.model.model",
     "ProgressBar": "spinney.training.callbacks",
@@ -47,12 +65,24 @@ _HOME = {
     "RandomForestClassifier": "spinney.estimators.forests.kinds",
     "RandomForestRegressor": "spinney.estimators.forests.kinds",
     "RoundInfo": "spinney.training.callbacks",
+    "adaboost_r2_step": "spinney.training.adaboosting.steps",
+    "adaboost_step": "spinney.training.adaboosting.steps",
+    "average_path_length": "spinney.tree.isolation",
+    "bias_variance": "spinney.judging.decomposition",
+    "bootstrap_interval": "spinney.judging.intervals",
+    "cv": "spinney.training.cross_validation",
     "load": "spinney.model.loading",
     "load_estimator": "spinney.estimators.files",
+    "permutation_importance": "spinney.judging.permutation",
+    "split": "spinney.training.split",
     "train": "spinney.training.boosting",
 }
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostModel",
+    "AdaBoostRegressor",
+    "CVResult",
     "Dataset",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
@@ -62,6 +92,8 @@ __all__ = [
     "GBMClassifier",
     "GBMRegressor",
     "History",
+    "IsolationForest",
+    "IsolationModel",
     "LearningRateSchedule",
     "Model",
     "ProgressBar",
@@ -70,8 +102,16 @@ __all__ = [
     "RandomForestRegressor",
     "RoundInfo",
     "__version__",
+    "adaboost_r2_step",
+    "adaboost_step",
+    "average_path_length",
+    "bias_variance",
+    "bootstrap_interval",
+    "cv",
     "load",
     "load_estimator",
+    "permutation_importance",
+    "split",
     "train",
 ]
 

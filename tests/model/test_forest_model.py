@@ -217,6 +217,13 @@ def test_a_parameter_about_a_column_that_is_not_there_is_refused():
         ForestModel(random_forest(1, [3], classes=()), config, Schema(None, 4), (), 1, 9)
 
 
-def test_the_newest_format_is_that_of_forests():
-    assert header.FORMAT == header.WITH_FOREST == 5
+def test_forests_have_a_format_of_their_own_and_later_kinds_share_the_next():
+    assert header.FORMAT == header.WITH_KIND == header.WITH_FOREST + 1 == 6
     assert forest_header.KIND == "forest"
+
+
+def test_no_name_stands_twice_in_the_json_of_a_forest():
+    model = random_model(2, [3, 4])
+    found = []
+    json.loads(model.to_json(), object_pairs_hook=lambda pairs: found.append([name for name, _ in pairs]))
+    assert all(len(set(names)) == len(names) for names in found)

@@ -13,9 +13,10 @@ import compact_forests
 import spinney as sp
 from spinney.data import Schema, read_table
 from spinney.errors import ModelFormatError
-from spinney.model import ForestModel, Model, file, leaf_rows
+from spinney.model import ForestModel, IsolationModel, Model, file, leaf_rows
 from spinney.params import ForestConfig
 from spinney.tree import check, check_compact
+from spinney.tree.isolation import check_isolation
 
 FILES = 21_000
 ROWS = [[0.0, -1.0, 1e300], [math.nan, 0.5, -math.inf]]
@@ -255,6 +256,24 @@ def test_the_same_holds_for_forests(kind, open_file):
     data = model.to_bytes()
     for _ in damage_often(data, lambda: open_file(data), FILES // 12, 5, assert_sound_forest):
         pass
+
+
+def assert_sound_isolation(parts):
+    check_isolation(parts.forest, parts.schema.columns, parts.rows_per_tree, parts.schema.category_counts)
+    for row in ROWS:
+        assert walk_naively(parts, row) >= 0
+
+
+@pytest.mark.parametrize("categorical", [[], [1]])
+def test_the_same_holds_for_isolation_forests(categorical, open_file):
+    rng = np.random.default_rng(0)
+    table = np.stack([rng.normal(size=90), rng.integers(0, 80, 90), rng.normal(size=90)], axis=1)
+    model = sp.IsolationForest(2, max_samples=12, categorical=categorical).fit(table).model_
+    data = model.to_bytes()
+    for parts in damage_often(data, lambda: open_file(data), FILES // 12, 7, assert_sound_isolation):
+        if parts.schema.columns == 3 and parts.params.unseen != "error":
+            scores = IsolationModel._of(parts).score_samples(table[:9])
+            assert ((scores <= 0) & (scores >= -1)).all()
 
 
 def test_no_file_of_random_bytes_loads():

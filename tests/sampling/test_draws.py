@@ -5,7 +5,7 @@ import pytest
 
 import oracles
 from spinney.jit.team import Team
-from spinney.sampling import UniformSampler, draw_columns
+from spinney.sampling import UniformSampler, draw_columns, random_order
 from spinney.sampling.kernels import purposes
 
 
@@ -44,6 +44,12 @@ def test_the_numbers_of_purposes_stay_and_no_two_are_the_same():
         "PURPOSE_LEVEL": oracles.LEVEL,
         "PURPOSE_NODE": oracles.NODE,
         "PURPOSE_SHUFFLE": 12,
+        "PURPOSE_FEW": 13,
+        "PURPOSE_SIDE": 14,
+        "PURPOSE_SET": 15,
+        "PURPOSE_HEAVY": 16,
+        "PURPOSE_PLACE": 17,
+        "PURPOSE_FOLDS": 20,
     }
     assert len(set(found.values())) == len(found)
 
@@ -110,3 +116,21 @@ def test_every_pair_of_columns_is_drawn_equally_often():
 def test_the_same_seed_draws_the_same_and_another_one_does_not():
     assert drawn(200, 0.5, 9).tolist() == drawn(200, 0.5, 9).tolist()
     assert drawn(200, 0.5, 9).tolist() != drawn(200, 0.5, 10).tolist()
+
+
+@pytest.mark.kernels
+def test_every_order_of_rows_is_as_likely_as_any_other():
+    found = [tuple(random_order(3, seed).tolist()) for seed in range(600)]
+    for order in itertools.permutations(range(3)):
+        assert 60 < found.count(order) < 140
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("seed", [0, 9, 2**63 - 1])
+def test_an_order_of_rows_is_that_of_the_oracle(seed):
+    order = []
+    for i in range(50):
+        j = ((oracles.random_bits(seed, purposes.PURPOSE_FOLDS, i) >> 32) * (i + 1)) >> 32
+        order.append(i)
+        order[i], order[j] = order[j], order[i]
+    assert random_order(50, seed).tolist() == order

@@ -8,7 +8,8 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from spinney.errors import ParameterTypeError
-from spinney.estimators.names import FIT_ARGUMENTS, QUIET, canonical
+from spinney.estimators.families import BOOSTING
+from spinney.estimators.names import FIT_ARGUMENTS, canonical
 from spinney.params.names import PRINTING, nearest
 
 P = ParamSpec("P")
@@ -56,8 +57,8 @@ def _in_fit(estimator: Any, name: str) -> str:
         if name in others:
             return f"it is called {argument} here"
     if name in PRINTING:
-        return QUIET
-    known = canonical(forest=False).get(name)
+        return BOOSTING.quiet
+    known = canonical().get(name)
     if known is not None and known in inspect.signature(type(estimator)).parameters:
         return f"it is a parameter; give it to the constructor or to set_params as {known}=..."
     return ""

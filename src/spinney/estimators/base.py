@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import DATA_PARAMS, Dataset
@@ -32,11 +32,11 @@ from spinney.estimators.evaluation import (
 )
 from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.holdout import held_out
-from spinney.estimators.names import check_names
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
 from spinney.estimators.parameters import IMPORTANCE
 from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
+from spinney.estimators.setting import Estimator
 from spinney.estimators.staged import staged_scores
 from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
@@ -49,7 +49,7 @@ from spinney.training.evaluation import judges_of
 _IN_TABLE = frozenset(row.name for row in table())
 
 
-class GBMBase(BaseEstimator, ABC):
+class GBMBase(Estimator, ABC):
     """A boosting estimator; subclasses say what their target means."""
 
     n_estimators: int
@@ -71,7 +71,6 @@ class GBMBase(BaseEstimator, ABC):
     n_estimators_: int
     n_features_in_: int
     # Parameters that the file lacks which it was loaded from: see `files.py`.
-    _left_out: tuple[str, ...] = ()
 
     @told
     def fit(
@@ -191,20 +190,6 @@ class GBMBase(BaseEstimator, ABC):
         if isinstance(self.random_state, np.random.RandomState):
             told["random_state"] = 0  # only a fit draws from it
         self._config(told)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, those of the constructor.
-
-        Returns
-        -------
-        estimator
-            The estimator itself.
-        """
-        check_names(self, params)
-        super().set_params(**params)
-        if self._left_out:
-            self._left_out = tuple(name for name in self._left_out if name not in params)
-        return self
 
     @told
     def apply(self, X: object, *, rounds: int | None = None) -> NDArray[np.int32]:

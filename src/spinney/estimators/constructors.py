@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from spinney.estimators.forests.parameters import FORESTS
-from spinney.estimators.parameters import ESTIMATORS
+from spinney.estimators.families import EVERY
 from spinney.params import Row
 
 _HEAD = '''\
-"""The estimators' constructors, made of the tables in `parameters.py` and `forests/parameters.py`.
+"""The estimators' constructors, made of the tables that `families.py` lists.
 
 This file is written by `python -m spinney.estimators > src/spinney/estimators/generated.py`.
 """
@@ -38,7 +37,9 @@ _TYPES: Mapping[str, str] = {
     "'auto' or list of str, int or bool": "str | Sequence[str | int] | NDArray[np.bool_]",
     "int, RandomState or None": "int | np.random.RandomState | None",
     "int, float or None": "int | float | None",
+    "int, float or str": "int | float | str",
     "int, float, str or None": "int | float | str | None",
+    "estimator or None": "Any",
     "bool or callable": "bool | Callable[..., float]",
     "dict, list of dicts, str or None": "Mapping[Any, float] | Sequence[Mapping[Any, float]] | str | None",
 }
@@ -46,7 +47,7 @@ _TYPES: Mapping[str, str] = {
 
 def source() -> str:
     """The source of `generated.py`."""
-    return "\n".join([_HEAD, *(line for item in {**ESTIMATORS, **FORESTS}.items() for line in _class(*item))])
+    return "\n".join([_HEAD, *(line for item in EVERY.items() for line in _class(*item))])
 
 
 def _class(estimator: str, rows: Mapping[str, Row]) -> Iterator[str]:
@@ -55,8 +56,8 @@ def _class(estimator: str, rows: Mapping[str, Row]) -> Iterator[str]:
     yield "    @named"
     yield "    def __init__(\n        self,"
     for place, (name, row) in enumerate(rows.items()):
-        # As in scikit-learn, the number of trees may stand without its name.
-        if place == int(next(iter(rows)) == "n_estimators"):
+        # As in scikit-learn, the number of trees or the estimator to boost may stand without its name.
+        if place == int(next(iter(rows)) in ("n_estimators", "estimator")):
             yield "        *,"
         kind = _TYPES.get(row.kind) or row.kind.replace(" or ", " | ")
         yield f"        {name}: {kind} = {_written(row.default)},"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TypeVar
 
-from spinney.estimators.forests.parameters import FORESTS
-from spinney.estimators.parameters import ESTIMATORS
+from spinney.estimators.families import EVERY
 from spinney.params import numpydoc
 
 C = TypeVar("C", bound=type)
@@ -56,6 +55,23 @@ n_classes_ : int, or list of int for several outputs
     Number of classes.
 """ + _FITTED,
     "number_attributes": _FITTED,
+    "adaboost_attributes": """model_ : AdaBoostModel
+    The fitted model of our own trees; it knows classes by their places in `classes_`.
+committee_ : Committee
+    In place of `model_` where `estimator` was given: its fitted copies.
+estimators_ : list
+    The trees one by one: views with predict, apply, get_depth and more; or the fitted copies of `estimator`.
+estimator_weights_ : ndarray of shape (trees,)
+    Weight of each tree, as scikit-learn counts it: twice the alpha of `spinney.adaboost_step`, or ln(1 / beta) for numbers,
+    times the learning rate; 1 for a tree without mistakes.
+estimator_errors_ : ndarray of shape (trees,)
+    Error of each tree by the weights of its round: the share of the weight that it gets wrong, or the mean loss.
+feature_importances_ : ndarray of shape (n_features_in_,)
+    Share of each column in the decrease of impurity, the mean over trees by their weights.
+n_features_in_ : int
+    Number of columns seen by `fit`.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where the table had names.""",
     "tree_attributes": """tree_ : Tree
     The nodes as arrays.""",
     "class_forest_attributes": f"""{_TREES}
@@ -69,7 +85,7 @@ oob_prediction_ : ndarray of shape (rows,), or (rows, outputs) for several outpu
 
 def documented(cls: C) -> C:
     """Put the parameters and the common attributes where a class's docstring says `{parameters}`, `{attributes}` and so on."""
-    section = numpydoc({**ESTIMATORS, **FORESTS}[cls.__name__].values())
+    section = numpydoc(EVERY[cls.__name__].values())
     text = inspect.cleandoc(cls.__doc__ or "")
     text = text.replace("{parameters}", section)
     for name, lines in SECTIONS.items():

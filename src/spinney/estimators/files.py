@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Collection
 from reprlib import repr as short_repr
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spinney.errors import DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
+from spinney.estimators.adaboost.files import ADABOOST_KEYS, adaboost_part, restore_adaboost
+from spinney.estimators.adaboost.parameters import ADABOOST
+from spinney.estimators.families import EVERY
 from spinney.estimators.forests.files import FOREST_KEYS, forest_part, restore_forest
 from spinney.estimators.forests.parameters import FORESTS
+from spinney.estimators.isolation.files import ISOLATION_KEYS, restore_isolation
+from spinney.estimators.isolation.parameters import ISOLATION
 from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.estimators.written import (
@@ -24,16 +30,20 @@ from spinney.estimators.written import (
     write_evals,
     write_value,
 )
+from spinney.model.adaboost_model import AdaBoostModel
 from spinney.model.forest_model import ForestModel
-from spinney.model.loading import load_with_part, save_with_part
+from spinney.model.isolation_model import IsolationModel
+from spinney.model.loading import AnyModel, load_with_part, save_with_part
 from spinney.model.model import Model
 from spinney.params.objectives import OWN
 
 if TYPE_CHECKING:
+    from spinney.estimators.adaboost.base import AdaBoostBase
     from spinney.estimators.forests.base import ForestBase
     from spinney.estimators.gbm import GBMClassifier, GBMRegressor
+    from spinney.estimators.isolation.forest import IsolationForest
 
-_PARAMETERS = {**ESTIMATORS, **FORESTS}
+NO_MODEL = frozenset({"n_jobs", "verbose"})  # parameters that say how to run; a file does not depend on them
 KEYS = frozenset({"class", "params", "left_out", "classes", "named", "evals"})
 
 
@@ -42,7 +52,7 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
     name = type(estimator).__name__
     if type(estimator) is not _kinds().get(name):
         raise DataTypeError(
-            f"a file holds estimators of the kinds {', '.join(_PARAMETERS)}, not {name}; save its `model_` instead"
+            f"a file holds estimators of the kinds {', '.join(EVERY)}, not {name}; save its `model_` instead"
         )
     model = estimator.model_
     estimator._check_parameters()
@@ -50,7 +60,7 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
     for parameter, value in estimator.get_params(deep=False).items():
         write = write_columns if parameter == "categorical" else write_value
         try:
-            if parameter not in left_out:
+            if parameter not in NO_MODEL and parameter not in left_out:
                 params[parameter] = write(value)
         except UnwritableError:
             left_out.append(parameter)
@@ -60,7 +70,7 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
         "params": params,
         "left_out": left_out,
         "named": names is not None and tuple(names) == model.feature_names,
-        **(forest_part(estimator) if name in FORESTS else _boosting_part(estimator)),
+        **_part_of(estimator),
     }
     save_with_part(model, path, part)
     if left_out:
@@ -72,7 +82,14 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
         )
 
 
-def _boosting_part(estimator: Any) -> dict[str, object]:
+def _part_of(estimator: Any) -> dict[str, object]:
+    """What an estimator knows beside its model and its parameters."""
+    if isinstance(estimator.model_, AdaBoostModel):
+        return adaboost_part(estimator)
+    if isinstance(estimator.model_, IsolationModel):
+        return {}
+    if isinstance(estimator.model_, ForestModel):
+        return forest_part(estimator)
     classes = getattr(estimator, "classes_", None)
     return {
         "classes": None if classes is None else write_classes(classes),
@@ -80,7 +97,9 @@ def _boosting_part(estimator: Any) -> dict[str, object]:
     }
 
 
-def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor | ForestBase:
+def load_estimator(
+    path: str | os.PathLike[str],
+) -> GBMClassifier | GBMRegressor | ForestBase | AdaBoostBase | IsolationForest:
     """Read a fitted estimator from a file that its `save` wrote.
 
     Parameters
@@ -90,8 +109,9 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
 
     Returns
     -------
-    GBMClassifier, GBMRegressor, or a forest or tree
-        It predicts what the saved one did, in the same labels.
+    GBMClassifier, GBMRegressor, a forest or tree, AdaBoost, or IsolationForest
+        It predicts what the saved one did, in the same labels. n_jobs and verbose are not in the file and have their defaults;
+        a forest has oob_score_ and tree_oob_scores_, but no oob_decision_function_ or oob_prediction_.
 
     Warns
     -----
@@ -118,7 +138,7 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
     ['ash', 'oak']
     """
     found = read_estimator(path)
-    if isinstance(found, Model | ForestModel):
+    if isinstance(found, AnyModel):
         raise ModelFormatError(
             f"{os.fspath(path)!r} holds a model without an estimator; read it with spinney.load"
         )
@@ -129,7 +149,7 @@ def load_estimator(path: str | os.PathLike[str]) -> GBMClassifier | GBMRegressor
             UserWarning,
             stacklevel=2,
         )
-    estimator: GBMClassifier | GBMRegressor | ForestBase = found
+    estimator: GBMClassifier | GBMRegressor | ForestBase | AdaBoostBase | IsolationForest = found
     return estimator
 
 
@@ -163,25 +183,45 @@ def read_estimator(path: str | os.PathLike[str]) -> Any:
 
 def _kinds() -> dict[str, type[Any]]:
     from spinney.estimators import gbm  # which imports what imports this module
-    from spinney.estimators.forests import kinds
+    from spinney.estimators.adaboost import kinds as adaboost
+    from spinney.estimators.forests import kinds as forests
+    from spinney.estimators.isolation import forest as isolation
 
-    return {name: getattr(kinds if name in FORESTS else gbm, name) for name in _PARAMETERS}
+    homes = {
+        **dict.fromkeys(FORESTS, forests),
+        **dict.fromkeys(ADABOOST, adaboost),
+        **dict.fromkeys(ISOLATION, isolation),
+    }
+    return {name: getattr(homes.get(name, gbm), name) for name in EVERY}
 
 
-def _restored(part: dict[str, object], model: Model | ForestModel) -> Any:
+# By kind of model: the estimators that have such, and the fields of their part.
+_OWNERS: dict[type[Any], tuple[Collection[str], frozenset[str]]] = {
+    Model: (ESTIMATORS, KEYS),
+    ForestModel: (FORESTS, FOREST_KEYS),
+    AdaBoostModel: (ADABOOST, ADABOOST_KEYS),
+    IsolationModel: (ISOLATION, ISOLATION_KEYS),
+}
+
+
+def _restored(part: dict[str, object], model: AnyModel) -> Any:
     """A fitted estimator of what a file says, every field of it checked."""
-    keys = FOREST_KEYS if isinstance(model, ForestModel) else KEYS
+    owners, keys = _OWNERS[type(model)]
     if part.keys() != keys:
         odd = min(part.keys() ^ keys)
         raise ModelFormatError(f"the estimator's part has too much or too little: {short_repr(odd)}")
     name = part["class"]
-    if not isinstance(name, str) or name not in _PARAMETERS:
+    if not isinstance(name, str) or name not in EVERY:
         raise ModelFormatError(f"the file's estimator is unknown: {short_repr(name)}")
-    if (name in FORESTS) != isinstance(model, ForestModel):
+    if name not in owners:
         raise ModelFormatError(f"the file's model is not that of a {name}")
     estimator = _made(name, part["params"], part["left_out"])
     if isinstance(model, ForestModel):
         restore_forest(estimator, part, model)
+    elif isinstance(model, AdaBoostModel):
+        restore_adaboost(estimator, part, model)
+    elif isinstance(model, IsolationModel):
+        restore_isolation(estimator, model)
     else:
         _restore_classes(estimator, part["classes"], model)
     try:
@@ -204,7 +244,7 @@ def _made(name: str, params: object, left_out: object) -> Any:
     if not isinstance(params, dict) or not isinstance(left_out, list):
         raise ModelFormatError("params must be a JSON object, and left_out a list of names")
     for parameter in (*params, *left_out):
-        if not isinstance(parameter, str) or parameter not in _PARAMETERS[name]:
+        if not isinstance(parameter, str) or parameter not in EVERY[name]:
             raise ModelFormatError(f"{name} has no parameter {short_repr(parameter)} in this spinney")
     if len({*params, *left_out}) < len(params) + len(left_out):
         raise ModelFormatError("a parameter is left out that is there, or left out twice")

@@ -1,4 +1,4 @@
-"""The estimators' constructors, made of the tables in `parameters.py` and `forests/parameters.py`.
+"""The estimators' constructors, made of the tables that `families.py` lists.
 
 This file is written by `python -m spinney.estimators > src/spinney/estimators/generated.py`.
 """
@@ -347,5 +347,75 @@ class DecisionTreeRegressorParameters:
         unseen: str = "missing",
         keep_leaf_rows: bool = False,
         n_jobs: int | None = None,
+    ) -> None:
+        keep(self, locals())
+
+
+class AdaBoostClassifierParameters:
+    """The constructor of AdaBoostClassifier."""
+
+    @named
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+        max_depth: int | None = 1,
+        resample: bool = False,
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        keep(self, locals())
+
+
+class AdaBoostRegressorParameters:
+    """The constructor of AdaBoostRegressor."""
+
+    @named
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        random_state: int | np.random.RandomState | None = None,
+        max_depth: int | None = 3,
+        resample: bool = True,
+        max_bin: int = 255,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        keep(self, locals())
+
+
+class IsolationForestParameters:
+    """The constructor of IsolationForest."""
+
+    @named
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_samples: int | float | str = "auto",
+        contamination: float | str = "auto",
+        max_features: int | float = 1.0,
+        bootstrap: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        absent: str = "zero",
+        unseen: str = "rarest",
     ) -> None:
         keep(self, locals())

@@ -8,19 +8,12 @@ from functools import cache, wraps
 from typing import Any, ParamSpec
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.estimators.forests.parameters import FORESTS
-from spinney.estimators.parameters import ESTIMATORS
-from spinney.params import forest_table, table
+from spinney.estimators.families import BOOSTING, FAMILIES, Family, family_of
 from spinney.params.names import PRINTING, nearest
 from spinney.params.validate import shown
 
 P = ParamSpec("P")
 
-QUIET = (
-    "nothing is printed unless it is asked for, so leave it out; progress=True shows a progress bar, and `fit(callbacks=...)` "
-    "calls a function after each round"
-)
-_QUIET_FOREST = "nothing is printed unless it is asked for, so leave it out; verbose=1 shows a progress bar"
 # What is an argument of `fit` here and may be a parameter elsewhere.
 FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "eval_set": ("evals", "valid_sets", "valid"),
@@ -82,26 +75,22 @@ def check_names(estimator: object, given: Mapping[str, object]) -> None:
             raise ParameterError(_stranger(type(estimator), accepted, name, value))
 
 
-def is_forest(estimator: type[Any]) -> bool:
-    """Whether an estimator is a forest or a single tree."""
-    return any(base.__name__ in FORESTS for base in estimator.__mro__)
+def canonical(family: Family = BOOSTING) -> Mapping[str, str]:
+    """Every spelling of a parameter of training or of an estimator of a family, with its name here."""
+    return _canonical(FAMILIES.index(family))
 
 
 @cache
-def canonical(forest: bool) -> Mapping[str, str]:
-    """Every spelling of a parameter of training or of an estimator, with its name here; those of forests apart."""
-    own = FORESTS if forest else ESTIMATORS
-    rows = [
-        *(forest_table() if forest else table()),
-        *(row for rows in own.values() for row in rows.values()),
-    ]
+def _canonical(place: int) -> Mapping[str, str]:
+    family = FAMILIES[place]
+    rows = [*family.table(), *(row for rows in family.estimators.values() for row in rows.values())]
     return {spelling: row.name for row in rows for spelling in (row.name, *row.aliases)}
 
 
 def _stranger(estimator: type[Any], accepted: Collection[str], name: str, value: object) -> str:
     said = f"{estimator.__name__} has no parameter {name}={shown(value)}"
-    forest = is_forest(estimator)
-    spelled = canonical(forest)
+    family = family_of(estimator)
+    spelled = canonical(family)
     known = spelled.get(name)
     if known is not None and known in accepted:
         conversion = f"; {_CONVERSIONS[known]}" if known in _CONVERSIONS else ""
@@ -111,12 +100,12 @@ def _stranger(estimator: type[Any], accepted: Collection[str], name: str, value:
             )
         return f"{said}: {name} is called {known} here{conversion}"
     for argument, others in FIT_ARGUMENTS.items():
-        if (name == argument or name in others) and (not forest or argument == "sample_weight"):
+        if (name == argument or name in others) and (family.arguments or argument == "sample_weight"):
             return f"{said}: give it to `fit` as its argument `{argument}=`"
     if name in PRINTING:
-        return f"{said}: {_QUIET_FOREST if forest else QUIET}"
+        return f"{said}: {family.quiet}"
     if known is not None:
-        owners = [other for other, rows in (FORESTS if forest else ESTIMATORS).items() if known in rows]
+        owners = [other for other, rows in family.estimators.items() if known in rows]
         return f"{said}: {f'it belongs to {owners[0]}' if owners else 'it follows from the target'}, so leave it out"
     near = nearest(name, {other: known for other, known in spelled.items() if known in accepted})
     meant = f" did you mean {' or '.join(near)}?" if near else ""

@@ -73,7 +73,7 @@ def own_metrics(
     for metric, name in zip(given, _names(given, config), strict=True):
         if isinstance(metric, str):
             found.append(metric)
-        elif _is_scorer(metric):
+        elif is_scorer(metric):
             found.append(_of_scorer(metric, name, config, classes))
         else:
             found.append(_of_function(metric, name, config, classes))
@@ -83,18 +83,18 @@ def own_metrics(
 def _names(given: list[Any], config: Config) -> list[str]:
     """Names in the results, one for each metric. Functions of one name are told apart by their arguments, else by a number."""
     functions = [metric for metric in given if not isinstance(metric, str)]
-    same = [(id(getattr(one, "_score_func", one)), _is_scorer(one) and repr(one)) for one in functions]
+    same = [(id(getattr(one, "_score_func", one)), is_scorer(one) and repr(one)) for one in functions]
     for place, metric in enumerate(functions):
         if same[place] in same[:place]:
-            raise ParameterError(f"eval_metric holds the metric {_plain_name(metric)!r} twice; give it once")
+            raise ParameterError(f"eval_metric holds the metric {plain_name(metric)!r} twice; give it once")
     taken = {replace(config, eval_metric=(one,)).eval_metric[0] for one in given if isinstance(one, str)}
     names = []
     for metric in given:
         if isinstance(metric, str):
             names.append(metric)
             continue
-        plain = _plain_name(metric)
-        others = [one for one in functions if one is not metric and _plain_name(one) == plain]
+        plain = plain_name(metric)
+        others = [one for one in functions if one is not metric and plain_name(one) == plain]
         name = plain + _told_apart(metric, others)
         numbered = (f"{name}_{number}" for number in count(2))
         names.append(next(one for one in chain([name], numbered) if one not in taken))
@@ -102,8 +102,9 @@ def _names(given: list[Any], config: Config) -> list[str]:
     return names
 
 
-def _plain_name(metric: Any) -> str:
-    sign = "neg_" if _is_scorer(metric) and getattr(metric, "_sign", 1) < 0 else ""
+def plain_name(metric: Any) -> str:
+    """Name of a function or scorer."""
+    sign = "neg_" if is_scorer(metric) and getattr(metric, "_sign", 1) < 0 else ""
     return sign + name_of(getattr(metric, "_score_func", metric))
 
 
@@ -121,12 +122,12 @@ def _told_apart(metric: Any, others: list[Any]) -> str:
 
 def _arguments(metric: Any) -> dict[str, object]:
     """What a scorer or a `partial` gives its function by name."""
-    if _is_scorer(metric):
+    if is_scorer(metric):
         return {**_arguments(metric._score_func), **getattr(metric, "_kwargs", {})}
     return {**_arguments(metric.func), **metric.keywords} if isinstance(metric, partial) else {}
 
 
-def _is_scorer(metric: object) -> bool:
+def is_scorer(metric: object) -> bool:
     """Whether `make_scorer` made it; whoever has a scorer has imported the module, which takes long."""
     module = sys.modules.get("sklearn.metrics")
     return module is not None and isinstance(metric, type(module.make_scorer(module.accuracy_score)))
@@ -158,22 +159,50 @@ def _of_function(
 
 def _of_scorer(scorer: Any, name: str, config: Config, classes: NDArray[Any] | None) -> TrainMetric:
     """A metric of a scorer, whose values are always better when higher; it sees the user's own labels."""
-    takes_weight = _takes_weight(getattr(scorer, "_score_func", scorer))
 
     def metric(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Any) -> Given:
-        target = np.asarray(target)
         link = objectives.get(config).link
-        shares = None if config.objective == OWN else link(scores)
-        fitted = _Numbers(link(scores)) if classes is None else _Classes(classes, scores, shares)
-        truth = target if classes is None else classes[target.astype(np.int64)]
-        more = {"sample_weight": weight} if weight is not None and takes_weight else {}
-        value = call_own(
-            "the metric", _Named(scorer, name), fitted, np.empty((len(target), 0)), truth, **more
-        )
-        return name, checked_number(name, value), True
+        shares = None if config.objective == OWN and classes is not None else link(scores)
+        return name, scored(scorer, name, scores, shares, np.asarray(target), weight, classes), True
 
     metric.__name__ = name
     return metric
+
+
+def scored(
+    scorer: Any,
+    name: str,
+    scores: NDArray[np.float64],
+    predictions: NDArray[np.float64] | None,
+    target: NDArray[np.float64],
+    weight: Any,
+    classes: NDArray[Any] | None,
+) -> float:
+    """What a scorer says of rows that are predicted already.
+
+    Parameters
+    ----------
+    scorer : callable
+        The scorer.
+    name : str
+        What to call it in messages.
+    scores : float64 array of shape (rows,) or (rows, classes)
+        Raw scores, which tell the class.
+    predictions : float64 array, or None
+        Numbers, or probabilities of the second of two classes or of all; None where nobody knows the probabilities.
+    target : float64[rows]
+        Numbers, or places of labels among the classes.
+    weight : float64[rows], or None
+        Weights of the rows.
+    classes : ndarray, or None
+        Labels of the classes.
+    """
+    fitted = _Numbers(predictions) if classes is None else _Classes(classes, scores, predictions)
+    truth = target if classes is None else classes[target.astype(np.int64)]
+    given = weight is not None and _takes_weight(getattr(scorer, "_score_func", scorer))
+    more = {"sample_weight": weight} if given else {}
+    value = call_own("the metric", _Named(scorer, name), fitted, np.empty((len(target), 0)), truth, **more)
+    return checked_number(name, value)
 
 
 def _takes_weight(function: Any) -> bool:
@@ -198,10 +227,10 @@ class _Named:
 class _Numbers(RegressorMixin, BaseEstimator):
     """A fitted regressor, as far as a scorer sees it: it has predicted already."""
 
-    def __init__(self, predicted: NDArray[np.float64]) -> None:
+    def __init__(self, predicted: NDArray[np.float64] | None) -> None:
         self.predicted = predicted
 
-    def predict(self, X: object) -> NDArray[np.float64]:
+    def predict(self, X: object) -> NDArray[np.float64] | None:
         """The predictions."""
         return self.predicted
 

@@ -5,29 +5,38 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError, ModelFormatError
-from spinney.model import atomic, container, forest_header, header
+from spinney.model import adaboost_header, atomic, container, forest_header, header, isolation_header
+from spinney.model.adaboost_header import AdaBoostHeader
+from spinney.model.adaboost_parts import TREE_DTYPES, AdaBoostParts
 from spinney.model.container import Container
 from spinney.model.ensemble import Ensemble
 from spinney.model.forest_header import ForestHeader
 from spinney.model.forest_parts import ForestParts
 from spinney.model.header import Header
+from spinney.model.isolation_header import IsolationHeader
+from spinney.model.isolation_parts import IsolationParts
 from spinney.model.leaf_rows import LEAF_ROWS_DTYPES, LeafRows
 from spinney.tree import CompactForest, Forest, Sets
 from spinney.tree.compact import COMPACT_DTYPES
 from spinney.tree.forest import FOREST_DTYPES, SET_DTYPES
+from spinney.tree.isolation import ISOLATION_ARRAYS, isolation_forest
 
 ARRAYS = {name: (dtype,) for name, dtype in {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}.items()}
 # Only in a model with categorical columns.
 SETS = {f"set_{name}": (dtype,) for name, dtype in SET_DTYPES.items()}
 # Only in a forest that keeps the training rows of its leaves.
 LEAF_ROWS = {f"leaf_row_{name}": (dtype,) for name, dtype in LEAF_ROWS_DTYPES.items()}
-Parts = Ensemble | ForestParts
+# Only in an AdaBoost model.
+BY_TREE = {name: (dtype,) for name, dtype in TREE_DTYPES.items()}
+ISOLATION = {name: (FOREST_DTYPES[name],) for name in ISOLATION_ARRAYS}
+Parts = Ensemble | ForestParts | AdaBoostParts | IsolationParts
 
 
 def dumps(parts: Parts, estimator: Mapping[str, object] | None = None) -> bytes:
@@ -35,7 +44,7 @@ def dumps(parts: Parts, estimator: Mapping[str, object] | None = None) -> bytes:
 
     Parameters
     ----------
-    parts : Ensemble or ForestParts
+    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
         The model's parts.
     estimator : mapping, optional
         What an estimator knows beside its model, in types that JSON knows.
@@ -47,17 +56,35 @@ def dumps(parts: Parts, estimator: Mapping[str, object] | None = None) -> bytes:
     """
     if isinstance(parts, ForestParts):
         return container.write(_forest_arrays(parts), forest_header.encode(parts, estimator))
+    if isinstance(parts, AdaBoostParts):
+        by_tree = {name: np.ascontiguousarray(getattr(parts, name)) for name in TREE_DTYPES}
+        arrays = _compact_arrays(parts.forest) | by_tree
+        return container.write(arrays, adaboost_header.encode(parts, estimator))
+    if isinstance(parts, IsolationParts):
+        return container.write(_isolation_arrays(parts), isolation_header.encode(parts, estimator))
     ensemble = parts
     arrays = {name: np.ascontiguousarray(getattr(ensemble.forest, name)) for name in FOREST_DTYPES}
     arrays["base_score"] = ensemble.base_score
     if ensemble.schema.categories is not None:
-        for name in SET_DTYPES:
-            arrays[f"set_{name}"] = np.ascontiguousarray(getattr(ensemble.forest.sets, name))
+        arrays |= _set_arrays(ensemble.forest.sets)
     return container.write(arrays, header.encode(ensemble, estimator))
 
 
+def _compact_arrays(forest: CompactForest) -> dict[str, NDArray[Any]]:
+    return {name: np.ascontiguousarray(getattr(forest, name)) for name in COMPACT_DTYPES}
+
+
+def _set_arrays(sets: Sets) -> dict[str, NDArray[Any]]:
+    return {f"set_{name}": np.ascontiguousarray(getattr(sets, name)) for name in SET_DTYPES}
+
+
+def _isolation_arrays(parts: IsolationParts) -> dict[str, NDArray[Any]]:
+    arrays = {name: np.ascontiguousarray(getattr(parts.forest, name)) for name in ISOLATION_ARRAYS}
+    return arrays if parts.schema.categories is None else arrays | _set_arrays(parts.forest.sets)
+
+
 def _forest_arrays(parts: ForestParts) -> dict[str, NDArray[Any]]:
-    arrays = {name: np.ascontiguousarray(getattr(parts.forest, name)) for name in COMPACT_DTYPES}
+    arrays = _compact_arrays(parts.forest)
     if parts.leaf_rows is not None:
         for name in LEAF_ROWS_DTYPES:
             arrays[f"leaf_row_{name}"] = np.ascontiguousarray(getattr(parts.leaf_rows, name)).reshape(-1)
@@ -79,7 +106,7 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Parts, dict[str, obj
 
     Returns
     -------
-    parts : Ensemble or ForestParts
+    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
         Its arrays cannot be written to.
     estimator : dict or None
         What the file knows of an estimator, not checked yet.
@@ -103,15 +130,30 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Parts, dict[str, obj
     if found["format"] == header.WITH_FOREST:
         forest = forest_header.decode(found)
         return _forest(box, forest), forest.estimator
+    if found["format"] == header.WITH_KIND:
+        return _of_kind(box, found)
     facts = header.decode(found)
     return _ensemble(box, facts), facts.estimator
+
+
+def _of_kind(box: Container, found: dict[str, object]) -> tuple[Parts, dict[str, object] | None]:
+    """Read a model of the kind that its header names."""
+    if found.get("kind") == adaboost_header.KIND:
+        boosted = adaboost_header.decode(found)
+        return _adaboost(box, boosted), boosted.estimator
+    if found.get("kind") == isolation_header.KIND:
+        isolation = isolation_header.decode(found)
+        return _isolation(box, isolation), isolation.estimator
+    raise ModelFormatError(
+        f"the model's kind must be {adaboost_header.KIND!r} or {isolation_header.KIND!r}, not {short_repr(found.get('kind'))}"
+    )
 
 
 def _ensemble(box: Container, facts: Header) -> Ensemble:
     categorical = facts.schema.categories is not None
     arrays = container.take(box, ARRAYS | SETS if categorical else ARRAYS)
     base_score = arrays.pop("base_score")
-    sets = Sets(**{name: arrays.pop(f"set_{name}") for name in SET_DTYPES}) if categorical else Sets.none()
+    sets = _take_sets(arrays, categorical)
     if len(base_score) != facts.outputs:
         raise ModelFormatError(f"base_score has {len(base_score)} entries for {facts.outputs} outputs")
     ensemble = Ensemble(
@@ -127,6 +169,25 @@ def _ensemble(box: Container, facts: Header) -> Ensemble:
             f"the header counts {facts.rounds} rounds but there are trees for {ensemble.rounds}"
         )
     return ensemble
+
+
+def _take_sets(arrays: dict[str, NDArray[Any]], categorical: bool) -> Sets:
+    """The sets among the arrays of a file, which are taken out."""
+    return Sets(**{name: arrays.pop(f"set_{name}") for name in SET_DTYPES}) if categorical else Sets.none()
+
+
+def _isolation(box: Container, facts: IsolationHeader) -> IsolationParts:
+    categorical = facts.schema.categories is not None
+    arrays = container.take(box, ISOLATION | SETS if categorical else ISOLATION)
+    sets = _take_sets(arrays, categorical)
+    return IsolationParts(
+        isolation_forest(**arrays, sets=sets),
+        facts.params,
+        facts.schema,
+        facts.rows,
+        facts.rows_per_tree,
+        facts.offset,
+    )
 
 
 def _forest(box: Container, facts: ForestHeader) -> ForestParts:
@@ -146,12 +207,21 @@ def _forest(box: Container, facts: ForestHeader) -> ForestParts:
     )  # fmt: skip
 
 
+def _adaboost(box: Container, facts: AdaBoostHeader) -> AdaBoostParts:
+    arrays = container.take(box, {**COMPACT_DTYPES, **BY_TREE})
+    by_tree = {name: arrays.pop(name) for name in TREE_DTYPES}
+    forest = CompactForest(**arrays)
+    if forest.trees != facts.trees:
+        raise ModelFormatError(f"the header counts {facts.trees} trees but there are {forest.trees}")
+    return AdaBoostParts(forest, facts.params, facts.schema, facts.classes, facts.rows, **by_tree)
+
+
 def save(parts: Parts, path: str | os.PathLike[str], estimator: Mapping[str, object] | None = None) -> None:
     """Write a model file in one step: after a failure the old file is still there, whole.
 
     Parameters
     ----------
-    parts : Ensemble or ForestParts
+    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
         The model's parts.
     path : str or path-like
         Where to write; its folder must exist.
@@ -171,7 +241,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Parts, dict[str, object] | None]
 
     Returns
     -------
-    parts : Ensemble or ForestParts
+    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
         Its arrays cannot be written to.
     estimator : dict or None
         What the file knows of an estimator, not checked yet.

@@ -13,9 +13,10 @@ from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
 from spinney.params import Config, Row, found_places, parse, table
 
-FORMAT = 5  # the newest that can be read; a model is written in the oldest that can hold it
+FORMAT = 6  # the newest that can be read; a model is written in the oldest that can hold it
 WITH_ESTIMATOR = 4
 WITH_FOREST = 5  # with an estimator or without
+WITH_KIND = 6  # a model of the kind that its header names, with an estimator or without
 KEYS = frozenset(
     {"format", "version", "objective", "outputs", "columns", "names", "rounds", "best_round", "params"}
 )

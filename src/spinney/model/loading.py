@@ -6,12 +6,17 @@ import os
 from collections.abc import Mapping
 
 from spinney.model import file
-from spinney.model.ensemble import Ensemble
+from spinney.model.adaboost_model import AdaBoostModel
+from spinney.model.base import SavedModel
 from spinney.model.forest_model import ForestModel
+from spinney.model.isolation_model import IsolationModel
 from spinney.model.model import Model
 
+AnyModel = Model | ForestModel | AdaBoostModel | IsolationModel
+_MODELS: tuple[type[SavedModel], ...] = (Model, ForestModel, AdaBoostModel, IsolationModel)
 
-def load(path: str | os.PathLike[str]) -> Model | ForestModel:
+
+def load(path: str | os.PathLike[str]) -> AnyModel:
     """Read a model from a file that its `save` wrote, or the model alone from that of an estimator.
 
     Parameters
@@ -21,7 +26,7 @@ def load(path: str | os.PathLike[str]) -> Model | ForestModel:
 
     Returns
     -------
-    Model or ForestModel
+    Model, ForestModel, AdaBoostModel or IsolationModel
         Equal to the one that was saved.
 
     Raises
@@ -48,17 +53,15 @@ def load(path: str | os.PathLike[str]) -> Model | ForestModel:
     return load_with_part(path)[0]
 
 
-def load_with_part(
-    path: str | os.PathLike[str],
-) -> tuple[Model | ForestModel, dict[str, object] | None]:
+def load_with_part(path: str | os.PathLike[str]) -> tuple[AnyModel, dict[str, object] | None]:
     """Read a model and what its file knows of an estimator, None for a bare model; that part is not checked yet."""
     parts, estimator = file.read(path)
-    model = Model._of(parts) if isinstance(parts, Ensemble) else ForestModel._of(parts)
+    kind = next(kind for kind in _MODELS if isinstance(parts, kind._kind()))
+    model = kind._of(parts)
+    assert isinstance(model, AnyModel)
     return model, estimator
 
 
-def save_with_part(
-    model: Model | ForestModel, path: str | os.PathLike[str], estimator: Mapping[str, object]
-) -> None:
+def save_with_part(model: AnyModel, path: str | os.PathLike[str], estimator: Mapping[str, object]) -> None:
     """Write a model, and what an estimator knows beside it in types that JSON knows, to one file."""
     file.save(model._parts, path, estimator)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import objectives
-from spinney.data import Schema, read_margin
+from spinney.data import Schema, Table, read_margin
 from spinney.errors import ParameterError
 from spinney.model import header
 from spinney.model.base import SavedModel
@@ -154,6 +154,11 @@ class Model(SavedModel):
         start = self.base_score if margin is None else margin
         scores = self._predictor.raw_scores(start, table, trees, n_jobs)
         return scores[:, 0] if self.outputs == 1 else scores
+
+    def raw_scores(self, table: Table, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Raw scores for a table that `read` gave, of the rounds that `predict` uses: (rows, outputs)."""
+        trees = self.rounds_to_use() * self.outputs
+        return self._predictor.raw_scores(self.base_score, table, trees, n_jobs)
 
     def predict_leaf(
         self, X: object, rounds: int | None = None, n_jobs: int | None = None

@@ -5,15 +5,18 @@ Leaves: a frozen `Config` whose values have the right type, lie in range and fit
 names the parameter, the value found and what would be right.
 Must not know: data, trees, formulas of losses and metrics, threads.
 
-`config.py` is the table, `forest.py` that of forests, `fields/` its groups of parameters, `rows.py` what one row says,
-`choices.py` the words that parameters accept, `objectives.py` and `metrics.py` what is known of losses and metrics
-without their formulas, `validate.py` the checks, `by_column.py` those of parameters about columns, `names.py` spellings
-and suggestions, `render.py` the documentation.
+`config.py` is the table, `forest.py` that of forests, `adaboost.py` that of AdaBoost, `isolation.py` that of isolation
+forests, `fields/` their groups of parameters, `rows.py` what one row says, `choices.py` the words that parameters
+accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `validate.py` the
+checks, `by_column.py` those of parameters about columns, `names.py` spellings and suggestions, `render.py` the
+documentation.
 """
 
+from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboost
 from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
 from spinney.params.forest import ForestConfig, forest_table, parse_forest
+from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
 from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
 from spinney.params.names import parse, resolve
 from spinney.params.objectives import ObjectiveRow, objective_row
@@ -22,14 +25,18 @@ from spinney.params.rows import Row
 from spinney.params.validate import checked_rounds
 
 __all__ = [
+    "AdaBoostConfig",
     "Config",
     "ForestConfig",
+    "IsolationConfig",
     "MetricRow",
     "ObjectiveRow",
     "Row",
+    "adaboost_table",
     "checked_rounds",
     "forest_table",
     "found_places",
+    "isolation_table",
     "kind_of",
     "markdown",
     "metric_row",
@@ -37,7 +44,9 @@ __all__ = [
     "numpydoc",
     "objective_row",
     "parse",
+    "parse_adaboost",
     "parse_forest",
+    "parse_isolation",
     "placed",
     "resolve",
     "table",

@@ -189,6 +189,17 @@ def placed_directions(
     return tuple(found.get(column, 0) for column in range(columns))
 
 
+def placed_column(parameter: str, key: object, names: Sequence[str] | None, columns: int) -> int:
+    """Position of a column that is given by name or position; errors are those of `placed`.
+
+    Examples
+    --------
+    >>> placed_column("columns", "b", ("a", "b"), 2), placed_column("columns", 0, ("a", "b"), 2)
+    (1, 0)
+    """
+    return _Columns(names, columns).place(parameter, _key(key, parameter))
+
+
 class _Columns:
     """The columns of a table, by name and position."""
 

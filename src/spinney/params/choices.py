@@ -47,6 +47,13 @@ CLASS_WEIGHTS: Mapping[str, tuple[str, ...]] = {
     "balanced_subsample": (),
 }
 
+ADABOOST_LOSSES: Mapping[str, tuple[str, ...]] = {
+    "samme": (),
+    "linear": (),
+    "square": (),
+    "exponential": (),
+}
+
 PROPOSALS: Mapping[str, tuple[str, ...]] = {"global": (), "local": ()}
 
 

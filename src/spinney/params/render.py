@@ -3,8 +3,10 @@
 import textwrap
 from collections.abc import Iterable, Mapping
 
+from spinney.params.adaboost import adaboost_table
 from spinney.params.config import table
 from spinney.params.forest import forest_table
+from spinney.params.isolation import isolation_table
 from spinney.params.metrics import METRICS, Kind, kind_of
 from spinney.params.objectives import OBJECTIVES
 from spinney.params.rows import GROUPS, Row
@@ -12,10 +14,10 @@ from spinney.params.rows import GROUPS, Row
 _INTRODUCTION = """\
 # Parameters
 
-Every hyper-parameter of `spinney.train`; those under [Data](#data) belong to `Dataset`, and forests have [a
-table of their own](#forests). Each one may be given under its name or under one of its other spellings, most
-of them XGBoost's and LightGBM's; an unknown name, or two spellings of one parameter, is an error. A number
-may be a Python or a NumPy scalar, never a bool or a string, and must be finite.
+Every hyper-parameter of `spinney.train`; those under [Data](#data) belong to `Dataset`, and [forests](#forests)
+and [AdaBoost](#adaboost) have tables of their own. Each one may be given under its name or under one of its
+other spellings, most of them XGBoost's and LightGBM's; an unknown name, or two spellings of one parameter, is
+an error. A number may be a Python or a NumPy scalar, never a bool or a string, and must be finite.
 
 This page is written by `python -m spinney.params > docs/parameters.md`.
 """
@@ -49,7 +51,7 @@ def markdown() -> str:
     Returns
     -------
     str
-        One table for each group, then the other spellings of values, the metrics, and the table of forests.
+        One table for each group, then the other spellings of values, the metrics, and the tables of forests and of AdaBoost.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def markdown() -> str:
             *(_line(row) for row in table() if row.group == group),
         ]
         parts.append("\n".join(lines) + "\n")
-    parts += [_value_spellings(), _metrics(), _forests()]
+    parts += [_value_spellings(), _metrics(), _forests(), _adaboost(), _isolation()]
     return "\n".join(parts)
 
 
@@ -135,6 +137,33 @@ def _forests() -> str:
         "",
         *_HEADING,
         *(_line(row) for row in forest_table()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _adaboost() -> str:
+    """The table of AdaBoost."""
+    lines = [
+        "## AdaBoost",
+        "",
+        "What `AdaBoostClassifier` and `AdaBoostRegressor` know of their own trees. The estimators have these names; the",
+        "regressor has the defaults `loss='linear'`, `max_depth=3` and `resample=True`, and a classifier's loss is always samme.",
+        "",
+        *_HEADING,
+        *(_line(row) for row in adaboost_table()),
+    ]
+    return "\n".join(lines)
+
+
+def _isolation() -> str:
+    """The table of isolation forests."""
+    lines = [
+        "## Isolation forests",
+        "",
+        "What an isolation forest knows.",
+        "",
+        *_HEADING,
+        *(_line(row) for row in isolation_table()),
     ]
     return "\n".join(lines) + "\n"
 

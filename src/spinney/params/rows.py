@@ -23,6 +23,8 @@ _KINDS: Mapping[object, str] = {
     float | None: "float or None",
     int | float: "int or float",
     int | float | None: "int, float or None",
+    float | str: "float or str",
+    int | float | str: "int, float or str",
     int | float | str | None: "int, float, str or None",
     tuple[str, ...]: "str or sequence of str",
     Signs | None: "sequence of int, mapping or None",
@@ -118,6 +120,8 @@ class Row(Bounds):
         if self.share is not None:
             numbers = f"an int {super().range}, a float {self.share.range}"
             return ", ".join([numbers, *self.choices, *(["None"] if "None" in self.kind else [])])
+        if self.kind == "float or str":
+            return ", ".join([super().range, *self.choices])
         if self.choices:
             return ", ".join(self.choices)
         if self.kind == "bool":

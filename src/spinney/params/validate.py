@@ -89,6 +89,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return _count_or_share(row, row.share, value, said)
     if row.kind.startswith("int"):
         return _whole(row, value, said)
+    if row.kind == "float or str" and isinstance(value, str):
+        return _word(row, value, said)
     return _bounded(row, _number(row, value, said), said)
 
 

@@ -37,3 +37,13 @@ class Chances:
     sizes: out(f64["count"])
     largest: out(f64["threads"])
     sums: out(i64["4 * threads"])
+
+
+@record
+class Orders:
+    """Orders of rows, one for each of some columns."""
+
+    rows: i64
+    columns: i64
+    column: i64["columns"]
+    orders: out(i32["columns * rows"])

@@ -1,0 +1,67 @@
+"""The families of estimators: each has a table of parameters of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.estimators.adaboost.parameters import ADABOOST
+from spinney.estimators.forests.parameters import FORESTS
+from spinney.estimators.isolation.parameters import ISOLATION
+from spinney.estimators.parameters import ESTIMATORS
+from spinney.params import Row, adaboost_table, forest_table, isolation_table, table
+
+_PROGRESS = (
+    "nothing is printed unless it is asked for, so leave it out; progress=True shows a progress bar, and `fit(callbacks=...)` "
+    "calls a function after each round"
+)
+_VERBOSE = "nothing is printed unless it is asked for, so leave it out; verbose=1 shows a progress bar"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Estimators that share a table.
+
+    Attributes
+    ----------
+    estimators : mapping
+        The parameters of each estimator, by its name.
+    table : callable
+        Gives the table of training.
+    quiet : str
+        What to say to somebody who wants nothing printed.
+    arguments : bool
+        Whether `fit` takes more than X, y and weights.
+    """
+
+    estimators: Mapping[str, Mapping[str, Row]]
+    table: Callable[[], tuple[Row, ...]]
+    quiet: str
+    arguments: bool = False
+
+
+BOOSTING = Family(ESTIMATORS, table, _PROGRESS, arguments=True)
+FAMILIES = (
+    BOOSTING,
+    Family(FORESTS, forest_table, _VERBOSE),
+    Family(ADABOOST, adaboost_table, _VERBOSE),
+    Family(ISOLATION, isolation_table, _VERBOSE),
+)
+# The parameters of every estimator.
+EVERY: Mapping[str, Mapping[str, Row]] = {
+    name: rows for one in FAMILIES for name, rows in one.estimators.items()
+}
+
+
+def family_of(estimator: type[Any]) -> Family:
+    """The family of an estimator's class, or of the one that it derives from.
+
+    Examples
+    --------
+    >>> import spinney as sp
+    >>> family_of(sp.AdaBoostRegressor).estimators.keys() >= {"AdaBoostClassifier"}
+    True
+    """
+    names = {base.__name__ for base in estimator.__mro__}
+    return next((one for one in FAMILIES if names & one.estimators.keys()), BOOSTING)

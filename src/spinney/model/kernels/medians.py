@@ -1,0 +1,80 @@
+"""Weighted medians of what the trees say of each row."""
+
+import numpy as np
+
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
+
+TREE = 4294967295  # the low half of a key
+
+
+@record
+class Speakers:
+    """Trees with a weight each. Every leaf has a number, and its rank among the numbers of all leaves, equal ones alike."""
+
+    trees: i64
+    leaves: i64
+    threads: i64
+    leaf_start: i64["trees + 1"]
+    value: f64["leaves"]
+    rank: i32["leaves"]
+    weight: f64["trees"]
+    keys: out(i64["threads * trees * 2"])  # rank << 32 | tree; two copies, between which merging goes to and fro
+
+
+@inline
+def merge_runs(low, middle, high, keys, source, to):
+    """Merge two sorted runs of keys, low..middle-1 and middle..high-1, into another copy."""
+    left = low
+    right = middle
+    for k in range(low, high):
+        if right >= high or (left < middle and keys[source + left] <= keys[source + right]):
+            keys[to + k] = keys[source + left]
+            left += 1
+        else:
+            keys[to + k] = keys[source + right]
+            right += 1
+
+
+@inline
+def sorted_copy(count, keys, at):
+    """Sort `count` keys at `at`, with as much room behind them. Returns where the sorted ones stand."""
+    source = at
+    to = at + count
+    width = 1
+    while width < count:
+        low = 0
+        while low < count:
+            merge_runs(low, min(low + width, count), min(low + 2 * width, count), keys, source, to)
+            low += 2 * width
+        source, to = to, source
+        width *= 2
+    return source
+
+
+@kernel
+def find_medians(
+    team: Member, rows: i64, stride: i64, trees: i64, leaf: i32["rows * stride"], speakers: Speakers, found: out(f64["rows"])
+):
+    """Of the first `trees` trees: the least number up to which they have half of the weight or more.
+
+    `leaf` has the leaf of every row in `stride` trees.
+    """
+    keys = speakers.keys
+    at = team.rank * speakers.trees * 2
+    for row in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
+        for t in range(trees):
+            place = speakers.leaf_start[t] + leaf[row * stride + t]
+            keys[at + t] = (np.int64(speakers.rank[place]) << 32) | t
+        begin = sorted_copy(trees, keys, at)
+        total = 0.0
+        for k in range(trees):
+            total += speakers.weight[keys[begin + k] & TREE]
+        up_to = 0.0
+        k = 0
+        while k < trees - 1:
+            up_to += speakers.weight[keys[begin + k] & TREE]
+            if up_to >= 0.5 * total:
+                break
+            k += 1
+        t = keys[begin + k] & TREE
+        found[row] = speakers.value[speakers.leaf_start[t] + leaf[row * stride + t]]
