@@ -29,7 +29,8 @@ CASES = (*dict.fromkeys(case for case, _ in SPEED), *OTHERS)
 
 TEXT = """Written by `python -m benchmarks.page` from a run of
 `python -m benchmarks {cases}`:
-spinney {version} on {cpu}, {threads} threads each. Each was measured once or twice, in turns; single runs here differ by a tenth to a fifth.
+spinney {version} on {cpu}, {threads} threads each. Each was measured once or twice,
+in turns; single runs here differ by a tenth to a fifth.
 
 ### Speed
 
