@@ -25,9 +25,10 @@ from spinney.data import (
     learn_categories,
     match_columns,
     read_margin,
+    read_queries,
+    read_query_weight,
     read_table,
-    read_vector,
-    read_weight,
+    read_target,
 )
 from spinney.data.schema import MOST_COLUMNS
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
@@ -54,10 +55,14 @@ class Dataset:
     X : table
         NumPy array (any numeric type and layout), pandas, Polars or PyArrow table, SciPy sparse matrix, or a list of rows.
         NaN and nulls are missing values; infinite values are an error. A sparse matrix is never made dense.
-    y : array of shape (rows,), optional
-        Target. A data set without one can only serve as `reference`.
-    weight : array of shape (rows,), optional
-        Weights of the rows, 0 or more. A row of weight 0 takes no part in the trees.
+    y : array of shape (rows,) or (rows, targets), optional
+        Target; the objective says what several columns mean. A data set without one can only serve as `reference`.
+    weight : array of shape (rows,) or (queries,), optional
+        Weights of the rows, or of the queries where there are some, 0 or more. A row of weight 0 takes no part in the trees.
+    group : array of int, optional
+        Sizes of the queries of a ranking, whose rows follow each other.
+    qid : array of shape (rows,), optional
+        The query of each row instead, in any order.
     base_margin : array of shape (rows,) or (rows, outputs), optional
         Raw scores that the rows start from, in place of the base score.
     reference : Dataset, optional
@@ -114,6 +119,8 @@ class Dataset:
         y: ArrayLike | None = None,
         *,
         weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
         base_margin: ArrayLike | None = None,
         reference: Dataset | None = None,
         schema: Schema | None = None,
@@ -151,8 +158,11 @@ class Dataset:
         if table.columns > MOST_COLUMNS:
             raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
         self.rows: int = table.rows
-        self.target: NDArray[np.float64] | None = _own(read_vector(y, table.rows, "y"))
-        self.weight: NDArray[np.float64] | None = _own(read_weight(weight, table.rows, what="weight"))
+        self.target: NDArray[np.float64] | None = _own(read_target(y, table.rows))
+        self.queries: NDArray[np.int64] | None = read_queries(group, qid, table.rows)
+        self.weight: NDArray[np.float64] | None = _own(
+            read_query_weight(weight, table.rows, self.queries, what="weight")
+        )
         self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
         self._bin(self._encoded(table, known, categorical), reference, bool(spread), n_jobs)
 
@@ -230,7 +240,7 @@ class Dataset:
         """
         if self.target is None:
             raise DataError(f"{what} has no target: give y to Dataset")
-        return Labels(self.target, self.weight, self.margin)
+        return Labels(self.target, self.weight, self.margin, self.queries)
 
     def __getstate__(self) -> dict[str, object]:
         """Copies and pickles go without the table and what was made of it beside the bins."""
@@ -366,7 +376,7 @@ def _data_params(given: Mapping[str, object], reference: Dataset | None) -> Conf
 
 def _own(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     """A copy, so that later changes to the caller's array do not reach a checked data set."""
-    return None if values is None else values.copy()
+    return None if values is None else values.copy(order="K")
 
 
 def _read_margin(values: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:

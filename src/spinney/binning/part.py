@@ -12,6 +12,7 @@ from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.sorted import SortedColumns
 from spinney.binning.take import take_codes, take_sorted
 from spinney.data import Table
+from spinney.data.labels import by_column, renumbered
 from spinney.errors import DataError
 
 
@@ -47,10 +48,12 @@ class Part(Dataset):
         self.rows = len(rows)
         self.schema, self.params = dataset.schema, dataset.params
         self.cuts, self.plan = dataset.cuts, dataset.plan
-        self.target, self.weight, self.margin = (
+        self.weight, self.margin, queries = (
             None if values is None else values[rows]
-            for values in (dataset.target, dataset.weight, dataset.margin)
+            for values in (dataset.weight, dataset.margin, dataset.queries)
         )
+        self.target = None if dataset.target is None else by_column(dataset.target[rows])
+        self.queries = renumbered(queries)
         if self.weight is not None and not self.weight.any():
             raise DataError(f"{what}: every row has weight 0; at least one must weigh more")
 

@@ -14,12 +14,15 @@ that would be one more pass over the table: binning finds them, and names the co
 from spinney.data.categories import Categories, encode, learn_categories
 from spinney.data.forest_target import ForestTarget, read_class_target, read_number_target, target_columns
 from spinney.data.labels import Labels
+from spinney.data.queries import ByQuery, by_query, read_queries, read_query_weight
 from spinney.data.read import read_table
 from spinney.data.schema import Schema, match_columns
+from spinney.data.several import read_target
 from spinney.data.table import Panel, Table, as_matrix, describe_column
 from spinney.data.target import read_labels, read_margin, read_vector, read_weight
 
 __all__ = [
+    "ByQuery",
     "Categories",
     "ForestTarget",
     "Labels",
@@ -27,6 +30,7 @@ __all__ = [
     "Schema",
     "Table",
     "as_matrix",
+    "by_query",
     "describe_column",
     "encode",
     "learn_categories",
@@ -35,7 +39,10 @@ __all__ = [
     "read_labels",
     "read_margin",
     "read_number_target",
+    "read_queries",
+    "read_query_weight",
     "read_table",
+    "read_target",
     "read_vector",
     "read_weight",
     "target_columns",

@@ -17,15 +17,15 @@ class Labels:
 
     Attributes
     ----------
-    target : float64[rows]
-        Values, or places of labels among the classes.
+    target : float64[rows] or float64[rows, targets]
+        Values, or places of labels among the classes. The columns of several stand one after another in memory.
     weight : float64[rows], optional
         Weights of the rows; None: every row weighs 1.
     margin : float64[rows, outputs], optional
         Scores that the rows start from.
     queries : int64[rows], optional
-        Number of the query that a row belongs to, ascending, for losses that rank rows within a query; None: every row
-        stands alone.
+        Number of the query that a row belongs to, from 0 in the order of their first rows, for losses that rank rows within a
+        query. The rows of a query need not stand together. None: no queries are known.
 
     Examples
     --------
@@ -45,6 +45,16 @@ class Labels:
         return len(self.target)
 
     @property
+    def targets(self) -> int:
+        """Columns of the target."""
+        return 1 if self.target.ndim == 1 else self.target.shape[1]
+
+    def column(self, place: int) -> Labels:
+        """The labels with one column of the target, without a margin; of a target of one column that one for any place."""
+        target = self.target if self.target.ndim == 1 else self.target[:, place]
+        return Labels(target, self.weight, queries=self.queries)
+
+    @property
     def said_of_one_class(self) -> str:
         """What a message says of rows of one class. It names none: only an estimator knows the user's labels."""
         light = "" if self.weight is None else ", or weigh nothing beside those of it"
@@ -56,12 +66,13 @@ class Labels:
         def some(values: Any) -> Any:
             return None if values is None else values[chosen]
 
-        return Labels(some(self.target), some(self.weight), some(self.margin), some(self.queries))
+        target = by_column(self.target[chosen])
+        return Labels(target, some(self.weight), some(self.margin), renumbered(some(self.queries)))
 
     def arrays(self) -> LabelArrays:
         """Target and weights as kernels take them."""
         weight = np.empty(0) if self.weight is None else self.weight
-        return LabelArrays(self.rows, int(self.weight is not None), self.target, weight)
+        return LabelArrays(self.rows, self.targets, int(self.weight is not None), self.target.T, weight)
 
     def for_functions(self) -> LabelVector:
         """What functions of users get: a copy of the target that also tells the rest.
@@ -76,6 +87,27 @@ class Labels:
         vector.weight = None if self.weight is None else self.weight.copy()
         vector.margin = None if self.margin is None else self.margin.copy()
         return vector
+
+
+def by_column(target: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A target whose columns stand one after another in memory; copied only where they do not."""
+    return np.ascontiguousarray(target.T).T
+
+
+def renumbered(queries: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    """Queries of some rows, numbered from 0 in the order of their first rows.
+
+    Examples
+    --------
+    >>> renumbered(np.array([7, 7, 3, 7])).tolist()
+    [0, 0, 1, 0]
+    """
+    if queries is None or not len(queries):
+        return queries
+    _, first, place = np.unique(queries, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[place]
 
 
 class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):

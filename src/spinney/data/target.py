@@ -15,24 +15,30 @@ from spinney.errors import DataError, DataTypeError
 
 
 @overload
-def read_vector(values: Any, rows: int, what: str, *, allow_none: Literal[False]) -> NDArray[np.float64]: ...
+def read_vector(
+    values: Any, rows: int | None, what: str, *, allow_none: Literal[False], unbounded: bool = False
+) -> NDArray[np.float64]: ...
 @overload
 def read_vector(
-    values: Any, rows: int, what: str, *, allow_none: bool = True
+    values: Any, rows: int | None, what: str, *, allow_none: bool = True, unbounded: bool = False
 ) -> NDArray[np.float64] | None: ...
-def read_vector(values: Any, rows: int, what: str, *, allow_none: bool = True) -> NDArray[np.float64] | None:
+def read_vector(
+    values: Any, rows: int | None, what: str, *, allow_none: bool = True, unbounded: bool = False
+) -> NDArray[np.float64] | None:
     """Read one finite number for each row.
 
     Parameters
     ----------
     values : array-like, series or None
         Of shape (rows,) or (rows, 1).
-    rows : int
-        Number of rows of the table.
+    rows : int, optional
+        Number of rows of the table; None takes any number of values.
     what : str
         Name of the argument, for messages.
     allow_none : bool, default=True
         Whether None is passed on, or an error.
+    unbounded : bool, default=False
+        Whether values may be infinity too, but not minus infinity.
 
     Returns
     -------
@@ -46,11 +52,11 @@ def read_vector(values: Any, rows: int, what: str, *, allow_none: bool = True) -
     """
     if values is None and allow_none:
         return None
-    advice = TARGET_ADVICE if what == "y" else VECTOR_ADVICE
+    advice = TARGET_ADVICE if what.endswith("y") else VECTOR_ADVICE
     array = numeric(_one_dimension(values, rows, what), lambda _: what, advice)
     with np.errstate(over="ignore", under="ignore"):
         vector = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
-    _check_finite(vector, what)
+    _check_finite(np.where(vector == np.inf, 0.0, vector) if unbounded else vector, what)
     return vector
 
 
@@ -187,7 +193,7 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes.astype(classes.dtype.newbyteorder("=")), codes.astype(np.int64)
 
 
-def _one_dimension(values: Any, rows: int, what: str) -> NDArray[Any]:
+def _one_dimension(values: Any, rows: int | None, what: str) -> NDArray[Any]:
     if values is None:
         raise DataError(f"This estimator requires {what} to be passed, but the target {what} is None")
     array = frame_vector(values, what) if is_frame(values) else plain_array(values, what)
@@ -195,7 +201,7 @@ def _one_dimension(values: Any, rows: int, what: str) -> NDArray[Any]:
         array = array[:, 0]
     if array.ndim != 1:
         raise not_a_vector(array.shape, what)
-    if len(array) != rows:
+    if rows is not None and len(array) != rows:
         raise DataError(f"{what} has {len(array)} values, but X has {rows} rows; give one value for each row")
     return array
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -139,4 +140,4 @@ def scaled(labels: Labels) -> Labels:
     if labels.weight is None:
         return labels
     largest = int(np.frexp(labels.weight.max())[1])
-    return Labels(labels.target, np.ldexp(labels.weight, -largest))
+    return replace(labels, weight=np.ldexp(labels.weight, -largest))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
+from spinney.errors import DataError
 from spinney.jit import Bound, room
 from spinney.jit.kernel import REGISTRY, Kernel
 from spinney.jit.team import Team
@@ -36,9 +37,29 @@ class Objective(ABC):
         """Scores per row."""
         return 1
 
+    @property
+    def targets(self) -> int:
+        """Columns of the target."""
+        return 1
+
     def check_target(self, labels: Labels) -> None:
         """Raise `DataError` where the target does not fit the loss."""
+        if labels.targets != self.targets:
+            raise DataError(
+                f"objective {self.row.name} needs y of {self.targets} column{'s' * (self.targets > 1)}, got {labels.targets}"
+            )
         DOMAINS[self.row.domain](labels.target, self.config)
+
+    def prepared(self, labels: Labels) -> Labels:
+        """Labels in the form that the loss and its metrics read, once they are checked.
+
+        Raises
+        ------
+        DataError
+            The target does not fit the loss.
+        """
+        self.check_target(labels)
+        return labels
 
     @abstractmethod
     def base_score(self, labels: Labels) -> NDArray[np.float64]:

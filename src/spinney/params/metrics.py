@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spinney.errors import ParameterError
-from spinney.params.objectives import OWN, objective_row
+from spinney.params.objectives import OWN, Kind, objective_row
 
-# What an objective predicts: numbers, numbers above 0, the probability of the second of two classes, or those of all classes.
-Kind = Literal["numbers", "positive", "two", "many"]
+# What objectives predict whose rows do not say.
 KINDS: Mapping[str, Kind] = {
     "identity": "numbers",
     "exp": "positive",
@@ -314,7 +313,8 @@ def kind_of(objective: str) -> Kind:
     >>> kind_of("log_loss")
     'two'
     """
-    return KINDS[objective_row(objective).link]
+    row = objective_row(objective)
+    return row.kind or KINDS[row.link]
 
 
 def metrics_for(objective: str, num_class: int = 0) -> tuple[str, ...]:

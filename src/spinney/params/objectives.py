@@ -9,6 +9,9 @@ from typing import Literal
 from spinney.errors import ParameterError
 
 Link = Literal["identity", "exp", "logistic", "softmax", "one_vs_rest"]
+# What an objective predicts: numbers, numbers above 0, the probability of the second of two classes, those of all classes; scores
+# that rank the rows of a query; hazards and times of survival.
+Kind = Literal["numbers", "positive", "two", "many", "ranks", "hazards", "times"]
 # The objective of a model whose loss was a function of the user's. Nobody can name it: it is trained by giving the function.
 OWN = "own"
 
@@ -24,6 +27,7 @@ class ObjectiveRow:
     # the user's.
     form: Literal["pointwise", "softmax", "one_vs_rest", "own"] = "pointwise"
     link: Link = "identity"  # what makes predictions of scores
+    kind: Kind | None = None  # what it predicts, if its link does not say so
     # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, or the number of a class; what the function takes.
     domain: Literal["numbers", "above -1", "0 or more", "above 0", "shares", "classes", "anything"] = (
         "numbers"

@@ -103,7 +103,7 @@ def train(
     past = past_of(init_model, config, dataset.schema)
     judges = judges_of(config, metrics)
     loss = objectives.get(config, function)
-    loss.check_target(dataset.labels())
+    loss.prepared(dataset.labels())
     watched = _check_valid(valid, dataset, loss, judges)
     check_stopping(config, judges, watched)
     listeners = checked_callbacks(callbacks)
@@ -167,7 +167,7 @@ class Boosting:
         self._config, self._dataset, self._team, self._past = config, dataset, team, past
         self._objective = loss
         self._outputs = self._objective.outputs
-        labels = dataset.labels()
+        labels = loss.prepared(dataset.labels())
         _check_rows(loss, labels)
         labels, unit = _scaled_weights(labels, config)
         self._base_score = _start(config, loss, labels) if past is None else past.base_score
@@ -270,7 +270,7 @@ class Boosting:
 
     def _watch(self, name: str, data: Dataset) -> _Watched:
         what = f"valid[{name!r}]"
-        labels = data.labels(what)
+        labels = self._objective.prepared(data.labels(what))
         if data is self._dataset:
             return _Watched(labels, self._gradients.scores, None)
         scores = self._starting_scores(labels, data, what)
@@ -314,7 +314,7 @@ def _check_valid(
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
         labels = data.labels(f"valid[{name!r}]")
         try:
-            loss.check_target(labels)
+            labels = loss.prepared(labels)
             for judge in judges:
                 judge.check(labels)
         except DataError as error:

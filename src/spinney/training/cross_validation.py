@@ -115,8 +115,7 @@ def cv(
     judges = judges_of(config, metrics)
     check_stopping(config, judges, {"test": dataset})
     loss = objectives.get(config, function)
-    labels = dataset.labels()
-    loss.check_target(labels)
+    labels = loss.prepared(dataset.labels())
     classes = _classes(loss, labels) if check_truth("stratified", stratified) else None
     dealing = dealing_of(
         labels.rows,
@@ -159,8 +158,8 @@ class _Work:
         """Refuse a fold that cannot be trained or judged, before any is."""
         for name, rows in fold._asdict().items():
             where = f"fold {k}, {name} rows"
-            labels = Part(self.dataset, rows, where).labels()
             try:
+                labels = self.loss.prepared(Part(self.dataset, rows, where).labels())
                 if name == "train":
                     check_start(self.config, self.loss, labels)
                 if name == "test" or self.train_metrics:

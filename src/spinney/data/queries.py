@@ -1,0 +1,131 @@
+"""Queries: rows that are ranked together, told by their number or by the sizes of groups that follow each other."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.labels import Labels, renumbered
+from spinney.data.target import read_labels, read_vector, read_weight
+from spinney.errors import DataError
+
+
+class ByQuery(NamedTuple):
+    """Rows query by query.
+
+    Attributes
+    ----------
+    order : int32[rows]
+        Rows, those of a query together and in the order of the table.
+    begins : int64[queries + 1]
+        Where the rows of each query begin in `order`.
+    """
+
+    order: NDArray[np.int32]
+    begins: NDArray[np.int64]
+
+    @property
+    def queries(self) -> int:
+        """Number of queries."""
+        return len(self.begins) - 1
+
+
+def by_query(labels: Labels) -> ByQuery:
+    """List the rows by query; without queries all rows are one.
+
+    Examples
+    --------
+    >>> found = by_query(Labels(np.zeros(4), queries=np.array([0, 1, 0, 1])))
+    >>> found.order.tolist(), found.begins.tolist()
+    ([0, 2, 1, 3], [0, 2, 4])
+    """
+    if labels.queries is None:
+        return ByQuery(np.arange(labels.rows, dtype=np.int32), np.array([0, labels.rows]))
+    order = np.argsort(labels.queries, kind="stable").astype(np.int32)
+    sizes = np.bincount(labels.queries)
+    return ByQuery(order, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
+
+
+def read_queries(group: Any, qid: Any, rows: int, what: str = "") -> NDArray[np.int64] | None:
+    """Read which query each row belongs to.
+
+    Parameters
+    ----------
+    group : array-like of int, optional
+        Sizes of the queries, whose rows follow each other; they add up to the rows.
+    qid : array-like, optional
+        The query of each row, a whole number or a text, in any order. Give one of the two.
+    rows : int
+        Number of rows of the table.
+    what : str, default=""
+        What stands before the names of the arguments in messages, such as "eval_".
+
+    Returns
+    -------
+    int64[rows], or None
+        Numbers of the queries, from 0 in the order of their first rows.
+
+    Examples
+    --------
+    >>> read_queries([2, 1], None, 3).tolist(), read_queries(None, ["b", "a", "b"], 3).tolist()
+    ([0, 0, 1], [0, 1, 0])
+    """
+    if group is not None and qid is not None:
+        raise DataError(f"{what}group and {what}qid are both given; give one of them")
+    if qid is not None:
+        return renumbered(read_labels(qid, rows)[1])
+    if group is None:
+        return None
+    return _from_sizes(group, rows, f"{what}group")
+
+
+def _from_sizes(group: Any, rows: int, what: str) -> NDArray[np.int64]:
+    if isinstance(group, numbers.Real):
+        raise DataError(f"{what}={group!r} is one number; give the sizes of all queries, such as [{group!r}]")
+    sizes = read_vector(group, None, what, allow_none=False)
+    wrong = np.flatnonzero((sizes < 1) | (sizes != np.floor(sizes)))
+    if len(wrong):
+        raise DataError(
+            f"{what}[{wrong[0]}] = {sizes[wrong[0]]:g}; sizes of queries must be whole numbers of 1 or more"
+        )
+    total = float(sizes.sum())
+    if total != rows:
+        advice = (
+            f"; if it is the query of each row, give it as {what.replace('group', 'qid')}"
+            if len(sizes) == rows
+            else ""
+        )
+        raise DataError(f"{what} adds up to {total:.0f} rows, but X has {rows}{advice}")
+    return np.repeat(np.arange(len(sizes)), sizes.astype(np.int64))
+
+
+def read_query_weight(
+    values: Any, rows: int, queries: NDArray[np.int64] | None, *, what: str = "sample_weight"
+) -> NDArray[np.float64] | None:
+    """Read weights of rows or of queries, told by how many there are; a query's weight is that of each of its rows.
+
+    Examples
+    --------
+    >>> read_query_weight([1.0, 3.0], 3, np.array([0, 0, 1])).tolist()
+    [1.0, 1.0, 3.0]
+    """
+    if values is None or queries is None or isinstance(values, numbers.Real):
+        return read_weight(values, rows, what=what)
+    count = int(queries.max()) + 1
+    given = len(values) if hasattr(values, "__len__") else -1
+    if given == rows == count:
+        raise DataError(
+            f"{what} has {given} values, and there are as many rows as queries: whether it weighs rows or queries cannot be "
+            "told. A query of one row teaches nothing; leave the weights out, or give queries of several rows"
+        )
+    if given != count:
+        if given != rows:
+            raise DataError(
+                f"{what} has {given} values; give one for each of the {rows} rows, or one for each of the {count} queries"
+            )
+        return read_weight(values, rows, what=what)
+    weight = read_weight(values, count, what=what)
+    return None if weight is None else weight[queries]
