@@ -63,7 +63,12 @@ def test_changing_an_array_after_the_data_set_was_made_changes_nothing(which):
         ({"y": [1.0, np.nan, 2.0, 3.0]}, DataError, "Input y contains NaN. The first is in row 1"),
         ({"y": [1.0, 2.0, np.inf, 3.0]}, DataError, "Input y contains infinity.*row 2"),
         ({"y": ["a", "b", "c", "d"]}, DataTypeError, "y holds text"),
-        ({"y": np.ones((4, 2))}, DataError, "y should be a 1d array"),
+        ({"y": np.ones((4, 2, 1))}, DataError, "y should be a 1d array"),
+        (
+            {"y": [[1.0, 2.0], [1.0, np.nan], [1.0, 2.0], [1.0, 2.0]]},
+            DataError,
+            "column 1 of y contains NaN.*row 1",
+        ),
         ({"weight": [1.0, 2.0]}, DataError, "weight has 2 values, but X has 4 rows"),
         ({"weight": [1.0, -2.0, 1.0, 1.0]}, DataError, "weight is negative in row 1"),
         ({"weight": np.zeros(4)}, DataError, "weight holds only zeros"),
