@@ -1,6 +1,6 @@
 """Every loss that is measured: its name in each library, and the formula that judges all of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ Formula = Callable[[Array, Array], Array]  # target, prediction → the loss of 
 
 TINY = 1e-15
 POWER = 1.5  # of Tweedie's variance
+LEVELS = (0.05, 0.5, 0.95)  # of quantiles that are trained together
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ def absolute(target: Array, prediction: Array) -> Array:
 def pinball(level: float) -> Formula:
     """Return the loss of a quantile."""
     return lambda y, f: np.maximum(level * (y - f), (level - 1.0) * (y - f))
+
+
+def pinballs(levels: Sequence[float]) -> Formula:
+    """Return the mean loss of several quantiles, of which predictions have a column each."""
+    return lambda y, f: np.mean([pinball(level)(y, f[:, k]) for k, level in enumerate(levels)], axis=0)
 
 
 def expectile(level: float) -> Formula:
@@ -142,6 +148,12 @@ LOSSES = {
     "absolute_error": Loss(
         "mae", absolute, _objective("absolute_error", "regression_l1", "reg:absoluteerror")
     ),
+    "quantiles": Loss(
+        "pinball",
+        pinballs(LEVELS),
+        _names({"objective": "quantile", "quantile_alpha": LEVELS}, xgboost={"objective": "reg:quantileerror", "quantile_alpha": LEVELS}),
+    ),
+    **{f"quantile {level}": _quantile(level) for level in LEVELS},
     "quantile 0.1": _quantile(0.1),
     "quantile 0.9": _quantile(0.9),
     "expectile 0.9": Loss(
