@@ -151,7 +151,10 @@ LOSSES = {
     "quantiles": Loss(
         "pinball",
         pinballs(LEVELS),
-        _names({"objective": "quantile", "quantile_alpha": LEVELS}, xgboost={"objective": "reg:quantileerror", "quantile_alpha": LEVELS}),
+        _names(
+            {"objective": "quantile", "quantile_alpha": LEVELS},
+            xgboost={"objective": "reg:quantileerror", "quantile_alpha": LEVELS},
+        ),
     ),
     **{f"quantile {level}": _quantile(level) for level in LEVELS},
     "quantile 0.1": _quantile(0.1),
