@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Real
 
@@ -36,7 +37,7 @@ def gains(value: object, said: object) -> tuple[float, ...]:
     for place, gain in enumerate(_items(value, said, "the gains of relevance 0, 1, 2, ...")):
         if not isinstance(gain, Real) or isinstance(gain, bool):
             raise ParameterTypeError(f"{said} must hold only numbers; found {gain!r:.60} at place {place}")
-        number = float(gain) if abs(gain) <= LARGEST_GAIN else LARGEST_GAIN * 2
+        number = float(gain) if float(abs(gain)) <= LARGEST_GAIN else math.inf
         if number != 0.0 and not SMALLEST_GAIN <= number <= LARGEST_GAIN:
             raise ParameterError(
                 f"{said} holds {gain!r:.60} at place {place}; a gain must be 0, or from {SMALLEST_GAIN:g} to {LARGEST_GAIN:g}"
@@ -67,7 +68,7 @@ def depths(value: object, said: object) -> tuple[int, ...]:
             raise ParameterError(f"{said} holds {depth!r:.60}; a list is judged down to place 1 or beyond")
         if depth in found:
             raise ParameterError(f"{said} holds {depth!r:.60} twice; give it once")
-        found.append(int(depth))
+        found.append(int(float(depth)))
     if not found:
         raise ParameterError(f"{said} is empty; give places such as [5, 10], or None to judge whole lists")
     return tuple(found)

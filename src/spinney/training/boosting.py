@@ -208,10 +208,10 @@ class Boosting:
         return self._watched[name].scores
 
     def _one_round(self, done: int, rate: float) -> list[Tree]:
-        self._fill()
+        seed = self._config.random_state * 1_000_003 + done
+        self._fill(_seed(seed, 0))
         if self._kept is not self._gradients:
             self._kept.pairs[:], self._kept.largest[:] = self._gradients.pairs, self._gradients.largest
-        seed = self._config.random_state * 1_000_003 + done
         self._draw(done, _seed(seed, 0))
         trees = []
         for output in range(self._outputs):
