@@ -122,7 +122,7 @@ def _checked(
 
 def _read_only(labels: LabelVector) -> LabelVector:
     """Labels that a function cannot change: it gets the same ones each round."""
-    for array in (labels, labels.weight, labels.margin):
+    for array in (labels, labels.weight, labels.margin, labels.queries):
         if array is not None:
             array.flags.writeable = False
     return labels
