@@ -37,7 +37,9 @@ def test_a_weight_of_each_query_is_that_of_its_rows():
     by_query = np.arange(1.0, QUERIES + 1)
     found = sp.Dataset(X, Y, qid=NAMES, weight=by_query).weight
     assert found.tolist() == by_query[DATA.queries].tolist()
-    with pytest.raises(DataError, match=r"weight has 5 values; .* 90 rows, or one for each of the 12 queries"):
+    with pytest.raises(
+        DataError, match=r"weight has 5 values; .* 90 rows, or one for each of the 12 queries"
+    ):
         sp.Dataset(X, Y, qid=NAMES, weight=np.ones(5))
 
 

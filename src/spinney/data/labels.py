@@ -143,3 +143,7 @@ class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):
     def rows(self) -> int:
         """Number of rows."""
         return len(self)
+
+    def with_queries(self) -> NDArray[np.float64]:
+        """The target as a plain array, or as one that has `queries` where some are known."""
+        return self.target if self.queries is None else self
