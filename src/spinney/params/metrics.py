@@ -383,8 +383,8 @@ def kind_of(objective: str) -> Kind:
 def metrics_for(objective: str, num_class: int = 0) -> tuple[str, ...]:
     """Names of the metrics that can judge an objective, its own metric first if it has one.
 
-    A function's scores are numbers or, if there are several, one for each class. Either way they speak for a class: one score
-    above 0 for the second of two.
+    A function's scores are numbers, which may rank rows, or, if there are several, one for each class. Either way they speak for
+    a class: one score above 0 for the second of two.
 
     Examples
     --------
@@ -399,7 +399,8 @@ def metrics_for(objective: str, num_class: int = 0) -> tuple[str, ...]:
         return tuple(
             row.name
             for row in METRICS.values()
-            if ("numbers" in row.fits and not several) or (row.judges == "class" and classes in row.fits)
+            if ({"numbers", "ranks"} & {*row.fits} and not several)
+            or (row.judges == "class" and classes in row.fits)
         )
     own, kind = objective_row(objective).metric, kind_of(objective)
     others = [row.name for row in METRICS.values() if kind in row.fits and row.name != own]

@@ -62,8 +62,8 @@ def train(
     objective : callable, optional
         A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. It may also stand in
         `params`. `scores` are (rows,) or, with `num_class` of 2 or more in `params`, (rows, outputs), and cannot be written to;
-        `labels` is the target, an array with `weight` (None: all 1) and `margin` as attributes. Weights are for the function to
-        apply. The model predicts raw scores.
+        `labels` is the target, an array with `weight` (None: all 1), `margin` and `queries` as attributes. Weights are for the
+        function to apply. The model predicts raw scores.
     valid : mapping of str to Dataset, optional
         Data to compute the metrics on after each round, by name. Each must have been made with `reference=dataset`, or be
         `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides, or its first with
