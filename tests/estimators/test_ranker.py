@@ -120,11 +120,11 @@ def test_the_score_is_the_mean_ndcg_of_whole_lists(fitted):
 
 def test_a_weight_of_each_query_is_that_of_its_rows(fitted):
     by_query = np.linspace(0.5, 4.0, len(GROUP))
-    fitted = [
+    one, other = (
         sp.GBMRanker(**FEW).fit(X, Y, sample_weight=weight, group=GROUP)
         for weight in (by_query, by_query[QID])
-    ]
-    assert fitted[0].model_ == fitted[1].model_ != fitted.model_
+    )
+    assert one.model_ == other.model_ != fitted.model_
 
 
 def test_metrics_of_validation_data_go_by_their_queries():
