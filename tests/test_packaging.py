@@ -128,6 +128,7 @@ def test_the_changelog_speaks_of_this_version():
         "docs/forests.md",
         "docs/isolation.md",
         "docs/judging.md",
+        "docs/ranking.md",
         "docs/sketch.md",
         "docs/constraints.md",
     ],

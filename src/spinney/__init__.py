@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         RandomForestClassifier,
         RandomForestRegressor,
     )
-    from spinney.estimators.gbm import GBMClassifier, GBMRegressor
+    from spinney.estimators.gbm import GBMClassifier, GBMRanker, GBMRegressor
     from spinney.estimators.isolation.forest import IsolationForest
     from spinney.judging.decomposition import bias_variance
     from spinney.judging.intervals import bootstrap_interval
@@ -54,6 +54,7 @@ _HOME = {
     "ExtraTreesRegressor": "spinney.estimators.forests.kinds",
     "ForestModel": "spinney.model.forest_model",
     "GBMClassifier": "spinney.estimators.gbm",
+    "GBMRanker": "spinney.estimators.gbm",
     "GBMRegressor": "spinney.estimators.gbm",
     "History": "spinney.training.callbacks",
     "IsolationForest": "spinney.estimators.isolation.forest",
@@ -90,6 +91,7 @@ __all__ = [
     "ExtraTreesRegressor",
     "ForestModel",
     "GBMClassifier",
+    "GBMRanker",
     "GBMRegressor",
     "History",
     "IsolationForest",

@@ -14,7 +14,7 @@ from spinney.estimators.constructors import source
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.params import table
 
-KINDS = (sp.GBMClassifier, sp.GBMRegressor)
+KINDS = (sp.GBMClassifier, sp.GBMRanker, sp.GBMRegressor)
 OWN = {"n_estimators", "validation_fraction", "progress", "categorical", "importance_type", "warm_start"}
 # Parameters that follow from the target.
 DECIDED = {"num_class"}
@@ -26,6 +26,13 @@ OF_NUMBERS = {
     "fair_c",
     "poisson_max_delta_step",
     "tweedie_variance_power",
+}
+OF_RANKS = {
+    "lambdarank_truncation_level",
+    "lambdarank_norm",
+    "lambdarank_sigmoid",
+    "label_gain",
+    "eval_at",
 }
 
 
@@ -76,8 +83,8 @@ def test_no_place_is_left_unfilled(kind):
     assert "{parameters}" not in kind.__doc__
 
 
-def test_the_regressor_takes_every_parameter_that_is_not_about_classes():
-    expected = {row.name for row in table()} - DECIDED - OF_CLASSES | OWN
+def test_the_regressor_takes_every_parameter_that_is_not_about_classes_or_ranks():
+    expected = {row.name for row in table()} - DECIDED - OF_CLASSES - OF_RANKS | OWN
     assert set(defaults(sp.GBMRegressor)) == expected
 
 
@@ -86,13 +93,19 @@ def test_the_classifier_takes_those_about_classes_too():
     assert set(defaults(sp.GBMClassifier)) == common | OF_CLASSES | {"class_weight"}
 
 
+def test_the_ranker_takes_those_about_ranks_too():
+    common = set(defaults(sp.GBMRegressor)) - OF_NUMBERS - {"leaf_estimation"}
+    assert set(defaults(sp.GBMRanker)) == common | OF_RANKS
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_defaults_are_the_tables(kind):
     given = defaults(kind)
     for row in table():
         if row.name in given and row.name not in ("random_state", "objective"):
             assert given[row.name] == row.default, row.name
-    assert given["objective"] == ("squared_error" if kind is sp.GBMRegressor else None)
+    own = {sp.GBMRegressor: "squared_error", sp.GBMRanker: "rank_ndcg", sp.GBMClassifier: None}
+    assert given["objective"] == own[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)

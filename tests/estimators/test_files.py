@@ -147,7 +147,9 @@ def test_a_class_of_the_users_own_is_not_saved(table, numbers, path):
     class Mine(sp.GBMRegressor):
         pass
 
-    with pytest.raises(DataTypeError, match=r"GBMClassifier, GBMRegressor, .*, not Mine; save its `model_`"):
+    with pytest.raises(
+        DataTypeError, match=r"GBMClassifier, GBMRanker, GBMRegressor, .*, not Mine; save its `model_`"
+    ):
         Mine(n_estimators=1).fit(table, numbers).save(path)
 
 

@@ -40,7 +40,7 @@ def steps_of(config, leaves, scores, target, weight=None, threads=1, order=None)
     labels = Labels(target, weight)
     with Team(threads) as team:
         gradients = gradients_room(scores.copy())
-        objective.filler(labels, gradients, team)()
+        objective.filler(labels, gradients, team)(0)
         for output in range(outputs):
             by_leaf.grown["output"], by_leaf.grown["nodes"] = output, count
             team.run(objective.renewal(labels, team.size)(by_leaf, gradients, found[output]))

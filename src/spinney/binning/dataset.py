@@ -58,11 +58,12 @@ class Dataset:
     y : array of shape (rows,) or (rows, targets), optional
         Target; the objective says what several columns mean. A data set without one can only serve as `reference`.
     weight : array of shape (rows,) or (queries,), optional
-        Weights of the rows, or of the queries where there are some, 0 or more. A row of weight 0 takes no part in the trees.
+        Weights of the rows, or of the queries where there are some, in the order of their first rows: how many there are tells
+        which. 0 or more. A row of weight 0 takes no part in the trees.
     group : array of int, optional
         Sizes of the queries of a ranking, whose rows follow each other.
     qid : array of shape (rows,), optional
-        The query of each row instead, in any order.
+        The query of each row instead: whole numbers or text. The rows of a query need not stand together.
     base_margin : array of shape (rows,) or (rows, outputs), optional
         Raw scores that the rows start from, in place of the base score.
     reference : Dataset, optional
@@ -318,7 +319,7 @@ class Dataset:
             rows, columns and bins (missing values not counted); categorical columns, and rare categories, which share the
             last bin of their column; groups of columns that are kept for all rows, and of
             these bundles of several columns; bundled columns; sparse columns, of which only stored entries are kept;
-            those entries; conflicts, entries that bundles have no room for; bytes.
+            those entries; conflicts, entries that bundles have no room for; queries, 0 where none are known; bytes.
 
         Examples
         --------
@@ -342,6 +343,7 @@ class Dataset:
             "sparse_columns": int((features.group < 0).sum()),
             "stored_entries": matrix.sparse.entries,
             "conflicts": self.plan.conflicts,
+            "queries": 0 if self.queries is None else int(self.queries.max()) + 1,
             "bytes": self.nbytes,
         }
 

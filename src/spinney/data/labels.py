@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,7 @@ class Labels:
         vector = self.target.copy().view(LabelVector)
         vector.weight = None if self.weight is None else self.weight.copy()
         vector.margin = None if self.margin is None else self.margin.copy()
+        vector.queries = None if self.queries is None else self.queries.copy()
         return vector
 
 
@@ -94,7 +95,11 @@ def by_column(target: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(target.T).T
 
 
-def renumbered(queries: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+@overload
+def renumbered(queries: None) -> None: ...
+@overload
+def renumbered(queries: NDArray[Any]) -> NDArray[np.int64]: ...
+def renumbered(queries: NDArray[Any] | None) -> NDArray[np.int64] | None:
     """Queries of some rows, numbered from 0 in the order of their first rows.
 
     Examples
@@ -102,8 +107,10 @@ def renumbered(queries: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
     >>> renumbered(np.array([7, 7, 3, 7])).tolist()
     [0, 0, 1, 0]
     """
-    if queries is None or not len(queries):
-        return queries
+    if queries is None:
+        return None
+    if (queries[1:] >= queries[:-1]).all():  # in order already
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(queries[1:] != queries[:-1])])[: len(queries)]
     _, first, place = np.unique(queries, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -111,7 +118,7 @@ def renumbered(queries: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
 
 
 class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):
-    """The target, as an array. What is computed from it knows neither weights nor margins.
+    """The target, as an array. What is computed from it knows neither weights nor margins nor queries.
 
     Attributes
     ----------
@@ -119,10 +126,13 @@ class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):
         Weights of the rows; None: every row weighs 1.
     margin : float64[rows, outputs], optional
         Scores that the rows start from.
+    queries : int64[rows], optional
+        Number of each row's query, from 0; None where no queries are known.
     """
 
     weight: NDArray[np.float64] | None = None
     margin: NDArray[np.float64] | None = None
+    queries: NDArray[np.int64] | None = None
 
     @property
     def target(self) -> NDArray[np.float64]:
@@ -133,3 +143,7 @@ class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):
     def rows(self) -> int:
         """Number of rows."""
         return len(self)
+
+    def with_queries(self) -> NDArray[np.float64]:
+        """The target as a plain array, or as one that has `queries` where some are known."""
+        return self.target if self.queries is None else self

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sized
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.labels import Labels, renumbered
-from spinney.data.target import read_labels, read_vector, read_weight
-from spinney.errors import DataError
+from spinney.data.numeric import content_of
+from spinney.data.target import check_finite, one_dimension, read_vector, read_weight
+from spinney.errors import DataError, DataTypeError
 
 
 class ByQuery(NamedTuple):
@@ -44,8 +46,10 @@ def by_query(labels: Labels) -> ByQuery:
     """
     if labels.queries is None:
         return ByQuery(np.arange(labels.rows, dtype=np.int32), np.array([0, labels.rows]))
-    order = np.argsort(labels.queries, kind="stable").astype(np.int32)
     sizes = np.bincount(labels.queries)
+    # Numbers of 16 bits are sorted in a time that does not depend on their order.
+    narrow = labels.queries.astype(np.uint16) if len(sizes) <= 2**16 else labels.queries
+    order = np.argsort(narrow, kind="stable").astype(np.int32)
     return ByQuery(order, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]))
 
 
@@ -57,7 +61,7 @@ def read_queries(group: Any, qid: Any, rows: int, what: str = "") -> NDArray[np.
     group : array-like of int, optional
         Sizes of the queries, whose rows follow each other; they add up to the rows.
     qid : array-like, optional
-        The query of each row, a whole number or a text, in any order. Give one of the two.
+        The query of each row, whole numbers or text, in any order. Give one of the two.
     rows : int
         Number of rows of the table.
     what : str, default=""
@@ -76,28 +80,72 @@ def read_queries(group: Any, qid: Any, rows: int, what: str = "") -> NDArray[np.
     if group is not None and qid is not None:
         raise DataError(f"{what}group and {what}qid are both given; give one of them")
     if qid is not None:
-        return renumbered(read_labels(qid, rows)[1])
+        return _from_names(qid, rows, f"{what}qid")
     if group is None:
         return None
     return _from_sizes(group, rows, f"{what}group")
 
 
+def _from_names(qid: Any, rows: int, what: str) -> NDArray[np.int64]:
+    names = one_dimension(qid, rows, what)
+    if names.dtype.kind in "OTUS":
+        return _from_objects(names.astype(object), what)
+    if names.dtype.kind == "f":
+        check_finite(names, what)
+        wrong = np.flatnonzero(names != np.floor(names))
+        if len(wrong):
+            raise DataError(f"{what}[{wrong[0]}] = {names[wrong[0]]:g}; queries are whole numbers or text")
+    elif names.dtype.kind not in "biu":
+        raise DataTypeError(f"{what} has dtype {names.dtype}; queries are whole numbers or text")
+    return renumbered(names)
+
+
+def _from_objects(names: NDArray[Any], what: str) -> NDArray[np.int64]:
+    contents = {kind: content_of(kind) for kind in set(map(type, names))}
+    for row, name in enumerate(names):
+        if contents[type(name)] == "missing" or name != name:
+            raise DataError(
+                f"{what} names no query in row {row} ({name}); drop such rows, or give them a query"
+            )
+        if contents[type(name)] not in ("text", "number"):
+            raise DataTypeError(
+                f"{what} holds a {type(name).__name__} in row {row}; queries are whole numbers or text"
+            )
+        if contents[type(name)] == "number" and not _is_whole(name):
+            raise DataError(f"{what}[{row}] = {name}; queries are whole numbers or text")
+    if len(set(contents.values())) > 1:
+        raise DataTypeError(f"{what} holds both text and numbers; give queries as one of them")
+    place: dict[object, int] = {}
+    return np.array([place.setdefault(name, len(place)) for name in names], np.int64)
+
+
+def _is_whole(number: Any) -> bool:
+    try:
+        return bool(number == int(number))
+    except OverflowError:
+        return False
+
+
 def _from_sizes(group: Any, rows: int, what: str) -> NDArray[np.int64]:
     if isinstance(group, numbers.Real):
         raise DataError(f"{what}={group!r} is one number; give the sizes of all queries, such as [{group!r}]")
-    sizes = read_vector(group, None, what, allow_none=False)
+    other = what.replace("group", "qid")
+    try:
+        sizes = read_vector(group, None, what, allow_none=False)
+    except DataTypeError as error:
+        raise DataTypeError(
+            f"{what} must hold the sizes of queries, whole numbers; the query of each row is given as {other}"
+        ) from error
+    advice = ""
+    if len(sizes) == rows:
+        advice = f"; if it is the query of each row, give it as {other}"
     wrong = np.flatnonzero((sizes < 1) | (sizes != np.floor(sizes)))
     if len(wrong):
         raise DataError(
-            f"{what}[{wrong[0]}] = {sizes[wrong[0]]:g}; sizes of queries must be whole numbers of 1 or more"
+            f"{what}[{wrong[0]}] = {sizes[wrong[0]]:g}; sizes of queries must be whole numbers of 1 or more{advice}"
         )
     total = float(sizes.sum())
     if total != rows:
-        advice = (
-            f"; if it is the query of each row, give it as {what.replace('group', 'qid')}"
-            if len(sizes) == rows
-            else ""
-        )
         raise DataError(f"{what} adds up to {total:.0f} rows, but X has {rows}{advice}")
     return np.repeat(np.arange(len(sizes)), sizes.astype(np.int64))
 
@@ -107,25 +155,20 @@ def read_query_weight(
 ) -> NDArray[np.float64] | None:
     """Read weights of rows or of queries, told by how many there are; a query's weight is that of each of its rows.
 
+    Weights of queries stand in the order of the queries' first rows. Where every query has one row, both mean the same.
+
     Examples
     --------
     >>> read_query_weight([1.0, 3.0], 3, np.array([0, 0, 1])).tolist()
     [1.0, 1.0, 3.0]
     """
-    if values is None or queries is None or isinstance(values, numbers.Real):
+    given = len(values) if isinstance(values, Sized) and getattr(values, "ndim", 1) > 0 else rows
+    count = rows if queries is None else int(queries.max()) + 1
+    if queries is None or given == rows:
         return read_weight(values, rows, what=what)
-    count = int(queries.max()) + 1
-    given = len(values) if hasattr(values, "__len__") else -1
-    if given == rows == count:
-        raise DataError(
-            f"{what} has {given} values, and there are as many rows as queries: whether it weighs rows or queries cannot be "
-            "told. A query of one row teaches nothing; leave the weights out, or give queries of several rows"
-        )
     if given != count:
-        if given != rows:
-            raise DataError(
-                f"{what} has {given} values; give one for each of the {rows} rows, or one for each of the {count} queries"
-            )
-        return read_weight(values, rows, what=what)
+        raise DataError(
+            f"{what} has {given} values; give one for each of the {rows} rows, or one for each of the {count} queries"
+        )
     weight = read_weight(values, count, what=what)
     return None if weight is None else weight[queries]

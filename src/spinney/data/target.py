@@ -53,10 +53,10 @@ def read_vector(
     if values is None and allow_none:
         return None
     advice = TARGET_ADVICE if what.endswith("y") else VECTOR_ADVICE
-    array = numeric(_one_dimension(values, rows, what), lambda _: what, advice)
+    array = numeric(one_dimension(values, rows, what), lambda _: what, advice)
     with np.errstate(over="ignore", under="ignore"):
         vector = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
-    _check_finite(np.where(vector == np.inf, 0.0, vector) if unbounded else vector, what)
+    check_finite(np.where(vector == np.inf, 0.0, vector) if unbounded else vector, what)
     return vector
 
 
@@ -139,7 +139,7 @@ def read_margin(
         raise DataError(
             f"{what} has shape {matrix.shape}; it must be ({rows}, {outputs}), one score a row and output"
         )
-    _check_finite(matrix, what)
+    check_finite(matrix, what)
     return matrix
 
 
@@ -166,7 +166,7 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     >>> classes.tolist(), codes.tolist()
     (['ash', 'oak'], [1, 0, 1])
     """
-    labels = _one_dimension(y, rows, "y")
+    labels = one_dimension(y, rows, "y")
     kind = labels.dtype.kind
     if kind in "OT":
         labels = _uniform(labels.astype(object))
@@ -177,7 +177,7 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         return _sorted_integers(labels.astype(labels.dtype.newbyteorder("=")))
     if kind == "f":
         labels = labels.astype(np.float64) if labels.itemsize > 8 else labels
-        _check_finite(labels, "y")
+        check_finite(labels, "y")
         if np.any(labels != np.floor(labels)):
             raise DataError(
                 "Unknown label type: continuous. y holds numbers with a fraction, which are no class labels; "
@@ -193,7 +193,8 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes.astype(classes.dtype.newbyteorder("=")), codes.astype(np.int64)
 
 
-def _one_dimension(values: Any, rows: int | None, what: str) -> NDArray[Any]:
+def one_dimension(values: Any, rows: int | None, what: str) -> NDArray[Any]:
+    """Values of any dtype, one for each row."""
     if values is None:
         raise DataError(f"This estimator requires {what} to be passed, but the target {what} is None")
     array = frame_vector(values, what) if is_frame(values) else plain_array(values, what)
@@ -206,7 +207,8 @@ def _one_dimension(values: Any, rows: int | None, what: str) -> NDArray[Any]:
     return array
 
 
-def _check_finite(values: NDArray[Any], what: str) -> None:
+def check_finite(values: NDArray[Any], what: str) -> None:
+    """Refuse NaN and infinity."""
     finite = np.isfinite(values)
     if finite.all():
         return

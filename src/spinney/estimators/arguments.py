@@ -54,7 +54,10 @@ def _stranger(estimator: Any, method: str, accepted: Collection[str], name: str)
 
 def _in_fit(estimator: Any, name: str) -> str:
     for argument, others in FIT_ARGUMENTS.items():
-        if name in others:
+        if argument not in inspect.signature(estimator.fit).parameters:
+            if name == argument or name in others:
+                return f"{argument} belongs to the `fit` of GBMRanker, so leave it out"
+        elif name in others:
             return f"it is called {argument} here"
     if name in PRINTING:
         return BOOSTING.quiet
@@ -66,6 +69,7 @@ def _in_fit(estimator: Any, name: str) -> str:
 
 def _in_predict(estimator: Any, name: str) -> str:
     if name in _RAW:
-        raw = "decision_function" if hasattr(estimator, "decision_function") else "predict_raw"
+        named = ("decision_function", "predict_raw", "predict")
+        raw = next(one for one in named if hasattr(estimator, one))
         return f"`{raw}` gives raw scores"
     return _PREDICT.get(name, "")

@@ -13,24 +13,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import DATA_PARAMS, Dataset
-from spinney.data import Labels, match_columns, read_margin, read_table, read_weight
-from spinney.errors import ParameterError
+from spinney.data import Labels, match_columns, read_margin, read_queries, read_query_weight, read_table
 from spinney.estimators.arguments import told
 from spinney.estimators.checks import check_alone, fraction_of, rounds_of
-from spinney.estimators.continuing import Start, fitting, start_of, with_nothing_added
-from spinney.estimators.evaluation import (
-    Evaluation,
-    best_values,
-    evaluations,
-    names_of_sets,
-    naming,
-    single_evaluation,
-)
-from spinney.estimators.files import refuse_left_out, save_estimator
+from spinney.estimators.continuing import Start, start_of, with_nothing_added
+from spinney.estimators.evaluation import Evaluation, best_values, names_of_sets, naming
+from spinney.estimators.files import save_estimator
 from spinney.estimators.holdout import held_out
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
@@ -41,7 +32,7 @@ from spinney.estimators.staged import staged_scores
 from spinney.model.model import Model
 from spinney.params import Config, found_places, parse, table
 from spinney.params.objectives import OWN
-from spinney.params.validate import checked, shown
+from spinney.params.validate import checked
 from spinney.training.boosting import train
 from spinney.training.callbacks import Callback, History, checked_callbacks
 from spinney.training.evaluation import judges_of
@@ -72,87 +63,24 @@ class GBMBase(Estimator, ABC):
     n_features_in_: int
     # Parameters that the file lacks which it was loaded from: see `files.py`.
 
-    @told
-    def fit(
+    def _fit(
         self,
-        X: object,
-        y: object,
-        sample_weight: ArrayLike | None = None,
-        *,
-        eval_set: object = None,
-        eval_sample_weight: object = None,
-        eval_class_weight: object = None,
-        eval_names: Sequence[str] | None = None,
-        base_margin: ArrayLike | None = None,
-        eval_base_margin: object = None,
-        X_val: object = None,
-        y_val: object = None,
-        sample_weight_val: ArrayLike | None = None,
-        callbacks: Iterable[Callback] | None = None,
-        init_model: object = None,
+        given: Evaluation,
+        watched: list[Evaluation],
+        eval_names: object,
+        callbacks: Iterable[Callback] | None,
+        init_model: object,
+        **told: object,
     ) -> Self:
-        """Fit the trees.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            NumPy array, pandas, Polars or Arrow table, SciPy sparse matrix, or a list of rows. NaN and nulls are missing
-            values; infinite values are an error. Arrays of float32 and float64 are not copied.
-        y : array of shape (rows,)
-            Target: numbers for a regressor; strings, whole numbers or booleans for a classifier.
-        sample_weight : array of shape (rows,), optional
-            Weights of the rows, 0 or more. A row of weight 0 takes no part in the trees.
-        eval_set : (X, y) or list of (X, y), optional
-            Data to compute the metrics on after each round. With `early_stopping_rounds` the last pair decides.
-        eval_sample_weight : array, or list of arrays or None, optional
-            Weights of the rows of `eval_set`: an array for one pair, a list for a list of pairs.
-        eval_class_weight : dict, 'balanced' or None, or list of them, optional
-            Factors on the weights of the classes' rows in `eval_set`, for classifiers only: one for one pair, a list for a
-            list of pairs.
-        eval_names : list of str, optional
-            Names of the validation data in the results, in place of "validation_0" and so on.
-        base_margin : array of shape (rows,) or (rows, classes), optional
-            Raw scores that the rows start from, in place of a common base score. Give them to `predict` as well.
-        eval_base_margin : array, or list of arrays or None, optional
-            The same for `eval_set`.
-        X_val : table, optional
-            Validation data under scikit-learn's names: `X_val` and `y_val` are the same as `eval_set=(X_val, y_val)`, and
-            `early_stopping_rounds` goes by them. Give one form only.
-        y_val : array, optional
-            Target of the rows of `X_val`.
-        sample_weight_val : array, optional
-            Weights of the rows of `X_val`.
-        callbacks : iterable of callables, optional
-            Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of
-            one that has it is called when the training starts. A callback that is given twice is called once. A
-            `LearningRateSchedule` among them gives rounds learning rates of their own.
-        init_model : Model, fitted estimator of the same kind, or path, optional
-            Go on from this model, or from that of a file: `n_estimators` more rounds are added to those that it predicts with.
-            Columns must be the same. Rows may lack classes of an estimator, but not have others.
-
-        Returns
-        -------
-        estimator
-            The estimator itself.
-        """
-        refuse_left_out(self)
-        with fitting(self):
-            start, rounds = start_of(self, init_model, rounds_of(self))
-            self.__dict__.pop("model_", None)
-            heard = checked_callbacks(callbacks)
-            watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
-            watched += evaluations(eval_set, eval_sample_weight, eval_base_margin, eval_class_weight)
-            factors = [found.class_weight for found in watched if found.class_weight is not None]
-            if factors and not is_classifier(self):
-                raise ParameterError(
-                    f"eval_class_weight={shown(factors[0])} is for classifiers: {type(self).__name__} has no classes; leave "
-                    "it out"
-                )
-            names = names_of_sets(eval_names, len(watched) or int(self.validation_fraction is not None))
-            config, dataset, valid = self._datasets(X, y, sample_weight, base_margin, watched, start)
-            valid = dict(zip(names, valid.values(), strict=True))
-            history = History()
-            model = self._trained(config, dataset, rounds, valid, [history, *heard], start)
+        """Fit to what was given, within `fitting`; `told` are parameters of this fit alone."""
+        start, rounds = start_of(self, init_model, rounds_of(self))
+        self.__dict__.pop("model_", None)
+        heard = checked_callbacks(callbacks)
+        names = names_of_sets(eval_names, len(watched) or int(self.validation_fraction is not None))
+        config, dataset, valid = self._datasets(given, watched, start, told)
+        valid = dict(zip(names, valid.values(), strict=True))
+        history = History()
+        model = self._trained(config, dataset, rounds, valid, [history, *heard], start)
         evals = history.evals
         if start is not None and rounds == 0:
             model, evals = with_nothing_added(model, start.model, self.evals_result_)
@@ -287,25 +215,22 @@ class GBMBase(Estimator, ABC):
 
     def _datasets(
         self,
-        X: object,
-        y: object,
-        weight: object,
-        margin: object,
+        given: Evaluation,
         watched: list[Evaluation],
         start: Start | None,
+        told: Mapping[str, object],
     ) -> tuple[Config, Dataset, dict[str, Dataset]]:
         """Read and bin the training and validation rows. What was read is let go when this returns."""
-        columns = read_table(with_columns_checked(self, X, reset=True))
+        columns = read_table(with_columns_checked(self, given.X, reset=True))
         self.n_features_in_ = columns.columns
-        warn_of_column_vector(y)
-        target, told = self._learn_target(y, columns.rows, start)
-        config = self._config(told)
+        warn_of_column_vector(given.y)
+        target, follows = self._learn_target(given.y, columns.rows, start)
+        config = self._config({**follows, **told})
         schema = None if start is None else start.schema_for(columns, config)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
         fraction = fraction_of(self, config, watched)
-        margins = read_margin(margin, columns.rows, self._outputs())
-        sample = Sample(columns, Labels(target, read_weight(weight, columns.rows), margins))
+        sample = Sample(columns, self._labels_of(given, target))
         held = None
         if fraction is not None:
             strata = self._strata(sample.labels.target)
@@ -321,8 +246,14 @@ class GBMBase(Estimator, ABC):
             return config, dataset, {"validation_0": held.binned(reference=dataset, n_jobs=config.n_jobs)}
         valid = {}
         for place, found in enumerate(watched):
-            given = (weights, margin, found.weight, found.margin, found.class_weight)
-            same = found.X is X and found.y is y and all(value is None for value in given)
+            other = (weights, given.margin, found.weight, found.margin, found.class_weight)
+            pairs = (
+                (found.X, given.X),
+                (found.y, given.y),
+                (found.group, given.group),
+                (found.qid, given.qid),
+            )
+            same = all(one is two for one, two in pairs) and all(value is None for value in other)
             valid[f"validation_{place}"] = dataset if same else self._validation(found, dataset, config)
         return config, dataset, valid
 
@@ -331,13 +262,18 @@ class GBMBase(Estimator, ABC):
             columns = read_table(with_columns_checked(self, found.X, reset=False))
             schema = dataset.schema
             columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
-            target = self._read_target(found.y, columns.rows)
-            weights = read_weight(found.weight, columns.rows, what=found.weight_name)
-            margins = read_margin(found.margin, columns.rows, self._outputs(), what="eval_base_margin")
-            weights = self._eval_weights(found.class_weight, Labels(target, weights))
-            sample = Sample(columns, Labels(target, weights, margins))
-            self._check_metrics(config, sample.labels)
-            return sample.binned(reference=dataset, n_jobs=config.n_jobs)
+            labels = self._labels_of(found, self._read_target(found.y, columns.rows), "eval_")
+            labels = replace(labels, weight=self._eval_weights(found.class_weight, labels))
+            self._check_metrics(config, labels)
+            return Sample(columns, labels).binned(reference=dataset, n_jobs=config.n_jobs)
+
+    def _labels_of(self, found: Evaluation, target: NDArray[np.float64], before: str = "") -> Labels:
+        """What is known of rows besides their columns; `before` stands before the names of arguments."""
+        rows = len(target)
+        queries = read_queries(found.group, found.qid, rows, before)
+        weight = read_query_weight(found.weight, rows, queries, what=found.weight_name)
+        margin = read_margin(found.margin, rows, self._outputs(), what=f"{before}base_margin")
+        return Labels(target, weight, margin, queries)
 
     def _config(self, told: Mapping[str, object]) -> Config:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}

@@ -17,7 +17,6 @@ from spinney import objectives
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.estimators.arguments import told
-from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMClassifierParameters
@@ -31,6 +30,7 @@ from spinney.estimators.labels import (
     weigh_validation,
 )
 from spinney.estimators.objectives import classification_objective, is_binary
+from spinney.estimators.row_by_row import RowByRow
 from spinney.params.objectives import OWN
 
 
@@ -45,7 +45,7 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 @documented
-class GBMClassifier(ClassifierMixin, GBMClassifierParameters, GBMBase):
+class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     """Gradient boosting of trees for two classes or more; labels may be strings, whole numbers or booleans.
 
     Where all rows with a weight above 0 are of one class, as in a fold without a rare label, nothing is left to learn: the

@@ -15,7 +15,7 @@ from spinney.params.validate import shown
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Validation data as the user gave them.
+    """Validation data, or the training data, as the user gave them.
 
     Attributes
     ----------
@@ -27,6 +27,8 @@ class Evaluation:
         Argument of `fit` that the weights were given as.
     class_weight : object
         Factors on the weights of the classes, where given.
+    group, qid : object
+        Sizes of the queries, or the query of each row, where given.
     """
 
     where: str
@@ -36,12 +38,19 @@ class Evaluation:
     margin: object
     weight_name: str = "eval_sample_weight"
     class_weight: object = None
+    group: object = None
+    qid: object = None
 
 
 def evaluations(
-    eval_set: object, eval_sample_weight: object, eval_base_margin: object, eval_class_weight: object = None
+    eval_set: object,
+    eval_sample_weight: object,
+    eval_base_margin: object,
+    eval_class_weight: object = None,
+    eval_group: object = None,
+    eval_qid: object = None,
 ) -> list[Evaluation]:
-    """Read `eval_set`: one pair (X, y), or a list of pairs with a list of weights, of margins and of classes' weights.
+    """Read `eval_set`: one pair (X, y), or a list of pairs with lists of what is known beside them.
 
     Examples
     --------
@@ -54,6 +63,8 @@ def evaluations(
         "eval_sample_weight": eval_sample_weight,
         "eval_base_margin": eval_base_margin,
         "eval_class_weight": eval_class_weight,
+        "eval_group": eval_group,
+        "eval_qid": eval_qid,
     }
     if eval_set is None:
         for name, value in given.items():
@@ -66,20 +77,20 @@ def evaluations(
         )
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
         X, y = eval_set
-        weight, margin, factors = (_alone(value, y) for value in given.values())
-        return [Evaluation("eval_set", X, y, weight, margin, class_weight=factors)]
-    weights, margins, factors = (_one_each(name, value, len(eval_set)) for name, value in given.items())
+        return [_made("eval_set", X, y, [_alone(value, y) for value in given.values()])]
+    every = [_one_each(name, value, len(eval_set)) for name, value in given.items()]
     found = []
     for place, pair in enumerate(eval_set):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise DataTypeError(f"eval_set[{place}] must be a pair (X, y), got {_described(pair)}")
         X, y = pair
-        found.append(
-            Evaluation(
-                f"eval_set[{place}]", X, y, weights[place], margins[place], class_weight=factors[place]
-            )
-        )
+        found.append(_made(f"eval_set[{place}]", X, y, [values[place] for values in every]))
     return found
+
+
+def _made(where: str, X: object, y: object, beside: list[object]) -> Evaluation:
+    weight, margin, factors, group, qid = beside
+    return Evaluation(where, X, y, weight, margin, class_weight=factors, group=group, qid=qid)
 
 
 def single_evaluation(

@@ -18,7 +18,7 @@ from spinney.estimators.forests.files import FOREST_KEYS, forest_part, restore_f
 from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.isolation.files import ISOLATION_KEYS, restore_isolation
 from spinney.estimators.isolation.parameters import ISOLATION
-from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
+from spinney.estimators.objectives import OF_ESTIMATOR
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.estimators.written import (
     UnwritableError,
@@ -40,7 +40,7 @@ from spinney.params.objectives import OWN
 if TYPE_CHECKING:
     from spinney.estimators.adaboost.base import AdaBoostBase
     from spinney.estimators.forests.base import ForestBase
-    from spinney.estimators.gbm import GBMClassifier, GBMRegressor
+    from spinney.estimators.gbm import GBMClassifier, GBMRanker, GBMRegressor
     from spinney.estimators.isolation.forest import IsolationForest
 
 NO_MODEL = frozenset({"n_jobs", "verbose"})  # parameters that say how to run; a file does not depend on them
@@ -99,7 +99,7 @@ def _part_of(estimator: Any) -> dict[str, object]:
 
 def load_estimator(
     path: str | os.PathLike[str],
-) -> GBMClassifier | GBMRegressor | ForestBase | AdaBoostBase | IsolationForest:
+) -> GBMClassifier | GBMRegressor | GBMRanker | ForestBase | AdaBoostBase | IsolationForest:
     """Read a fitted estimator from a file that its `save` wrote.
 
     Parameters
@@ -109,7 +109,7 @@ def load_estimator(
 
     Returns
     -------
-    GBMClassifier, GBMRegressor, a forest or tree, AdaBoost, or IsolationForest
+    GBMClassifier, GBMRegressor, GBMRanker, a forest or tree, AdaBoost, or IsolationForest
         It predicts what the saved one did, in the same labels. n_jobs and verbose are not in the file and have their defaults;
         a forest has oob_score_ and tree_oob_scores_, but no oob_decision_function_ or oob_prediction_.
 
@@ -149,7 +149,7 @@ def load_estimator(
             UserWarning,
             stacklevel=2,
         )
-    estimator: GBMClassifier | GBMRegressor | ForestBase | AdaBoostBase | IsolationForest = found
+    estimator: GBMClassifier | GBMRegressor | GBMRanker | ForestBase | AdaBoostBase | IsolationForest = found
     return estimator
 
 
@@ -256,13 +256,16 @@ def _made(name: str, params: object, left_out: object) -> Any:
 
 def _restore_classes(estimator: Any, found: object, model: Model) -> None:
     name = type(estimator).__name__
+    fits = model.objective in (*OF_ESTIMATOR[name], OWN)
     if name != "GBMClassifier":
-        if found is not None or model.outputs > 1 or model.objective not in (*REGRESSION, OWN):
+        if found is not None or model.outputs > 1:
             raise ModelFormatError(f"a {name} has no classes")
+        if not fits:
+            raise ModelFormatError(f"a {name} has no objective {model.objective!r}")
         return
     classes = read_classes(found)
     fitting = (1, 2) if model.outputs == 1 else (model.outputs,)
-    if model.objective not in (*CLASSIFICATION, OWN) or len(classes) not in fitting:
+    if not fits or len(classes) not in fitting:
         raise ModelFormatError(
             f"{len(classes)} classes do not fit a model of {model.outputs} outputs and objective {model.objective!r}"
         )

@@ -80,6 +80,72 @@ class GBMClassifierParameters:
         keep(self, locals())
 
 
+class GBMRankerParameters:
+    """The constructor of GBMRanker."""
+
+    @named
+    def __init__(
+        self,
+        *,
+        objective: str | Callable[..., Any] = "rank_ndcg",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_leaves: int | None = 31,
+        max_depth: int | None = 0,
+        grow_policy: str = "lossguide",
+        tree_method: str = "hist",
+        proposal: str = "global",
+        sketch_eps: float | None = None,
+        min_child_samples: int = 20,
+        min_child_weight: float = 0.001,
+        gamma: float = 0.0,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        max_delta_step: float = 0.0,
+        monotone_constraints: Sequence[int] | Mapping[str | int, int] | str | None = None,
+        interaction_constraints: Sequence[Sequence[str | int]] | str | None = None,
+        subsample: float = 1.0,
+        sampling_method: str = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        goss_warm_up: bool = True,
+        leaf_values: str = "sample",
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        feature_weights: ArrayLike | Mapping[str | int, float] | None = None,
+        lambdarank_truncation_level: int = 30,
+        lambdarank_norm: bool = True,
+        lambdarank_sigmoid: float = 1.0,
+        label_gain: ArrayLike | None = None,
+        base_score: float | None = None,
+        max_bin: int = 255,
+        bundle: bool = True,
+        bundle_order: str = "auto",
+        max_conflict_rate: float = 0.0,
+        absent: str = "zero",
+        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        unseen: str = "missing",
+        max_cat_to_onehot: int = 4,
+        max_cat_threshold: int = 32,
+        min_data_per_group: int = 100,
+        cat_smooth: float = 10.0,
+        cat_l2: float = 10.0,
+        eval_metric: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None = (),
+        eval_at: int | Sequence[int] | None = None,
+        early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
+        first_metric_only: bool = False,
+        validation_fraction: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+        importance_type: str = "total_gain",
+        warm_start: bool = False,
+    ) -> None:
+        keep(self, locals())
+
+
 class GBMRegressorParameters:
     """The constructor of GBMRegressor."""
 

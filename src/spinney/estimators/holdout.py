@@ -12,16 +12,17 @@ from spinney.sampling import UniformSampler
 
 
 def held_out(labels: Labels, groups: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
-    """Choose rows to hold out, the same share of every group as nearly as whole rows allow.
+    """Choose rows to hold out, the same share of every group as nearly as whole rows allow; or whole queries.
 
     Parameters
     ----------
     labels : Labels
-        Of all rows; rows of weight 0 are never held out.
+        Of all rows; rows of weight 0, and queries of such rows alone, are never held out. Where there are queries, they are
+        held out whole.
     groups : int64[rows]
-        Group of each row, from 0.
+        Group of each row, from 0; of rows without queries.
     share : float
-        Share of the rows, above 0.
+        Share of the rows, or of the queries, above 0.
     seed : int
         The same seed chooses the same rows.
 
@@ -37,11 +38,24 @@ def held_out(labels: Labels, groups: NDArray[np.int64], share: float, seed: int)
     >>> int(chosen[:60].sum()), int(chosen[60:].sum())
     (6, 4)
     """
+    if labels.queries is not None:
+        weight = (
+            None if labels.weight is None else np.bincount(labels.queries, labels.weight).astype(np.float64)
+        )
+        queries = Labels(np.zeros(int(labels.queries.max()) + 1), weight)
+        return _drawn(queries, np.zeros(queries.rows, np.int64), share, seed, "queries")[labels.queries]
+    return _drawn(labels, groups, share, seed, "rows")
+
+
+def _drawn(
+    labels: Labels, groups: NDArray[np.int64], share: float, seed: int, things: str
+) -> NDArray[np.bool_]:
+    """Choose things to hold out, rows or queries."""
     count = int(groups.max()) + 1
     if labels.weight is not None:
         groups = np.where(labels.weight > 0, groups, -1)
     sizes = np.bincount(groups[groups >= 0], minlength=count)
-    wanted = _apportioned(sizes, share)
+    wanted = _apportioned(sizes, share, things)
     chosen = np.zeros(len(groups), np.bool_)
     for group in np.flatnonzero(wanted):
         rows = np.flatnonzero(groups == group).astype(np.int32)
@@ -51,15 +65,16 @@ def held_out(labels: Labels, groups: NDArray[np.int64], share: float, seed: int)
     return chosen
 
 
-def _apportioned(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
-    """Rows to take of each group: the exact share rounded down, the rest to those that lost most by it."""
+def _apportioned(sizes: NDArray[np.int64], share: float, things: str) -> NDArray[np.int64]:
+    """Rows or queries to take of each group: the exact share rounded down, the rest to those that lost most by it."""
     rows = int(sizes.sum())
     total = max(1, round(share * rows))
     most = np.maximum(sizes - 1, 0)
     if total > most.sum():
-        found = "1 sample" if rows == 1 else f"{rows} rows"
-        left = "a row" if len(sizes) == 1 else "a row of every class"
-        advice = "give more rows" if total == 1 else "give more rows, or a smaller fraction"
+        one = {"rows": ("1 sample", "a row"), "queries": ("1 query", "a query")}[things]
+        found = one[0] if rows == 1 else f"{rows} {things}"
+        left = one[1] if len(sizes) == 1 else "a row of every class"
+        advice = f"give more {things}" if total == 1 else f"give more {things}, or a smaller fraction"
         raise DataError(
             f"validation_fraction={share} holds out {total} of {found}, but {left} must be left to train on: {advice}"
         )

@@ -25,6 +25,10 @@ FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "base_margin": ("init_score",),
     "callbacks": (),
     "init_model": ("xgb_model", "input_model", "model_input", "model_in"),
+    "group": ("groups",),
+    "qid": ("query_id", "group_id"),
+    "eval_group": (),
+    "eval_qid": (),
 }
 # What to say beside the name here of a parameter whose number means something else elsewhere.
 _CONVERSIONS: Mapping[str, str] = {
@@ -101,6 +105,8 @@ def _stranger(estimator: type[Any], accepted: Collection[str], name: str, value:
         return f"{said}: {name} is called {known} here{conversion}"
     for argument, others in FIT_ARGUMENTS.items():
         if (name == argument or name in others) and (family.arguments or argument == "sample_weight"):
+            if argument not in inspect.signature(estimator.fit).parameters:
+                return f"{said}: `{argument}=` is an argument of GBMRanker's `fit`, so leave it out"
             return f"{said}: give it to `fit` as its argument `{argument}=`"
     if name in PRINTING:
         return f"{said}: {family.quiet}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,22 @@ from numpy.typing import NDArray
 
 from spinney.data.labels import LabelVector
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import objective_row, table
+from spinney.params import kind_of, objective_row, table
 from spinney.params.objectives import OBJECTIVES, OWN
 from spinney.params.validate import checked, shown
 from spinney.training.own import WithWeight, name_of
 
 _ROW = next(row for row in table() if row.name == "objective")
-_OF_CLASSES = ("logistic", "softmax", "one_vs_rest")  # links
-REGRESSION = tuple(row.name for row in OBJECTIVES.values() if row.link not in _OF_CLASSES and row.name != OWN)
-CLASSIFICATION = tuple(row.name for row in OBJECTIVES.values() if row.link in _OF_CLASSES)
+_OF_CLASSES = ("two", "many")  # kinds
+CLASSIFICATION = tuple(name for name in OBJECTIVES if kind_of(name) in _OF_CLASSES)
+RANKING = tuple(name for name in OBJECTIVES if kind_of(name) == "ranks")
+REGRESSION = tuple(name for name in OBJECTIVES if name not in (*CLASSIFICATION, *RANKING, OWN))
+# By estimator: the objectives that it has, beside functions.
+OF_ESTIMATOR: Mapping[str, tuple[str, ...]] = {
+    "GBMClassifier": CLASSIFICATION,
+    "GBMRanker": RANKING,
+    "GBMRegressor": REGRESSION,
+}
 # Domains that a target may leave by being negative.
 _NOT_NEGATIVE = ("above -1", "0 or more", "above 0")
 
@@ -27,7 +34,8 @@ class PeersOrder:
     """A loss in the order of other libraries' estimators, f(y_true, y_pred) -> grad, hess, as `train` takes it.
 
     A function that takes weights, f(y_true, y_pred, weight), applies them itself, and gets ones where there are none. To what
-    another one gives, they are applied here. A classifier's `y_true` are whole numbers, `places` in its classes.
+    another one gives, they are applied here. A classifier's `y_true` are whole numbers, `places` in its classes; where rows
+    belong to queries, it has `queries`.
 
     Examples
     --------
@@ -45,7 +53,7 @@ class PeersOrder:
     def __call__(self, scores: NDArray[np.float64], labels: LabelVector) -> object:
         """Call the function."""
         weight = np.ones(len(labels)) if labels.weight is None else labels.weight
-        target: NDArray[Any] = labels.target
+        target: NDArray[Any] = labels.with_queries()
         if self._places:
             target = target.astype(np.int64)
             target.setflags(write=False)
@@ -79,7 +87,18 @@ def regression_objective(objective: object) -> str:
     >>> regression_objective("count:poisson"), regression_objective(max)
     ('poisson', 'own')
     """
-    return _named(objective, REGRESSION, "GBMRegressor", "GBMClassifier")
+    return _named(objective, "GBMRegressor")
+
+
+def ranking_objective(objective: object) -> str:
+    """Canonical name of a ranker's objective.
+
+    Examples
+    --------
+    >>> ranking_objective("lambdarank"), ranking_objective(max)
+    ('rank_ndcg', 'own')
+    """
+    return _named(objective, "GBMRanker")
 
 
 def classification_objective(objective: object, classes: int) -> str:
@@ -94,7 +113,7 @@ def classification_objective(objective: object, classes: int) -> str:
     """
     if objective is None:
         return "log_loss" if classes <= 2 else "softmax"
-    name = _named(objective, CLASSIFICATION, "GBMClassifier", "GBMRegressor")
+    name = _named(objective, "GBMClassifier")
     if classes <= 2:
         return "log_loss" if objective_row(name).domain == "classes" else name
     if objective_row(name).link == "logistic":
@@ -123,9 +142,10 @@ def _domain(objective: object) -> str:
     return named[0].domain if named else ""
 
 
-def _named(objective: object, accepted: tuple[str, ...], estimator: str, other: str) -> str:
+def _named(objective: object, estimator: str) -> str:
     if callable(objective):
         return OWN
+    accepted = OF_ESTIMATOR[estimator]
     if not isinstance(objective, str):
         raise ParameterTypeError(
             f"objective={shown(objective)} must be a function or a str, one of {', '.join(accepted)}"
@@ -136,6 +156,7 @@ def _named(objective: object, accepted: tuple[str, ...], estimator: str, other: 
             "objective='own' is what a model says whose loss was a function; give the function itself"
         )
     if name not in accepted:
+        other = next(one for one, names in OF_ESTIMATOR.items() if name in names)
         raise ParameterError(
             f"objective={shown(objective)} belongs to {other}; {estimator} has {', '.join(accepted)}, and functions"
         )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from spinney import objectives
+from spinney.data.labels import LabelVector
 from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.params import Config
 from spinney.params.objectives import OWN
@@ -26,7 +27,7 @@ from spinney.params.validate import shown
 from spinney.training.own import WithWeight, call_own, checked_judgement, checked_number, name_of
 
 Given = tuple[str, float, bool]
-TrainMetric = Callable[[NDArray[np.float64], NDArray[np.float64], Any], Given]
+TrainMetric = Callable[[NDArray[np.float64], LabelVector, Any], Given]
 
 
 def has_functions(eval_metric: object) -> bool:
@@ -140,9 +141,8 @@ def _of_function(
     call = WithWeight("the metric", function)
     said: set[str] = set()
 
-    def metric(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Any) -> Given:
-        target = np.asarray(target)  # without what it knows beside the numbers
-        truth = target if classes is None else target.astype(np.int64)
+    def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> Given:
+        truth = target.with_queries() if classes is None else target.target.astype(np.int64)
         found = call(truth, objectives.get(config).link(scores), weight)
         alone = isinstance(found, numbers.Real | np.ndarray)
         given = (name, checked_number(name, found), False) if alone else checked_judgement(name, found)
@@ -160,10 +160,10 @@ def _of_function(
 def _of_scorer(scorer: Any, name: str, config: Config, classes: NDArray[Any] | None) -> TrainMetric:
     """A metric of a scorer, whose values are always better when higher; it sees the user's own labels."""
 
-    def metric(scores: NDArray[np.float64], target: NDArray[np.float64], weight: Any) -> Given:
+    def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> Given:
         link = objectives.get(config).link
         shares = None if config.objective == OWN and classes is not None else link(scores)
-        return name, scored(scorer, name, scores, shares, np.asarray(target), weight, classes), True
+        return name, scored(scorer, name, scores, shares, target.target, weight, classes), True
 
     metric.__name__ = name
     return metric

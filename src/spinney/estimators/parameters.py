@@ -50,6 +50,19 @@ _CLASSIFICATION = replace(
     f"takes log_loss for two, softmax for more. {_OWN_LOSS} y_true are places in classes_; y_pred "
     "has a column for each of more than two classes.",
 )
+_RANKING = replace(
+    _TABLE["objective"],
+    kind="str or callable",
+    default="rank_ndcg",
+    doc="Loss: rank_ndcg (LambdaMART), rank_map, rank_pairwise or rank_xendcg. Or a function f(y_true, y_pred), or "
+    "f(y_true, y_pred, weight), that gives gradients and hessians by score; what the first form gives is multiplied by the "
+    "weights. y_true has the number of each row's query as `queries`, None where no queries are known.",
+)
+_QUERIES_HELD_OUT = replace(
+    FRACTION,
+    doc="Share of the queries to hold out as validation data, with all of their rows; without queries, share of the rows. They "
+    "are not trained on. None holds out nothing.",
+)
 _CLASS_WEIGHT = Row(
     name="class_weight",
     kind="dict, 'balanced' or None",
@@ -114,6 +127,12 @@ _METRIC = replace(
     "raw scores where objective is a function. Losses may be given as functions, scores as scikit-learn's scorers, "
     "which are better when higher.",
 )
+_RANKING_METRIC = replace(
+    _METRIC,
+    doc="Metrics to compute on the validation data: ndcg, map or mrr, which may end in a place, such as ndcg@10. Empty or None "
+    "takes the objective's own. A function f(y_true, y_pred) or f(y_true, y_pred, weight) gives a number that is better when "
+    "lower, or (name, value, higher_is_better); y_pred are scores, and y_true has the number of each row's query as `queries`.",
+)
 # Training takes a whole number only.
 SEED = replace(
     _TABLE["random_state"],
@@ -147,6 +166,7 @@ _CLASSES = _rows("focal_gamma focal_alpha scale_pos_weight class_weight")
 _NUMBERS = _rows(
     "quantile_alpha expectile_alpha huber_delta fair_c poisson_max_delta_step tweedie_variance_power"
 )
+_RANKS = _rows("lambdarank_truncation_level lambdarank_norm lambdarank_sigmoid label_gain")
 _START = _rows("base_score leaf_estimation")
 _DATA = _rows(
     "max_bin bundle bundle_order max_conflict_rate absent categorical unseen max_cat_to_onehot max_cat_threshold "
@@ -155,6 +175,11 @@ _DATA = _rows(
 _FITTING = _rows(
     "eval_metric early_stopping_rounds min_delta first_metric_only validation_fraction random_state n_jobs progress "
     "importance_type warm_start"
+)
+_FITTING_RANKS = (
+    _rows("eval_metric eval_at")
+    | _FITTING
+    | {"eval_metric": _RANKING_METRIC, "validation_fraction": _QUERIES_HELD_OUT}
 )
 
 # By estimator, in the order of the constructor. A row given later replaces one of its name.
@@ -166,5 +191,12 @@ ESTIMATORS: Mapping[str, Mapping[str, Row]] = {
     | _START
     | _DATA
     | _FITTING,
+    "GBMRanker": {"objective": _RANKING}
+    | _GROWING
+    | _SAMPLING
+    | _RANKS
+    | _rows("base_score")
+    | _DATA
+    | _FITTING_RANKS,
     "GBMRegressor": {"objective": _REGRESSION} | _GROWING | _SAMPLING | _NUMBERS | _START | _DATA | _FITTING,
 }

@@ -15,15 +15,15 @@ from sklearn.base import RegressorMixin
 from spinney import objectives
 from spinney.data import read_vector
 from spinney.estimators.arguments import told
-from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.estimators.objectives import needs_no_negatives, regression_objective
+from spinney.estimators.row_by_row import RowByRow
 
 
 @documented
-class GBMRegressor(RegressorMixin, GBMRegressorParameters, GBMBase):
+class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
     """Gradient boosting of trees for a numeric target.
 
     {parameters}

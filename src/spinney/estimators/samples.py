@@ -33,7 +33,7 @@ class Sample:
     table : Table
         The columns, mostly the user's own memory.
     labels : Labels
-        Target, weights, and scores to start from.
+        Target, weights, scores to start from, and queries.
     """
 
     table: Table
@@ -45,8 +45,9 @@ class Sample:
 
     def binned(self, **options: Any) -> Dataset:
         """Make the data set; the options are those of `Dataset`."""
-        labels = self.labels
-        return Dataset(self.table, labels.target, weight=labels.weight, base_margin=labels.margin, **options)
+        found = self.labels
+        beside: Any = {"weight": found.weight, "base_margin": found.margin, "qid": found.queries}
+        return Dataset(self.table, found.target, **beside, **options)
 
 
 def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object:
@@ -83,4 +84,4 @@ def is_column_vector(y: object) -> bool:
 def warn_of_column_vector(y: object) -> None:
     """Warn, as scikit-learn does, of a target that is a matrix of one column."""
     if is_column_vector(y):
-        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=5)
+        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=6)

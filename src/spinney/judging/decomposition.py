@@ -150,12 +150,14 @@ def bias_variance(
 def _kind(estimator: Any, loss: object) -> Loss:
     from sklearn.base import is_classifier, is_outlier_detector
 
+    from spinney.estimators.ranker import GBMRanker
+
     needed = ("fit", "predict", "get_params", "__sklearn_tags__")
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in needed):
         raise ParameterTypeError(
             f"{shown(estimator)} is no estimator of scikit-learn's kind; give a classifier or a regressor, not fitted"
         )
-    if is_outlier_detector(estimator):
+    if is_outlier_detector(estimator) or isinstance(estimator, GBMRanker):
         raise ParameterTypeError(
             f"{type(estimator).__name__} predicts no target; give a classifier or a regressor"
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.data import Labels, read_weight
+from spinney.data import Labels, read_queries, read_weight
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.judging.arguments import count_of, seed_of
@@ -78,6 +78,7 @@ def bootstrap_interval(
     repeats: int = 1000,
     seed: int = 0,
     group: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
     classes: ArrayLike | None = None,
     params: Mapping[str, object] | None = None,
     n_jobs: int | None = None,
@@ -108,6 +109,8 @@ def bootstrap_interval(
         Seed of the draws. Resample i depends on the seed and i alone.
     group : array of shape (rows,), optional
         Rows of one group, such as a patient's, are drawn together.
+    qid : array of shape (rows,), optional
+        The query of each row, for metrics of ranking such as "ndcg@10". Queries are drawn, with all of their rows.
     classes : array, optional
         Labels in the order of the columns of `prediction`. Without it those of y, sorted.
     params : mapping, optional
@@ -133,7 +136,8 @@ def bootstrap_interval(
     repeats, seed, level = count_of("repeats", repeats, 2), seed_of(seed), _level(level)
     threads_for(n_jobs, 1)  # refuse nonsense before any work
     rows = len(array_of(y, "y"))
-    units = _units(group, rows)
+    queries = _queries(metric, group, qid, rows)
+    units = _units(group if queries is None else queries, rows)
     if params is not None and not isinstance(params, Mapping):
         raise ParameterTypeError(f"params={shown(params)} must be a mapping of the metric's parameters")
     weights = read_weight(weight, rows, what="weight")
@@ -141,7 +145,8 @@ def bootstrap_interval(
         if callable(metric):
             name, value_of = _of_function(metric, y, prediction, weights)
         else:
-            name, value_of = _of_name(metric, y, prediction, weights, classes, params, team)
+            beside = Labels(np.zeros(rows), weights, queries=queries)
+            name, value_of = _of_name(metric, y, prediction, beside, classes, params, team)
         estimate = value_of(None)
         if not math.isfinite(estimate):
             raise DataError(
@@ -167,7 +172,7 @@ def _of_name(
     metric: object,
     y: object,
     prediction: object,
-    weight: Floats | None,
+    beside: Labels,
     classes: object,
     params: Mapping[str, object] | None,
     team: Team,
@@ -176,9 +181,13 @@ def _of_name(
     if not isinstance(metric, str):
         raise ParameterTypeError(f"metric={shown(metric)} must be a name or a function")
     scale, values, target = read_predictions(metric, y, prediction, classes)
-    found = metric_of(metric, scale.with_params(metric, params or {}))
+    scale = scale.with_params(metric, params or {})
+    if scale.kind == "ranks" and beside.queries is None:
+        raise ParameterError(f"metric={metric!r} judges queries; give the query of each row as qid")
+    labels, weight = replace(beside, target=target), beside.weight
+    found = metric_of(metric, scale)
     assert isinstance(found, NamedMetric)
-    found.check(Labels(target, weight))
+    found.check(labels)
     outcome = scale.outcome(values, team)
 
     def value_of(counts: NDArray[np.int32] | None) -> float:
@@ -187,7 +196,7 @@ def _of_name(
             weights = counts.astype(np.float64) if weight is None else counts * weight
             if not weights.any():
                 return math.nan
-        return found.metric(outcome, Labels(target, weights))
+        return found.metric(outcome, replace(labels, weight=weights))
 
     return found.metric.name, value_of
 
@@ -219,6 +228,18 @@ def _of_function(
 
     value_of(None)
     return names[0], value_of
+
+
+def _queries(metric: object, group: object, qid: object, rows: int) -> NDArray[np.int64] | None:
+    """Number of the query of every row, where given."""
+    if qid is not None and group is not None:
+        raise ParameterError("group is given beside qid, whose queries are drawn whole; give one of them")
+    if qid is not None and callable(metric):
+        raise ParameterError(
+            f"qid is given beside the function metric={shown(metric)}, which sees rows and no queries; name a metric such as "
+            "'ndcg', or draw rows together by group"
+        )
+    return read_queries(None, qid, rows)
 
 
 def _units(group: object, rows: int) -> NDArray[np.int64] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.data import Labels, read_weight
+from spinney.data import Labels, read_queries, read_query_weight
 from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.judging.arguments import count_of, seed_of
@@ -32,6 +32,8 @@ def permutation_importance(
     repeats: int = 5,
     seed: int = 0,
     weight: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> PermutationImportance:
     """Measure how much worse a model predicts when a column, or a group of columns, is shuffled.
@@ -61,8 +63,13 @@ def permutation_importance(
     seed : int, default=0
         The order of a column depends on the seed, on the number of the repeat and on the column, those of a group on its first
         one; on nothing else.
-    weight : array of shape (rows,), optional
-        Weights of the rows in the metric.
+    weight : array of shape (rows,) or (queries,), optional
+        Weights of the rows in the metric, or of the queries where there are some.
+    group : array of int, optional
+        Sizes of the queries, whose rows follow each other, for a model that ranks. Without `group` and `qid` all rows are one
+        query. Columns are shuffled across queries.
+    qid : array of shape (rows,), optional
+        The query of each row instead.
     n_jobs : int, optional
         Number of threads; the result does not depend on it. Without it that of the estimator, else all cores.
 
@@ -91,8 +98,9 @@ def permutation_importance(
     threads_for(n_jobs, 1)  # refuse nonsense before any work
     subject = subject_of(model, X)
     titles, groups = column_groups(columns, subject.names, subject.columns)
-    weights = read_weight(weight, subject.rows, what="weight")
-    labels = [Labels(target, weights) for target in subject.targets(y)]
+    queries = read_queries(group, qid, subject.rows)
+    weights = read_query_weight(weight, subject.rows, queries, what="weight")
+    labels = [Labels(target, weights, queries=queries) for target in subject.targets(y)]
     metrics = [metric_of(metric, scale, subject.default) for scale in subject.scales]
     for one, label in zip(metrics, labels, strict=True):
         one.check(label)

@@ -12,9 +12,9 @@ from spinney.data.array import plain_array
 from spinney.data.frame import frame_vector, is_frame
 from spinney.errors import DataError, ParameterError
 from spinney.estimators.labels import find_classes
-from spinney.judging.scales import Scale
+from spinney.judging.scales import Scale, called_metric
 from spinney.params import Config, MetricRow
-from spinney.params.metrics import METRICS
+from spinney.params.metrics import METRICS, name_and_place
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +53,9 @@ def read_predictions(
     target : float64[rows]
         Numbers, or places of labels among the classes.
     """
-    rows_of_name = [row for row in METRICS.values() if metric == row.name or metric in row.spellings]
+    with called_metric():
+        plain, _ = name_and_place(metric)
+    rows_of_name = [row for row in METRICS.values() if plain == row.name or plain in row.spellings]
     if not rows_of_name:
         raise ParameterError(f"metric={metric!r} is unknown; there are {', '.join(METRICS)}")
     said, rows = array_of(prediction, "prediction"), len(array_of(y, "y"))
@@ -82,7 +84,10 @@ def read_predictions(
 def _of_vector(
     row: MetricRow, y: object, said: NDArray[Any], rows: int, classes: object
 ) -> tuple[Scale, Floats, Floats]:
-    """One value a row: a number, a score or probability of the second of two classes, or a label."""
+    """One value a row: a number, a score within a query, a score or probability of the second of two classes, or a label."""
+    if row.form == "by_query":
+        scale = Scale(Config(objective="rank_ndcg"), raw=True)
+        return scale, _finite(said).reshape(1, -1), scale.read_target(y, rows)
     if "numbers" in row.fits and row.judges != "order":
         scale = Scale.of_numbers()
         return scale, _finite(said).reshape(1, -1), scale.read_target(y, rows)

@@ -19,7 +19,7 @@ from spinney.estimators.labels import find_classes
 from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome, Predicted
 from spinney.params import Config, kind_of, metrics_for, objective_row, parse
-from spinney.params.metrics import METRICS
+from spinney.params.metrics import METRICS, name_and_place
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
 from spinney.training.own import WithWeight, checked_judgement, checked_number, name_of
@@ -31,6 +31,7 @@ _SAID = {
     "positive": "predictions of numbers above 0",
     "two": "predictions of two classes",
     "many": "predictions of more than two classes",
+    "ranks": "scores that rank the rows of a query",
 }
 
 
@@ -153,7 +154,7 @@ class FunctionMetric:
     def judge(self, values: Floats, labels: Labels, team: Team) -> Judgement:
         """Judge values, (values, rows)."""
         classes = self.scale.kind in ("two", "many")
-        truth = labels.target.astype(np.int64) if classes else labels.target.copy()
+        truth = labels.target.astype(np.int64) if classes else labels.for_functions().with_queries()
         found = self._call(truth, self.scale.predictions(values), labels.weight)
         return judgement_of(self.function, found)
 
@@ -237,9 +238,11 @@ def is_scorer(metric: object) -> bool:
 def _fitting(name: str, scale: Scale) -> str:
     """Canonical name of a metric that fits what is predicted."""
     fitting = metrics_for(scale.config.objective, scale.config.num_class)
+    with called_metric():
+        plain, place = name_and_place(name)
     for one in fitting:
-        if name == one or name in METRICS[one].spellings:
-            return one
+        if plain == one or plain in METRICS[one].spellings:
+            return one if place is None else f"{one}@{place}"
     raise ParameterError(
         f"metric={name!r} does not fit {_SAID[scale.kind]}; the metrics that fit are {', '.join(fitting)}"
     )

@@ -12,6 +12,7 @@ from spinney.errors import DataError
 from spinney.metrics.outcome import scaled
 from spinney.params import Config, MetricRow, kind_of
 from spinney.params.objectives import OWN
+from spinney.params.ranking import gains_of
 
 _IN_RANGE: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.bool_]]] = {
     "above -1": lambda target: target > -1,
@@ -37,6 +38,8 @@ def check(row: MetricRow, config: Config, labels: Labels) -> None:
         _check_places(row, max(config.num_class, 2), labels)
     if row.form == "area":
         _check_classes(row, config, labels)
+    if row.form == "by_query":
+        _check_relevance(row, config, labels)
 
 
 def _check_places(row: MetricRow, classes: int, labels: Labels) -> None:
@@ -48,6 +51,19 @@ def _check_places(row: MetricRow, classes: int, labels: Labels) -> None:
         raise DataError(
             f"eval_metric={row.name!r} needs targets that are whole numbers from 0 to {classes - 1}, got "
             f"y[{at}] = {target[at]:g}; choose another metric"
+        )
+
+
+def _check_relevance(row: MetricRow, config: Config, labels: Labels) -> None:
+    """Refuse a target that is no relevance, or has no gain; other objectives than those of ranking have not seen to it."""
+    target = labels.target
+    last = len(gains_of(config.label_gain)) - 1 if "label_gain" in row.parameters else np.inf
+    wrong = (target != np.floor(target)) | (target < 0) | (target > last)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        most = f"from 0 to {last:g}, the last one that label_gain knows" if last < np.inf else "of 0 or more"
+        raise DataError(
+            f"eval_metric={row.name!r} needs relevances that are whole numbers {most}, got y[{at}] = {target[at]:g}"
         )
 
 

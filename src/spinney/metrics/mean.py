@@ -47,7 +47,7 @@ def mean_loss(formula: str, values: Floats, labels: Labels, parameters: Floats, 
     outputs, rows = values.shape
     sums, room = np.empty(-(-rows // BLOCK)), np.empty(BLOCK * team.size)
     labels = scaled(labels)
-    job = _kernel(formula).bind(
+    job = kernel_of(formula, "losses").bind(
         labels.arrays(), outputs, len(parameters), parameters, len(sums), values, len(room), room, sums
     )
     team.run(job)
@@ -55,8 +55,8 @@ def mean_loss(formula: str, values: Floats, labels: Labels, parameters: Floats, 
     return math.fsum(sums) / total
 
 
-def _kernel(formula: str) -> Kernel:
-    """The kernel of a formula; the package's stand in modules of their name."""
-    if f"{formula}_losses" not in REGISTRY:
+def kernel_of(formula: str, what: str) -> Kernel:
+    """A kernel of a formula; the package's stand in modules of their name."""
+    if f"{formula}_{what}" not in REGISTRY:
         import_module(f"spinney.metrics.kernels.{formula}")
-    return REGISTRY[f"{formula}_losses"]
+    return REGISTRY[f"{formula}_{what}"]

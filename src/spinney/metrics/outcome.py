@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
+from spinney.data.kernels.queries import Lists
+from spinney.data.ranking import lists_of
 from spinney.jit import room
 from spinney.jit.team import Team
 from spinney.metrics.kernels.order import Sorted, sort_scores
 from spinney.metrics.kernels.predictions import exponentials_of, logs_of, probabilities_of, shares_of
+from spinney.metrics.kernels.rankings import rank_lists
 
 Floats = NDArray[np.float64]
 STEP = float(np.finfo(np.float64).eps)
@@ -39,6 +42,7 @@ class Outcome:
     def __init__(self, scores: Floats, link: str, team: Team) -> None:
         self.raw, self.team = scores, team
         self._link = link
+        self._ranked: tuple[Labels, Lists, NDArray[np.int32]] | None = None
 
     @property
     def outputs(self) -> int:
@@ -72,6 +76,15 @@ class Outcome:
     def order(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Keys of the scores of the one output, ascending, and their rows."""
         return sorted_rows(self.raw[0], self.team)
+
+    def ranked(self, labels: Labels) -> tuple[Lists, NDArray[np.int32]]:
+        """Rows by query, and the same with those of a query from the largest score to the least."""
+        if self._ranked is None or self._ranked[0] is not labels:
+            lists = lists_of(labels, self.team.size)
+            rows = np.empty(labels.rows, np.int32)
+            self.team.run(rank_lists.bind(lists, self.raw[0], rows))
+            self._ranked = (labels, lists, rows)
+        return self._ranked[1:]
 
 
 class Predicted(Outcome):

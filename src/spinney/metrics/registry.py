@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from spinney.data import Labels
 from spinney.metrics.areas import area
 from spinney.metrics.by_class import by_class
+from spinney.metrics.by_query import by_query
 from spinney.metrics.checks import check
 from spinney.metrics.mean import explained, mean, root_mean
 from spinney.metrics.outcome import Outcome
-from spinney.params import Config, MetricRow, metric_row, objective_row
+from spinney.params import Config, MetricRow, gains_of, metric_row, objective_row
+from spinney.params.metrics import at_places, name_and_place
+from spinney.params.ranking import DEEPEST
 
 Form = Callable[[MetricRow, Outcome, Labels, NDArray[np.float64]], float]
 
@@ -27,6 +30,7 @@ _FORMS: Mapping[str, Form] = {
     "explained": explained,
     "by_class": by_class,
     "area": area,
+    "by_query": by_query,
 }
 
 
@@ -72,13 +76,21 @@ def get(name: str, config: Config) -> Metric:
     True
     """
     row = metric_row(name)
-    # A parameter that is None reaches the formula as NaN.
-    parameters = np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
+    parameters = _parameters(name, row, config)
 
     def compute(outcome: Outcome, labels: Labels) -> float:
         return _FORMS[row.form](row, outcome, labels, parameters)
 
     return Metric(name, row.higher_is_better, compute, partial(check, row, config))
+
+
+def _parameters(name: str, row: MetricRow, config: Config) -> NDArray[np.float64]:
+    """What a metric's form takes: of ranking the place down to which lists are judged and the gains, else its parameters."""
+    if row.form == "by_query":
+        _, place = name_and_place(name)
+        return np.array([place or DEEPEST, *gains_of(config.label_gain)])
+    # A parameter that is None reaches the formula as NaN.
+    return np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
 
 
 def metrics_of(config: Config) -> list[Metric]:
@@ -89,5 +101,5 @@ def metrics_of(config: Config) -> list[Metric]:
     >>> [metric.name for metric in metrics_of(Config(objective="log_loss"))]
     ['logloss']
     """
-    names = config.eval_metric or (objective_row(config.objective).metric,)
+    names = config.eval_metric or at_places(objective_row(config.objective).metric, config.eval_at)
     return [get(name, config) for name in names if name != "none"]

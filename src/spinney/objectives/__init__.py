@@ -13,6 +13,7 @@ from spinney.objectives.base import Objective
 from spinney.objectives.one_vs_rest import OneVsRest
 from spinney.objectives.own import Function, Own
 from spinney.objectives.pointwise import Pointwise
+from spinney.objectives.ranking import Listwise, Pairwise
 from spinney.objectives.softmax import Softmax
 from spinney.params import Config, objective_row
 
@@ -20,6 +21,8 @@ _FORMS: dict[str, type[Objective]] = {
     "pointwise": Pointwise,
     "softmax": Softmax,
     "one_vs_rest": OneVsRest,
+    "pairs": Pairwise,
+    "listwise": Listwise,
 }
 
 

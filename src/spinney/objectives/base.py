@@ -22,6 +22,8 @@ from spinney.objectives.links import LINKS
 from spinney.objectives.targets import DOMAINS
 from spinney.params import Config, ObjectiveRow
 
+Fill = Callable[[int], None]
+"""Fills gradients from scores; what it draws follows from the seed of the round."""
 Renew = Callable[[LeafRows, Gradients, NDArray[np.float64]], Bound]
 """Makes a job that writes, for each leaf, the constant that lowers the loss of its rows most."""
 
@@ -69,13 +71,13 @@ class Objective(ABC):
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """A job for a team that fills the pairs of `gradients` from its scores."""
 
-    def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Callable[[], None]:
+    def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Fill:
         """What fills `gradients` from its scores each round."""
         jobs = [self.gradients(labels, gradients, team.size)]
         if self._first_order:
             jobs.append(flatten_hessians.bind(labels.arrays(), gradients))
 
-        def fill() -> None:
+        def fill(seed: int) -> None:
             for job in jobs:
                 team.run(job)
 

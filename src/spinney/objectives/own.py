@@ -14,7 +14,7 @@ from spinney.data.labels import LabelVector
 from spinney.errors import OwnFunctionError, ParameterError
 from spinney.jit import Bound
 from spinney.jit.team import Team
-from spinney.objectives.base import Objective
+from spinney.objectives.base import Fill, Objective
 from spinney.objectives.kernels.bounds import LARGEST
 from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.kernels.records import Gradients
@@ -47,7 +47,7 @@ class Own(Objective):
         job: Bound = find_largest.bind(gradients)
         return job
 
-    def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Callable[[], None]:
+    def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Fill:
         """Call the function, check what it gives, and write it; weights are the function's own business."""
         function, unit = self._function, gradients.unit
         if function is None:
@@ -60,7 +60,7 @@ class Own(Objective):
         given = _read_only(replace(labels, weight=weight).for_functions())
         largest = self.gradients(labels, gradients, team.size)
 
-        def fill() -> None:
+        def fill(seed: int) -> None:
             shown = np.array(
                 scores[0] if self.outputs == 1 else scores.T
             )  # a copy, which the function may keep
@@ -122,7 +122,7 @@ def _checked(
 
 def _read_only(labels: LabelVector) -> LabelVector:
     """Labels that a function cannot change: it gets the same ones each round."""
-    for array in (labels, labels.weight, labels.margin):
+    for array in (labels, labels.weight, labels.margin, labels.queries):
         if array is not None:
             array.flags.writeable = False
     return labels

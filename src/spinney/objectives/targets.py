@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError
-from spinney.params import Config
+from spinney.params import Config, gains_of
 
 # Gradients are float32; a target beyond this could make one infinite.
 LARGEST_TARGET = 1e30
@@ -69,6 +69,31 @@ def check_classes(target: NDArray[np.float64], config: Config) -> None:
         )
 
 
+def check_relevance(target: NDArray[np.float64], config: Config) -> None:
+    """Refuse all but whole numbers that have a gain."""
+    last = len(gains_of(config.label_gain)) - 1
+    wrong = np.flatnonzero((target < 0) | (target > last) | (target != np.floor(target)))
+    if not len(wrong):
+        return
+    found = target[wrong[0]]
+    beyond = found == np.floor(found) and found > last
+    advice = "; give label_gain more places" if beyond else ""
+    raise DataError(
+        f"objective {config.objective} needs relevances that are whole numbers from 0 to {last}, the last one that label_gain "
+        f"knows; got y[{wrong[0]}] = {found:g}{advice}"
+    )
+
+
+def check_relevant(target: NDArray[np.float64], config: Config) -> None:
+    """Refuse all but 0 and 1."""
+    wrong = np.flatnonzero((target != 0) & (target != 1))
+    if len(wrong):
+        raise DataError(
+            f"objective {config.objective} needs y of 1 for relevant rows and 0 for others, got y[{wrong[0]}] = "
+            f"{target[wrong[0]]:g}; rank_ndcg takes more relevances"
+        )
+
+
 DOMAINS: Mapping[str, Callable[[NDArray[np.float64], Config], None]] = {
     "numbers": check_numbers,
     "above -1": _check_above(lambda target: target > -1, "more than -1"),
@@ -76,5 +101,7 @@ DOMAINS: Mapping[str, Callable[[NDArray[np.float64], Config], None]] = {
     "above 0": _check_above(lambda target: target > 0, "more than 0"),
     "shares": check_shares,
     "classes": check_classes,
+    "relevance": check_relevance,
+    "relevant": check_relevant,
     "anything": accept,
 }

@@ -8,8 +8,8 @@ Must not know: data, trees, formulas of losses and metrics, threads.
 `config.py` is the table, `forest.py` that of forests, `adaboost.py` that of AdaBoost, `isolation.py` that of isolation
 forests, `fields/` their groups of parameters, `rows.py` what one row says, `choices.py` the words that parameters
 accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `validate.py` the
-checks, `by_column.py` those of parameters about columns, `names.py` spellings and suggestions, `render.py` the
-documentation.
+checks, `by_column.py` those of parameters about columns, `ranking.py` those of ranking, `names.py` spellings and
+suggestions, `render.py` the documentation.
 """
 
 from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboost
@@ -20,6 +20,7 @@ from spinney.params.isolation import IsolationConfig, isolation_table, parse_iso
 from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
 from spinney.params.names import parse, resolve
 from spinney.params.objectives import ObjectiveRow, objective_row
+from spinney.params.ranking import gains_of
 from spinney.params.render import markdown, numpydoc
 from spinney.params.rows import Row
 from spinney.params.validate import checked_rounds
@@ -36,6 +37,7 @@ __all__ = [
     "checked_rounds",
     "forest_table",
     "found_places",
+    "gains_of",
     "isolation_table",
     "kind_of",
     "markdown",

@@ -9,6 +9,7 @@ from spinney.params.fields.data import DataFields
 from spinney.params.fields.evaluation import EvaluationFields
 from spinney.params.fields.growing import GrowingFields
 from spinney.params.fields.objective import ObjectiveFields
+from spinney.params.fields.ranking import RankingFields
 from spinney.params.fields.regularisation import RegularisationFields
 from spinney.params.fields.running import RunningFields
 from spinney.params.fields.sampling import SamplingFields
@@ -25,6 +26,7 @@ class Config(
     SamplingFields,
     RegularisationFields,
     GrowingFields,
+    RankingFields,
     ObjectiveFields,
 ):
     """Every hyper-parameter under its canonical name, checked.

@@ -3,12 +3,13 @@
 A new metric is one row here, and its formula in a file of its own: `metrics/kernels/<name>.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from spinney.errors import ParameterError
 from spinney.params.objectives import OWN, Kind, objective_row
+from spinney.params.ranking import DEEPEST
 
 # What objectives predict whose rows do not say.
 KINDS: Mapping[str, Kind] = {
@@ -38,8 +39,8 @@ class MetricRow:
     # raw score, where there are many classes by probability.
     judges: Literal["score", "prediction", "class", "order"] = "prediction"
     # How rows make a number: the mean of a formula's losses or its root; 1 less the mean's share of the target's variance;
-    # sums by class; areas under curves.
-    form: Literal["mean", "root_mean", "explained", "by_class", "area"] = "mean"
+    # sums by class; areas under curves; the mean of what each query gets, whose name may end in a place such as @10.
+    form: Literal["mean", "root_mean", "explained", "by_class", "area", "by_query"] = "mean"
     formula: str = ""  # in the kernel of this name; empty: its own
     # What the target must be, beyond what the objective asks.
     target: Literal["any", "above -1", "0 or more", "above 0", "0 or 1"] = "any"
@@ -294,15 +295,77 @@ _ROWS = (
         doc="mean squared error of the probability; of many classes the sum of each class's",
         fits=_CLASSES,
     ),
+    MetricRow(
+        name="ndcg",
+        spellings=("lambdarank", "rank_xendcg", "xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart"),
+        doc="gain of a query's rows, each divided by log2(1 + place), as a share of that of the best order",
+        fits=("ranks",),
+        judges="order",
+        form="by_query",
+        higher_is_better=True,
+        parameters=("label_gain",),
+    ),
+    MetricRow(
+        name="map",
+        spellings=("mean_average_precision",),
+        doc="share of relevant rows among those down to each relevant row's place, their mean",
+        fits=("ranks",),
+        judges="order",
+        form="by_query",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="mrr",
+        spellings=("MRR", "mean_reciprocal_rank"),
+        doc="1 divided by the place of the first relevant row",
+        fits=("ranks",),
+        judges="order",
+        form="by_query",
+        higher_is_better=True,
+    ),
 )
 METRICS: dict[str, MetricRow] = {row.name: row for row in _ROWS}
 
 
 def metric_row(name: str) -> MetricRow:
-    """The row of a metric's canonical name."""
-    if name not in METRICS:
+    """The row of a metric's canonical name, with a place or without."""
+    metric, _ = name_and_place(name)
+    if metric not in METRICS:
         raise ParameterError(f"eval_metric = {name!r} is unknown; there are {', '.join(METRICS)}")
-    return METRICS[name]
+    return METRICS[metric]
+
+
+def name_and_place(name: str) -> tuple[str, int | None]:
+    """A metric's name, and the place down to which it judges lists, None where it does not say.
+
+    Examples
+    --------
+    >>> name_and_place("ndcg@10"), name_and_place("rmse")
+    (('ndcg', 10), ('rmse', None))
+    """
+    metric, at, place = name.partition("@")
+    if not at:
+        return name, None
+    takes = [row.name for row in METRICS.values() if row.form == "by_query"]
+    known = any(metric in (row.name, *row.spellings) for row in METRICS.values() if row.name in takes)
+    if not known or not place.isdecimal() or not 1 <= int(place[:11]) <= DEEPEST:
+        raise ParameterError(
+            f"eval_metric={name!r} is unknown: only {', '.join(takes)} take a place, as in ndcg@10, a whole number of 1 or more"
+        )
+    return metric, int(place)
+
+
+def at_places(metric: str, places: Iterable[int] | None) -> tuple[str, ...]:
+    """The names of a metric that judges lists down to these places; other metrics have one name.
+
+    Examples
+    --------
+    >>> at_places("ndcg", (5, 10)), at_places("ndcg@3", (5, 10)), at_places("rmse", (5, 10))
+    (('ndcg@5', 'ndcg@10'), ('ndcg@3',), ('rmse',))
+    """
+    if metric in NONE or metric_row(metric).form != "by_query" or "@" in metric or places is None:
+        return (metric,)
+    return tuple(f"{metric}@{place}" for place in places)
 
 
 def kind_of(objective: str) -> Kind:
@@ -320,8 +383,8 @@ def kind_of(objective: str) -> Kind:
 def metrics_for(objective: str, num_class: int = 0) -> tuple[str, ...]:
     """Names of the metrics that can judge an objective, its own metric first if it has one.
 
-    A function's scores are numbers or, if there are several, one for each class. Either way they speak for a class: one score
-    above 0 for the second of two.
+    A function's scores are numbers, which may rank rows, or, if there are several, one for each class. Either way they speak for
+    a class: one score above 0 for the second of two.
 
     Examples
     --------
@@ -336,7 +399,8 @@ def metrics_for(objective: str, num_class: int = 0) -> tuple[str, ...]:
         return tuple(
             row.name
             for row in METRICS.values()
-            if ("numbers" in row.fits and not several) or (row.judges == "class" and classes in row.fits)
+            if ({"numbers", "ranks"} & {*row.fits} and not several)
+            or (row.judges == "class" and classes in row.fits)
         )
     own, kind = objective_row(objective).metric, kind_of(objective)
     others = [row.name for row in METRICS.values() if kind in row.fits and row.name != own]

@@ -23,15 +23,24 @@ class ObjectiveRow:
     name: str
     spellings: tuple[str, ...] = ()  # other ones, XGBoost's and LightGBM's among them
     metric: str  # used when none is asked for
-    # How gradients are computed: row by row from one score by a formula, from the scores of all classes, or by a function of
-    # the user's.
-    form: Literal["pointwise", "softmax", "one_vs_rest", "own"] = "pointwise"
+    # How gradients are computed: row by row from one score by a formula, from the scores of all classes, from pairs of rows of a
+    # query or all of them, or by a function of the user's.
+    form: Literal["pointwise", "softmax", "one_vs_rest", "pairs", "listwise", "own"] = "pointwise"
     link: Link = "identity"  # what makes predictions of scores
     kind: Kind | None = None  # what it predicts, if its link does not say so
-    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, or the number of a class; what the function takes.
-    domain: Literal["numbers", "above -1", "0 or more", "above 0", "shares", "classes", "anything"] = (
-        "numbers"
-    )
+    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, the number of a class, or a relevance; what the
+    # function takes.
+    domain: Literal[
+        "numbers",
+        "above -1",
+        "0 or more",
+        "above 0",
+        "shares",
+        "classes",
+        "relevance",
+        "relevant",
+        "anything",
+    ] = "numbers"
     # Where scores of a loss of one score start, the constant with the least loss: a mean, the log of one, the mean on the
     # scale of log(1 + y), log-odds, a quantile, or wherever the sum of gradients is 0.
     start: Literal["mean", "log_mean", "mean_log", "log_odds", "quantile", "root"] = "mean"
@@ -42,6 +51,8 @@ class ObjectiveRow:
     leaf_values: Literal["newton", "quantile", "line_search"] = "newton"
 
 
+# Parameters of losses that are sums over pairs of rows.
+_PAIRS = ("lambdarank_truncation_level", "lambdarank_norm", "lambdarank_sigmoid")
 _ROWS = (
     ObjectiveRow(
         name="squared_error",
@@ -171,6 +182,42 @@ _ROWS = (
         link="one_vs_rest",
         domain="classes",
         parameters=("num_class",),
+    ),
+    ObjectiveRow(
+        name="rank_ndcg",
+        spellings=("rank:ndcg", "lambdarank", "lambdamart"),
+        metric="ndcg",
+        form="pairs",
+        kind="ranks",
+        domain="relevance",
+        parameters=(*_PAIRS, "label_gain"),
+    ),
+    ObjectiveRow(
+        name="rank_map",
+        spellings=("rank:map",),
+        metric="map",
+        form="pairs",
+        kind="ranks",
+        domain="relevant",
+        parameters=_PAIRS,
+    ),
+    ObjectiveRow(
+        name="rank_pairwise",
+        spellings=("rank:pairwise", "pairwise", "ranknet"),
+        metric="ndcg",
+        form="pairs",
+        kind="ranks",
+        domain="relevance",
+        parameters=(*_PAIRS, "label_gain"),
+    ),
+    ObjectiveRow(
+        name="rank_xendcg",
+        spellings=("xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart"),
+        metric="ndcg",
+        form="listwise",
+        kind="ranks",
+        domain="relevance",
+        parameters=("label_gain",),
     ),
     ObjectiveRow(name=OWN, metric="none", form="own", domain="anything", parameters=("num_class",)),
 )

@@ -29,6 +29,7 @@ _PREDICTED: Mapping[Kind, str] = {
     "positive": "numbers above 0",
     "two": "two classes",
     "many": "many classes",
+    "ranks": "ranks within queries",
 }
 
 _LONGEST_CHOICE = 80  # characters of a docstring's line in which all words are listed

@@ -30,6 +30,8 @@ _KINDS: Mapping[object, str] = {
     Signs | None: "sequence of int, mapping or None",
     Weights | None: "sequence of float, mapping or None",
     Groups | None: "sequence of sequences or None",
+    tuple[float, ...] | None: "sequence of float or None",
+    tuple[int, ...] | None: "int, sequence of int or None",
 }
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -128,6 +130,10 @@ class Row(Bounds):
             return "True, False"
         if self.kind == "sequence of sequences or None":
             return "names or positions of columns"
+        if self.kind == "sequence of float or None":
+            return "0 or more, not falling"
+        if self.kind == "int, sequence of int or None":
+            return "1 or more"
         return super().range + "".join(f", not {value}" for value in self.excluded)
 
 

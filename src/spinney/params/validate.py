@@ -8,15 +8,17 @@ from numbers import Integral, Real
 from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import by_column
-from spinney.params.metrics import METRICS, NONE, metrics_for
+from spinney.params import by_column, ranking
+from spinney.params.metrics import METRICS, NONE, at_places, kind_of, metric_row, metrics_for, name_and_place
 from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
 from spinney.params.rows import Bounds, Row
 
-_BY_COLUMN: Mapping[str, Callable[[object, object], object]] = {
+_SEQUENCES: Mapping[str, Callable[[object, object], object]] = {
     "sequence of int, mapping or None": by_column.signs,
     "sequence of float, mapping or None": by_column.weights,
     "sequence of sequences or None": by_column.groups,
+    "sequence of float or None": ranking.gains,
+    "int, sequence of int or None": ranking.depths,
 }
 _ROUNDS = Row(name="rounds", kind="int", default=100, group="", doc="", low=0, high=2**31 - 1)
 _SHORT = reprlib.Repr()
@@ -83,8 +85,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return _words(row, value, said)
     if value is None and row.kind.endswith("or None"):
         return row.also.get(None)
-    if row.kind in _BY_COLUMN:
-        return _BY_COLUMN[row.kind](value, said)
+    if row.kind in _SEQUENCES:
+        return _SEQUENCES[row.kind](value, said)
     if row.share is not None:
         return _count_or_share(row, row.share, value, said)
     if row.kind.startswith("int"):
@@ -199,7 +201,8 @@ def _words(row: Row, value: object, said: Said) -> tuple[str, ...]:
             raise ParameterTypeError(
                 f"{said} must hold only str, one or more of {row.range}; found {shown(word)}"
             )
-        if not any(word == choice or word in spellings for choice, spellings in row.choices.items()):
+        name, _ = name_and_place(word)
+        if not any(name == choice or name in spellings for choice, spellings in row.choices.items()):
             raise ParameterError(
                 f"{said} holds the unknown name {shown(word)}: it must be one or more of {row.range}"
                 f"{_nearest(row, word)}"
@@ -238,8 +241,8 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
         If two values contradict each other.
     """
     objective: str = values["objective"]
-    metrics = _metrics(values["eval_metric"], objective, values["num_class"])
-    judging = [name for metric in metrics if metric not in NONE for name in METRICS[metric].parameters]
+    metrics = _metrics(values, objective)
+    judging = [name for metric in metrics if metric not in NONE for name in metric_row(metric).parameters]
     for name in SPECIFIC:
         taken = name in objective_row(objective).parameters or name in judging
         if not taken and values[name] != defaults[name]:
@@ -247,9 +250,10 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
                 f"{name}={values[name]!r} needs objective={takers(name)}, but objective={objective!r}; leave it at "
                 f"{defaults[name]}"
             )
-    if objective_row(objective).form == "own" and values["leaf_estimation"] != "newton":
+    _check_leaves(values["leaf_estimation"], objective)
+    if values["eval_at"] is not None and kind_of(objective) != "ranks":
         raise ParameterError(
-            "leaf_estimation='line_search' needs a loss that is known; with a function as objective leave it at 'newton'"
+            f"eval_at={values['eval_at']!r} needs an objective that ranks, but objective={objective!r}; leave it out"
         )
     _check_sampling(values)
     _check_proposal(values)
@@ -258,6 +262,21 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
         "num_class": _num_class(values["num_class"], objective),
         "eval_metric": metrics,
     }
+
+
+def _check_leaves(estimation: str, objective: str) -> None:
+    if estimation == "newton":
+        return
+    form = objective_row(objective).form
+    if form == "own":
+        raise ParameterError(
+            "leaf_estimation='line_search' needs a loss that is known; with a function as objective leave it at 'newton'"
+        )
+    if form in ("pairs", "listwise"):
+        raise ParameterError(
+            f"leaf_estimation='line_search' needs a loss of each row alone; objective={objective!r} looks at all rows of a "
+            "query, so leave it at 'newton'"
+        )
 
 
 def _check_sampling(values: Mapping[str, Any]) -> None:
@@ -305,7 +324,8 @@ def _num_class(num_class: int, objective: str) -> int:
     return 0
 
 
-def _metrics(names: tuple[str, ...], objective: str, num_class: int) -> tuple[str, ...]:
+def _metrics(values: Mapping[str, Any], objective: str) -> tuple[str, ...]:
+    names, num_class, places = values["eval_metric"], values["num_class"], values["eval_at"]
     fitting = metrics_for(objective, num_class)
     several = f" with num_class={num_class}" if objective == OWN and num_class > 1 else ""
     chosen: list[str] = []
@@ -316,15 +336,17 @@ def _metrics(names: tuple[str, ...], objective: str, num_class: int) -> tuple[st
                     f"eval_metric={list(names)!r} asks for metrics and for none; give one or the other"
                 )
             return ("none",)
-        metric = next((one for one in fitting if name == one or name in METRICS[one].spellings), None)
+        word, place = name_and_place(name)
+        metric = next((one for one in fitting if word == one or word in METRICS[one].spellings), None)
         if metric is None:
             raise ParameterError(
                 f"eval_metric={name!r} does not fit objective={objective!r}{several}; the metrics that fit are "
                 f"{', '.join(fitting)}"
             )
-        if metric in chosen:
-            raise ParameterError(
-                f"eval_metric={list(names)!r} names the metric {metric!r} twice; give it once"
-            )
-        chosen.append(metric)
+        for one in at_places(metric, places if place is None else [place]):
+            if one in chosen:
+                raise ParameterError(
+                    f"eval_metric={list(names)!r} names the metric {one!r} twice; give it once"
+                )
+            chosen.append(one)
     return tuple(chosen)

@@ -62,8 +62,8 @@ def train(
     objective : callable, optional
         A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. It may also stand in
         `params`. `scores` are (rows,) or, with `num_class` of 2 or more in `params`, (rows, outputs), and cannot be written to;
-        `labels` is the target, an array with `weight` (None: all 1) and `margin` as attributes. Weights are for the function to
-        apply. The model predicts raw scores.
+        `labels` is the target, an array with `weight` (None: all 1), `margin` and `queries` as attributes. Weights are for the
+        function to apply. The model predicts raw scores.
     valid : mapping of str to Dataset, optional
         Data to compute the metrics on after each round, by name. Each must have been made with `reference=dataset`, or be
         `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides, or its first with
@@ -208,10 +208,10 @@ class Boosting:
         return self._watched[name].scores
 
     def _one_round(self, done: int, rate: float) -> list[Tree]:
-        self._fill()
+        seed = self._config.random_state * 1_000_003 + done
+        self._fill(_seed(seed, 0))
         if self._kept is not self._gradients:
             self._kept.pairs[:], self._kept.largest[:] = self._gradients.pairs, self._gradients.largest
-        seed = self._config.random_state * 1_000_003 + done
         self._draw(done, _seed(seed, 0))
         trees = []
         for output in range(self._outputs):

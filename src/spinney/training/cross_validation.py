@@ -65,15 +65,15 @@ def cv(
         All rows.
     folds : int, splitter or iterable of pairs, default=5
         A number of folds; a splitter of scikit-learn, which is called with the target and `groups`; or pairs
-        (train, test) of row numbers or masks. Rows of a number of folds are shuffled, classes are stratified, and groups, which
-        may be queries, stay whole.
+        (train, test) of row numbers or masks. Rows of a number of folds are shuffled, classes are stratified, and groups or
+        queries stay whole.
     rounds : int, default=100
         Number of boosting rounds of each fold.
     objective : callable, optional
         A loss of your own, as for `train`.
     groups : array of shape (rows,), optional
         Group of each row. Rows of one group are tested together, so that no model is tested on a group that it was
-        trained on.
+        trained on. Without it the queries of the data set, where it knows some.
     stratified : bool, default=True
         Whether a number of folds gets the same share of each class; for objectives of classes only.
     shuffle : bool, default=True

@@ -53,8 +53,9 @@ def judges_of(config: Config, own: object = None) -> list[Judge]:
     for metric in own:
         if isinstance(metric, str):
             # Checked beside those before it, so that a metric cannot be named twice.
-            named.append(metric)
-            judges.append(metrics.get(replace(config, eval_metric=tuple(named)).eval_metric[-1], config))
+            more = replace(config, eval_metric=(*named, metric)).eval_metric
+            judges += [metrics.get(name, config) for name in more[len(named) :]]
+            named = list(more)
         elif callable(metric):
             judges.append(OwnMetric(metric))
         else:

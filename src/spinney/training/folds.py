@@ -33,7 +33,7 @@ def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) ->
     labels : Labels
         Of all rows; a splitter is called with the target.
     groups : array or None
-        As given; a splitter is called with it.
+        As given; a splitter is called with it, or with the queries of the rows.
     dealing : Dealing
         How rows are dealt out to a number of folds.
 
@@ -45,10 +45,10 @@ def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) ->
         If folds are something else.
     """
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-        return _numbered(int(folds), dealing)
+        return _numbered(int(folds), dealing, "queries" if groups is None else "groups")
     wrong = isinstance(folds, str | bytes | type)  # a splitter's class is not yet a splitter
     if callable(getattr(folds, "split", None)) and not wrong:
-        return _of_splitter(folds, labels, groups)
+        return _of_splitter(folds, labels, labels.queries if groups is None else groups)
     if wrong or not isinstance(folds, Iterable):
         raise ParameterTypeError(f"folds={shown(folds)} cannot be used; {_GIVE}")
     if groups is not None:
@@ -58,12 +58,12 @@ def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) ->
     return _checked(folds, labels.rows)
 
 
-def _numbered(folds: int, dealing: Dealing) -> list[Fold]:
+def _numbered(folds: int, dealing: Dealing, whole: str) -> list[Fold]:
     if folds < 2:
         raise ParameterError(f"folds={folds} is too few; give 2 or more")
     things, count = "rows", dealing.rows
     if dealing.groups is not None:
-        things, count = "groups", int(dealing.groups.max()) + 1
+        things, count = whole, int(dealing.groups.max()) + 1
     if folds > count:
         raise DataError(f"folds={folds} is more than there are {things} ({count}); give fewer folds")
     part = dealing.evenly(folds)

@@ -34,7 +34,8 @@ def split(
         Size of the part: a share of the rows as a number between 0 and 1, or a number of rows as a whole number. A part
         that is not asked for is not made.
     groups : array of shape (rows,), optional
-        Group of each row. A group stays whole, so sizes are met as nearly as groups allow.
+        Group of each row. A group stays whole, so sizes are met as nearly as groups allow. Without it the queries of the
+        data set, where it knows some.
     stratified : bool, default=False
         Whether every part gets the same share of each value of the target.
     shuffle : bool, default=True
@@ -68,20 +69,18 @@ def split(
         sizes = " and ".join(f"{name}={size}" for name, size in wanted.items())
         raise ParameterError(f"{sizes} leave no row of {dataset.rows} to train on; give smaller parts")
     target = dataset.labels().target if check_truth("stratified", stratified) else None
-    if groups is None and dataset.target is not None:
-        groups = dataset.labels().queries
-    dealing = dealing_of(dataset.rows, target, groups, shuffle, seed)
+    whole = dataset.queries if groups is None else groups
+    dealing = dealing_of(dataset.rows, target, whole, shuffle, seed)
     part = dealing.by_counts([left, *counts])
     names = ("train", *wanted)
     for k, name in enumerate(names):
         if not (part == k).any():
-            if groups is None:
+            if whole is None:
                 raise DataError(
                     f"the {name} part gets no row: classes have too few of them; give a larger part"
                 )
-            raise DataError(
-                f"the {name} part gets no group of rows: there are too few groups, or they are too large"
-            )
+            one, many = ("query", "queries") if groups is None else ("group of rows", "groups")
+            raise DataError(f"the {name} part gets no {one}: there are too few {many}, or they are too large")
     return tuple(Part(dataset, np.flatnonzero(part == k), f"{name} part") for k, name in enumerate(names))
 
 

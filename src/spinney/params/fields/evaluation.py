@@ -17,7 +17,15 @@ class EvaluationFields:
         choices=Spellings(METRICS, NONE),
         aliases=("metric", "metrics", "metric_types"),
         doc="Metrics to compute on the validation data; the page of parameters tells which fit an objective. Empty or None "
-        "takes the objective's own, none computes none of them.",
+        "takes the objective's own, none computes none of them. Metrics of ranking may end in the place down to which a list is "
+        "judged: ndcg@10.",
+    )
+    eval_at: tuple[int, ...] | None = param(
+        None,
+        group="evaluation",
+        aliases=("ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at"),
+        doc="Places down to which metrics of ranking judge lists, where their name does not say: with [5, 10] ndcg means ndcg@5 "
+        "and ndcg@10. None judges whole lists.",
     )
     early_stopping_rounds: int | None = param(
         None,

@@ -1,0 +1,60 @@
+"""Rows by query as kernels take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.kernels.queries import RUN, Gains, Lists, best_gains, find_discounts
+from spinney.data.labels import Labels
+from spinney.data.queries import by_query
+from spinney.jit import room
+from spinney.jit.team import Team
+
+
+def lists_of(labels: Labels, threads: int) -> Lists:
+    """The rows by query, and room for threads to sort them.
+
+    Examples
+    --------
+    >>> lists_of(Labels(np.zeros(3), queries=np.array([0, 1, 0])), 1).order.tolist()
+    [0, 2, 1]
+    """
+    found = by_query(labels)
+    longest = int(np.diff(found.begins).max())
+    width = -(-longest // RUN) * RUN + RUN
+    return room(
+        Lists,
+        rows=labels.rows,
+        queries=found.queries,
+        threads=threads,
+        width=width,
+        order=found.order,
+        begins=found.begins,
+    )
+
+
+def gains_for(lists: Lists, gains: Sequence[float], depth: int) -> Gains:
+    """What rows are worth by relevance and place, down to a place `depth`."""
+    discounts = np.empty(lists.width)
+    find_discounts(len(discounts), discounts)
+    return room(
+        Gains, levels=len(gains), depth=depth, gains=np.array(gains), discounts=discounts, lists=lists
+    )
+
+
+def best_of(labels: Labels, lists: Lists, gains: Gains, team: Team) -> NDArray[np.float64]:
+    """The discounted gain of each query in the best order of its rows.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array([0.0, 1.0, 0.0]), queries=np.array([0, 0, 1]))
+    >>> lists = lists_of(labels, 1)
+    >>> best_of(labels, lists, gains_for(lists, [0.0, 1.0], 10), Team(1)).tolist()
+    [1.0, 0.0]
+    """
+    best = np.empty(lists.queries)
+    team.run(best_gains.bind(labels.arrays(), lists, gains, best))
+    return best
