@@ -16,7 +16,8 @@ from spinney.metrics.by_class import by_class
 from spinney.metrics.checks import check
 from spinney.metrics.mean import explained, mean, root_mean
 from spinney.metrics.outcome import Outcome
-from spinney.params import Config, MetricRow, metric_row, objective_row
+from spinney.metrics.survival import concordance, likelihood
+from spinney.params import Config, MetricRow, formula_values, kind_of, metric_row, objective_row
 
 Form = Callable[[MetricRow, Outcome, Labels, NDArray[np.float64]], float]
 
@@ -27,6 +28,7 @@ _FORMS: Mapping[str, Form] = {
     "explained": explained,
     "by_class": by_class,
     "area": area,
+    "likelihood": likelihood,
 }
 
 
@@ -72,10 +74,11 @@ def get(name: str, config: Config) -> Metric:
     True
     """
     row = metric_row(name)
-    # A parameter that is None reaches the formula as NaN.
-    parameters = np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
+    parameters = formula_values(config, row.parameters)
 
     def compute(outcome: Outcome, labels: Labels) -> float:
+        if row.form == "concordance":
+            return concordance(kind_of(config.objective), outcome, labels)
         return _FORMS[row.form](row, outcome, labels, parameters)
 
     return Metric(name, row.higher_is_better, compute, partial(check, row, config))

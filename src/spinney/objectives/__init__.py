@@ -14,12 +14,15 @@ from spinney.objectives.one_vs_rest import OneVsRest
 from spinney.objectives.own import Function, Own
 from spinney.objectives.pointwise import Pointwise
 from spinney.objectives.softmax import Softmax
+from spinney.objectives.survival import Aft, Cox
 from spinney.params import Config, objective_row
 
 _FORMS: dict[str, type[Objective]] = {
     "pointwise": Pointwise,
     "softmax": Softmax,
     "one_vs_rest": OneVsRest,
+    "cox": Cox,
+    "aft": Aft,
 }
 
 

@@ -20,7 +20,7 @@ from spinney.objectives.kernels.line_search import Search
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.objectives.links import LINKS
 from spinney.objectives.targets import DOMAINS
-from spinney.params import Config, ObjectiveRow
+from spinney.params import Config, ObjectiveRow, formula_values
 
 Renew = Callable[[LeafRows, Gradients, NDArray[np.float64]], Bound]
 """Makes a job that writes, for each leaf, the constant that lowers the loss of its rows most."""
@@ -111,7 +111,7 @@ class Objective(ABC):
 
     def parameters(self) -> NDArray[np.float64]:
         """What the formula takes."""
-        return np.array([getattr(self.config, name) for name in self.row.parameters], np.float64)
+        return formula_values(self.config, self.row.parameters)
 
     @property
     def _first_order(self) -> bool:

@@ -17,6 +17,7 @@ from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
 from spinney.params.forest import ForestConfig, forest_table, parse_forest
 from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
+from spinney.params.formulas import formula_values
 from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
 from spinney.params.names import parse, resolve
 from spinney.params.objectives import ObjectiveRow, objective_row
@@ -35,6 +36,7 @@ __all__ = [
     "adaboost_table",
     "checked_rounds",
     "forest_table",
+    "formula_values",
     "found_places",
     "isolation_table",
     "kind_of",

@@ -12,6 +12,7 @@ from spinney.params.fields.objective import ObjectiveFields
 from spinney.params.fields.regularisation import RegularisationFields
 from spinney.params.fields.running import RunningFields
 from spinney.params.fields.sampling import SamplingFields
+from spinney.params.fields.survival import SurvivalFields
 from spinney.params.rows import Row, row_of
 from spinney.params.validate import checked, reconciled
 
@@ -25,6 +26,7 @@ class Config(
     SamplingFields,
     RegularisationFields,
     GrowingFields,
+    SurvivalFields,
     ObjectiveFields,
 ):
     """Every hyper-parameter under its canonical name, checked.

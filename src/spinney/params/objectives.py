@@ -23,15 +23,24 @@ class ObjectiveRow:
     name: str
     spellings: tuple[str, ...] = ()  # other ones, XGBoost's and LightGBM's among them
     metric: str  # used when none is asked for
-    # How gradients are computed: row by row from one score by a formula, from the scores of all classes, or by a function of
-    # the user's.
-    form: Literal["pointwise", "softmax", "one_vs_rest", "own"] = "pointwise"
+    # How gradients are computed: row by row from one score by a formula, from the scores of all classes, from all rows at risk,
+    # from the ends of intervals, or by a function of the user's.
+    form: Literal["pointwise", "softmax", "one_vs_rest", "cox", "aft", "own"] = "pointwise"
     link: Link = "identity"  # what makes predictions of scores
     kind: Kind | None = None  # what it predicts, if its link does not say so
-    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, or the number of a class; what the function takes.
-    domain: Literal["numbers", "above -1", "0 or more", "above 0", "shares", "classes", "anything"] = (
-        "numbers"
-    )
+    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, or the number of a class; a time and an event, or the
+    # ends of an interval; what the function takes.
+    domain: Literal[
+        "numbers",
+        "above -1",
+        "0 or more",
+        "above 0",
+        "shares",
+        "classes",
+        "events",
+        "intervals",
+        "anything",
+    ] = "numbers"
     # Where scores of a loss of one score start, the constant with the least loss: a mean, the log of one, the mean on the
     # scale of log(1 + y), log-odds, a quantile, or wherever the sum of gradients is 0.
     start: Literal["mean", "log_mean", "mean_log", "log_odds", "quantile", "root"] = "mean"
@@ -171,6 +180,25 @@ _ROWS = (
         link="one_vs_rest",
         domain="classes",
         parameters=("num_class",),
+    ),
+    ObjectiveRow(
+        name="cox",
+        spellings=("survival:cox",),
+        metric="cox_nloglik",
+        form="cox",
+        link="exp",
+        kind="hazards",
+        domain="events",
+    ),
+    ObjectiveRow(
+        name="aft",
+        spellings=("survival:aft",),
+        metric="aft_nloglik",
+        form="aft",
+        link="exp",
+        kind="times",
+        domain="intervals",
+        parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
     ),
     ObjectiveRow(name=OWN, metric="none", form="own", domain="anything", parameters=("num_class",)),
 )

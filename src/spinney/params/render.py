@@ -29,6 +29,8 @@ _PREDICTED: Mapping[Kind, str] = {
     "positive": "numbers above 0",
     "two": "two classes",
     "many": "many classes",
+    "hazards": "hazard ratios",
+    "times": "times",
 }
 
 _LONGEST_CHOICE = 80  # characters of a docstring's line in which all words are listed

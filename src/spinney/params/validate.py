@@ -247,10 +247,8 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
                 f"{name}={values[name]!r} needs objective={takers(name)}, but objective={objective!r}; leave it at "
                 f"{defaults[name]}"
             )
-    if objective_row(objective).form == "own" and values["leaf_estimation"] != "newton":
-        raise ParameterError(
-            "leaf_estimation='line_search' needs a loss that is known; with a function as objective leave it at 'newton'"
-        )
+    if values["leaf_estimation"] != "newton":
+        _check_line_search(objective)
     _check_sampling(values)
     _check_proposal(values)
     return {
@@ -258,6 +256,19 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
         "num_class": _num_class(values["num_class"], objective),
         "eval_metric": metrics,
     }
+
+
+def _check_line_search(objective: str) -> None:
+    form = objective_row(objective).form
+    if form == "own":
+        raise ParameterError(
+            "leaf_estimation='line_search' needs a loss that is known; with a function as objective leave it at 'newton'"
+        )
+    if form in ("cox", "aft"):
+        raise ParameterError(
+            f"leaf_estimation='line_search' needs a loss of one score and one target, but objective={objective!r}; leave it at "
+            "'newton'"
+        )
 
 
 def _check_sampling(values: Mapping[str, Any]) -> None:
