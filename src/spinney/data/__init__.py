@@ -18,6 +18,7 @@ from spinney.data.queries import ByQuery, by_query, read_queries, read_query_wei
 from spinney.data.read import read_table
 from spinney.data.schema import Schema, match_columns
 from spinney.data.several import read_target
+from spinney.data.survival import Spans, by_time, risk_sets, spans_of_events, spans_of_intervals
 from spinney.data.table import Panel, Table, as_matrix, describe_column
 from spinney.data.target import read_labels, read_margin, read_vector, read_weight
 
@@ -28,9 +29,11 @@ __all__ = [
     "Labels",
     "Panel",
     "Schema",
+    "Spans",
     "Table",
     "as_matrix",
     "by_query",
+    "by_time",
     "describe_column",
     "encode",
     "learn_categories",
@@ -45,5 +48,8 @@ __all__ = [
     "read_target",
     "read_vector",
     "read_weight",
+    "risk_sets",
+    "spans_of_events",
+    "spans_of_intervals",
     "target_columns",
 ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.kernels.records import LabelArrays
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,13 @@ class Labels:
         """Target and weights as kernels take them."""
         weight = np.empty(0) if self.weight is None else self.weight
         return LabelArrays(self.rows, self.targets, int(self.weight is not None), self.target.T, weight)
+
+    def kept(self, make: Callable[[Labels], T]) -> T:
+        """What a function makes of the labels, made at its first use."""
+        found: dict[Any, T] = self.__dict__.setdefault("_kept", {})
+        if make not in found:
+            found[make] = make(self)
+        return found[make]
 
     def for_functions(self) -> LabelVector:
         """What functions of users get: a copy of the target that also tells the rest.

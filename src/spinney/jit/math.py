@@ -96,6 +96,17 @@ def decay(x):
 
 
 @inline
+def expm1(x):
+    """e**x - 1, within 2 ulp; infinity from x = 709 on."""
+    clamped = min(max(x, -700.0), 709.0)
+    total, total_low, k = exp_parts(clamped)
+    scale = power_of_two(k)
+    value = (total * scale - 1.0) + total_low * scale
+    value = float("inf") if x >= 709.0 else value
+    return x if x != x else value
+
+
+@inline
 def order_key(value):
     """A whole number in the order of float64 values; -0 has that of 0."""
     bits = bits_of(value + 0.0)

@@ -17,7 +17,8 @@ from spinney.metrics.by_query import by_query
 from spinney.metrics.checks import check
 from spinney.metrics.mean import explained, mean, root_mean
 from spinney.metrics.outcome import Outcome
-from spinney.params import Config, MetricRow, gains_of, metric_row, objective_row
+from spinney.metrics.survival import concordance, likelihood
+from spinney.params import Config, MetricRow, formula_values, gains_of, kind_of, metric_row, objective_row
 from spinney.params.metrics import at_places, name_and_place
 from spinney.params.ranking import DEEPEST
 
@@ -31,6 +32,7 @@ _FORMS: Mapping[str, Form] = {
     "by_class": by_class,
     "area": area,
     "by_query": by_query,
+    "likelihood": likelihood,
 }
 
 
@@ -79,6 +81,8 @@ def get(name: str, config: Config) -> Metric:
     parameters = _parameters(name, row, config)
 
     def compute(outcome: Outcome, labels: Labels) -> float:
+        if row.form == "concordance":
+            return concordance(kind_of(config.objective), outcome, labels)
         return _FORMS[row.form](row, outcome, labels, parameters)
 
     return Metric(name, row.higher_is_better, compute, partial(check, row, config))
@@ -89,8 +93,7 @@ def _parameters(name: str, row: MetricRow, config: Config) -> NDArray[np.float64
     if row.form == "by_query":
         _, place = name_and_place(name)
         return np.array([place or DEEPEST, *gains_of(config.label_gain)])
-    # A parameter that is None reaches the formula as NaN.
-    return np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
+    return formula_values(config, row.parameters)
 
 
 def metrics_of(config: Config) -> list[Metric]:

@@ -15,6 +15,7 @@ from spinney.objectives.own import Function, Own
 from spinney.objectives.pointwise import Pointwise
 from spinney.objectives.ranking import Listwise, Pairwise
 from spinney.objectives.softmax import Softmax
+from spinney.objectives.survival import Aft, Cox
 from spinney.params import Config, objective_row
 
 _FORMS: dict[str, type[Objective]] = {
@@ -23,6 +24,8 @@ _FORMS: dict[str, type[Objective]] = {
     "one_vs_rest": OneVsRest,
     "pairs": Pairwise,
     "listwise": Listwise,
+    "cox": Cox,
+    "aft": Aft,
 }
 
 

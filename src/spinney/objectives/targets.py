@@ -94,6 +94,38 @@ def check_relevant(target: NDArray[np.float64], config: Config) -> None:
         )
 
 
+def check_events(target: NDArray[np.float64], config: Config) -> None:
+    """Refuse what is no time of 0 or more, or no event of 0 or 1."""
+    time, event = target[:, 0], target[:, 1]
+    wrong = np.flatnonzero(time < 0)
+    if len(wrong):
+        raise DataError(
+            f"objective {config.objective} needs times of 0 or more in the first column of y, got y[{wrong[0]}, 0] = "
+            f"{time[wrong[0]]:g}; give times of which the sign tells whether the event was seen as one column"
+        )
+    wrong = np.flatnonzero((event != 0) & (event != 1))
+    if len(wrong):
+        raise DataError(
+            f"objective {config.objective} needs events of 1 (seen) or 0 (censored) in the second column of y, got "
+            f"y[{wrong[0]}, 1] = {event[wrong[0]]:g}"
+        )
+
+
+def check_intervals(target: NDArray[np.float64], config: Config) -> None:
+    """Refuse what is no interval of times."""
+    lower, upper = target[:, 0], target[:, 1]
+    for wrong, needed in (
+        (lower < 0, "times of 0 or more"),
+        (upper < lower, "least times that are not above the largest"),
+        (upper == 0, "largest times above 0"),
+    ):
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise DataError(
+                f"objective {config.objective} needs {needed}, got y[{at}] = ({lower[at]:g}, {upper[at]:g})"
+            )
+
+
 DOMAINS: Mapping[str, Callable[[NDArray[np.float64], Config], None]] = {
     "numbers": check_numbers,
     "above -1": _check_above(lambda target: target > -1, "more than -1"),
@@ -103,5 +135,7 @@ DOMAINS: Mapping[str, Callable[[NDArray[np.float64], Config], None]] = {
     "classes": check_classes,
     "relevance": check_relevance,
     "relevant": check_relevant,
+    "events": check_events,
+    "intervals": check_intervals,
     "anything": accept,
 }

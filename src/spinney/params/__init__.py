@@ -16,6 +16,7 @@ from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboo
 from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
 from spinney.params.forest import ForestConfig, forest_table, parse_forest
+from spinney.params.formulas import formula_values
 from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
 from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
 from spinney.params.names import parse, resolve
@@ -36,6 +37,7 @@ __all__ = [
     "adaboost_table",
     "checked_rounds",
     "forest_table",
+    "formula_values",
     "found_places",
     "gains_of",
     "isolation_table",

@@ -54,6 +54,9 @@ ADABOOST_LOSSES: Mapping[str, tuple[str, ...]] = {
     "exponential": (),
 }
 
+# Their places are what formulas get.
+AFT_DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {"normal": (), "logistic": (), "extreme": ()}
+
 PROPOSALS: Mapping[str, tuple[str, ...]] = {"global": (), "local": ()}
 
 

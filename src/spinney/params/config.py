@@ -13,6 +13,7 @@ from spinney.params.fields.ranking import RankingFields
 from spinney.params.fields.regularisation import RegularisationFields
 from spinney.params.fields.running import RunningFields
 from spinney.params.fields.sampling import SamplingFields
+from spinney.params.fields.survival import SurvivalFields
 from spinney.params.rows import Row, row_of
 from spinney.params.validate import checked, reconciled
 
@@ -27,6 +28,7 @@ class Config(
     RegularisationFields,
     GrowingFields,
     RankingFields,
+    SurvivalFields,
     ObjectiveFields,
 ):
     """Every hyper-parameter under its canonical name, checked.

@@ -39,8 +39,11 @@ class MetricRow:
     # raw score, where there are many classes by probability.
     judges: Literal["score", "prediction", "class", "order"] = "prediction"
     # How rows make a number: the mean of a formula's losses or its root; 1 less the mean's share of the target's variance;
-    # sums by class; areas under curves; the mean of what each query gets, whose name may end in a place such as @10.
-    form: Literal["mean", "root_mean", "explained", "by_class", "area", "by_query"] = "mean"
+    # sums by class; areas under curves; the mean of what each query gets, whose name may end in a place such as @10; the likelihood
+    # of events among the rows at risk; the share of pairs in order.
+    form: Literal[
+        "mean", "root_mean", "explained", "by_class", "area", "by_query", "likelihood", "concordance"
+    ] = "mean"
     formula: str = ""  # in the kernel of this name; empty: its own
     # What the target must be, beyond what the objective asks.
     target: Literal["any", "above -1", "0 or more", "above 0", "0 or 1"] = "any"
@@ -321,6 +324,38 @@ _ROWS = (
         fits=("ranks",),
         judges="order",
         form="by_query",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="concordance",
+        spellings=("c_index", "concordance_index"),
+        doc="share of pairs of rows whose order in time is known that are predicted in it, equal predictions counting half",
+        fits=("hazards", "times"),
+        judges="order",
+        form="concordance",
+        higher_is_better=True,
+    ),
+    MetricRow(
+        name="cox_nloglik",
+        spellings=("cox-nloglik",),
+        doc="negative log of the partial likelihood, the mean over events",
+        fits=("hazards",),
+        judges="score",
+        form="likelihood",
+    ),
+    MetricRow(
+        name="aft_nloglik",
+        spellings=("aft-nloglik",),
+        doc="negative log-likelihood of what is known of the time, with aft_loss_distribution about the score",
+        fits=("times",),
+        judges="score",
+        parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
+    ),
+    MetricRow(
+        name="interval_regression_accuracy",
+        spellings=("interval-regression-accuracy",),
+        doc="share of predicted times within their interval",
+        fits=("times",),
         higher_is_better=True,
     ),
 )

@@ -24,12 +24,14 @@ class ObjectiveRow:
     spellings: tuple[str, ...] = ()  # other ones, XGBoost's and LightGBM's among them
     metric: str  # used when none is asked for
     # How gradients are computed: row by row from one score by a formula, from the scores of all classes, from pairs of rows of a
-    # query or all of them, or by a function of the user's.
-    form: Literal["pointwise", "softmax", "one_vs_rest", "pairs", "listwise", "own"] = "pointwise"
+    # query or all of them, from all rows at risk, from the ends of intervals, or by a function of the user's.
+    form: Literal["pointwise", "softmax", "one_vs_rest", "pairs", "listwise", "cox", "aft", "own"] = (
+        "pointwise"
+    )
     link: Link = "identity"  # what makes predictions of scores
     kind: Kind | None = None  # what it predicts, if its link does not say so
-    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, the number of a class, or a relevance; what the
-    # function takes.
+    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, the number of a class, or a relevance; a time and an
+    # event, or the ends of an interval; what the function takes.
     domain: Literal[
         "numbers",
         "above -1",
@@ -39,6 +41,8 @@ class ObjectiveRow:
         "classes",
         "relevance",
         "relevant",
+        "events",
+        "intervals",
         "anything",
     ] = "numbers"
     # Where scores of a loss of one score start, the constant with the least loss: a mean, the log of one, the mean on the
@@ -218,6 +222,25 @@ _ROWS = (
         kind="ranks",
         domain="relevance",
         parameters=("label_gain",),
+    ),
+    ObjectiveRow(
+        name="cox",
+        spellings=("survival:cox",),
+        metric="cox_nloglik",
+        form="cox",
+        link="exp",
+        kind="hazards",
+        domain="events",
+    ),
+    ObjectiveRow(
+        name="aft",
+        spellings=("survival:aft",),
+        metric="aft_nloglik",
+        form="aft",
+        link="exp",
+        kind="times",
+        domain="intervals",
+        parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
     ),
     ObjectiveRow(name=OWN, metric="none", form="own", domain="anything", parameters=("num_class",)),
 )

@@ -30,6 +30,8 @@ _PREDICTED: Mapping[Kind, str] = {
     "two": "two classes",
     "many": "many classes",
     "ranks": "ranks within queries",
+    "hazards": "hazard ratios",
+    "times": "times",
 }
 
 _LONGEST_CHOICE = 80  # characters of a docstring's line in which all words are listed

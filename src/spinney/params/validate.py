@@ -277,6 +277,11 @@ def _check_leaves(estimation: str, objective: str) -> None:
             f"leaf_estimation='line_search' needs a loss of each row alone; objective={objective!r} looks at all rows of a "
             "query, so leave it at 'newton'"
         )
+    if form in ("cox", "aft"):
+        raise ParameterError(
+            f"leaf_estimation='line_search' needs a loss of one score and one target, but objective={objective!r}; leave it at "
+            "'newton'"
+        )
 
 
 def _check_sampling(values: Mapping[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""The records of what is known about rows."""
+"""The records of what is known about rows, and the sums of risk sets."""

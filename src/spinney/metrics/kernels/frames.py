@@ -47,6 +47,21 @@ def all_values(
         sums[b] = total
 
 
+def one_value_of_interval(
+    team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
+    values: f64["labels.rows * outputs"], space: i64, room: out(f64["space"]), sums: out(f64["blocks"]),
+):
+    """Weighted sum of the losses of each block of rows."""
+    rows = labels.rows
+    for b in range(team.rank, blocks, team.size):
+        total = 0.0
+        for i in range(b * BLOCK, min((b + 1) * BLOCK, rows)):
+            w = weight_of(labels, i)
+            if w > 0.0:
+                total += w * loss(values[i], labels.target[i], labels.target[rows + i], parameters)
+        sums[b] = total
+
+
 def pointwise(name, loss):
     """The kernel `<name>_losses` of a metric: `loss(value, target, parameters)` gives the loss of one row.
 
@@ -58,3 +73,8 @@ def pointwise(name, loss):
 def by_class(name, loss):
     """The same where rows have several values: `loss(values, row, rows, outputs, target)`; values stand by output and row."""
     return framed(f"{name}_losses", all_values, loss=loss)
+
+
+def of_intervals(name, loss):
+    """The same where targets are intervals: `loss(value, lower, upper, parameters)`."""
+    return framed(f"{name}_losses", one_value_of_interval, loss=loss)

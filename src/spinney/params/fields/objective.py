@@ -39,8 +39,8 @@ class ObjectiveFields:
         None,
         group="objective",
         doc="Raw score that every row starts from: for log_loss the log-odds, not a probability as in "
-        "XGBoost, for poisson, gamma and tweedie the logarithm. None takes the constant with the least loss, 0 for an "
-        "objective of your own.",
+        "XGBoost, for poisson, gamma, tweedie, cox and aft the logarithm. None takes the constant with the least loss, "
+        "0 for cox and an objective of your own.",
     )
     quantile_alpha: float = param(
         0.5,

@@ -1,0 +1,136 @@
+"""Losses of times that are not all known: Cox's partial likelihood, and accelerated failure time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import Labels, by_time, risk_sets
+from spinney.data.labels import by_column
+from spinney.errors import DataError
+from spinney.jit import Bound, room
+from spinney.jit.team import run_alone
+from spinney.objectives import starts
+from spinney.objectives.base import Objective
+from spinney.objectives.gradients import gradients_room
+from spinney.objectives.kernels.aft import aft_gradients
+from spinney.objectives.kernels.cox import Cumulated, cox_gradients
+from spinney.objectives.kernels.links import log_all
+from spinney.objectives.kernels.records import Gradients
+
+# How far the start may lie beyond the ends that are known, in scales of the distribution.
+_BEYOND = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+
+class Cox(Objective):
+    """The order of events: who has the event among those at risk. Scores are logarithms of hazard ratios."""
+
+    @property
+    def targets(self) -> int:
+        """Time, and whether the event was seen."""
+        return 2
+
+    def prepared(self, labels: Labels) -> Labels:
+        """Labels with the target (time, event); a target of one column is times, negative where the event was not seen."""
+        if labels.targets == 1:
+            labels = replace(labels, target=_from_signs(labels.target))
+        return super().prepared(labels)
+
+    def base_score(self, labels: Labels) -> NDArray[np.float64]:
+        """Zero: hazards are ratios, so a constant changes nothing."""
+        check_events(labels)
+        return np.zeros(1)
+
+    def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
+        """Sums over risk sets, then over events."""
+        check_events(labels)
+        sets = risk_sets(labels)
+        sums = room(Cumulated, last=labels.kept(by_time).last, sets=sets)
+        job: Bound = cox_gradients.bind(sets, sums, gradients)
+        return job
+
+
+class Aft(Objective):
+    """Times in intervals. Scores are logarithms of times."""
+
+    @property
+    def targets(self) -> int:
+        """The ends of an interval."""
+        return 2
+
+    def check_target(self, labels: Labels) -> None:
+        """Refuse what is no interval."""
+        if labels.targets == 1:
+            raise DataError(
+                "objective aft needs y of two columns, the least and the largest time of each row, got one; give a time that is "
+                "known twice, and infinity where no largest time is known: np.column_stack([time, np.where(event, time, np.inf)])"
+            )
+        super().check_target(labels)
+
+    def base_score(self, labels: Labels) -> NDArray[np.float64]:
+        """The constant with the least loss."""
+        counted = slice(None) if labels.weight is None else labels.weight > 0
+        ends = log_ends(labels)[:, counted]
+        for some, said in ((ends[0], "lower end above 0"), (ends[1], "upper end below infinity")):
+            if not np.isfinite(some).any():
+                raise DataError(
+                    f"objective aft needs a row with a {said} and a weight above 0, and y has none: no time would be too "
+                    f"{'short' if some is ends[0] else 'long'} for it"
+                )
+        known = ends[np.isfinite(ends)]
+        slope, scale = self._slope(labels), self.config.aft_loss_distribution_scale
+        low, high = float(known.min()), float(known.max())
+        lows, highs = (low - step * scale for step in _BEYOND), (high + step * scale for step in _BEYOND)
+        low = next((at for at in lows if slope(at) < 0.0), low)
+        high = next((at for at in highs if slope(at) > 0.0), high)
+        return np.array([starts.root(Labels(np.array([low, high])), slope, self.row.name, False)])
+
+    def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
+        """The formula of the distribution for every row."""
+        job: Bound = aft_gradients.bind(
+            labels.arrays(), log_ends(labels), *map(float, self.parameters()), gradients
+        )
+        return job
+
+    def _slope(self, labels: Labels) -> starts.Slope:
+        """Sums of gradients of constant scores."""
+        memory = gradients_room(np.empty((1, labels.rows)))
+        job = self.gradients(labels, memory, 1)
+
+        def slope(score: float) -> float:
+            memory.scores[:] = score
+            run_alone(job)
+            return starts.summed(memory.pairs)
+
+        return slope
+
+
+def log_ends(labels: Labels) -> NDArray[np.float64]:
+    """Logarithms of the ends of intervals, 2 × rows."""
+    ends = np.ascontiguousarray(labels.target.T)
+    logs = np.empty_like(ends)
+    log_all(ends.size, ends, logs)
+    return logs
+
+
+def check_events(labels: Labels) -> None:
+    """Refuse rows of which none that weighs anything has an event: no risk set has anything to say."""
+    event = labels.target[:, 1] > 0
+    if not (event if labels.weight is None else event & (labels.weight > 0)).any():
+        raise DataError(
+            "objective cox needs a row with an event and a weight above 0, but every row is censored; events are 1 in the second "
+            "column of y, or positive times"
+        )
+
+
+def _from_signs(signed: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(time, event) from times that are negative where the event was not seen."""
+    zero = np.flatnonzero(signed == 0)
+    if len(zero):
+        raise DataError(
+            f"objective cox needs times other than 0 where their sign tells whether the event was seen, got y[{zero[0]}] = 0; "
+            "give y of two columns, time and event"
+        )
+    return by_column(np.column_stack([np.abs(signed), signed > 0]))
