@@ -39,8 +39,8 @@ class MetricRow:
     # raw score, where there are many classes by probability.
     judges: Literal["score", "prediction", "class", "order"] = "prediction"
     # How rows make a number: the mean of a formula's losses or its root; 1 less the mean's share of the target's variance;
-    # sums by class; areas under curves; the mean of what each query gets, whose name may end in a place such as @10; the likelihood
-    # of events among the rows at risk; the share of pairs in order.
+    # sums by class; areas under curves; the mean of what each query gets, whose name may end in a place such as @10; the
+    # likelihood of events among the rows at risk; the share of pairs in order.
     form: Literal[
         "mean", "root_mean", "explained", "by_class", "area", "by_query", "likelihood", "concordance"
     ] = "mean"
