@@ -73,6 +73,27 @@ def test_a_process_forked_inside_a_fit_goes_on_with_it_and_so_does_its_parent(un
 
 
 @forking
+def test_a_ranker_that_was_loaded_scores_and_fits_in_a_forked_process(tmp_path):
+    program = """
+    X, y = data()
+    qid = np.arange(len(y)) % 100
+    fitted = sp.GBMRanker(n_estimators=2).fit(X, y, qid=qid)
+    fitted.save(sys.argv[1])
+    loaded = sp.load_estimator(sys.argv[1])
+
+    def work():
+        scores = loaded.predict(X).tobytes()
+        again = loaded.fit(X, y, qid=qid).model_.to_bytes()
+        return hashlib.sha256(scores + again).hexdigest()
+
+    expected = hashlib.sha256(fitted.predict(X).tobytes() + fitted.model_.to_bytes()).hexdigest()
+    print(json.dumps([in_fork(work)(), work(), expected]))
+    """
+    found = children.run_fits(FORK + children.textwrap.dedent(program), str(tmp_path / "ranker.safetensors"))
+    assert found == [found[0]] * 3
+
+
+@forking
 def test_a_process_forked_while_another_thread_fits_can_fit(undisturbed):
     program = """
     started, asked_to_end = threading.Event(), threading.Event()
