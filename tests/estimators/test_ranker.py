@@ -42,7 +42,7 @@ def pairwise(y_true, y_pred):
     return g, h
 
 
-@pytest.mark.parametrize("objective", [*RANKING, pairwise], ids=str)
+@pytest.mark.parametrize("objective", [*RANKING, pairwise], ids=[*RANKING, "own"])
 def test_it_learns_an_order_with_every_objective(objective):
     relevance = (TRAIN.y > 2, TEST.y > 2) if objective == "rank_map" else (TRAIN.y, TEST.y)
     ranker = sp.GBMRanker(**FEW, objective=objective).fit(X, relevance[0], qid=QID)
