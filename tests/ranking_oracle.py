@@ -71,7 +71,9 @@ def cost_of_swap(name, relevances, a, b, gains, truncation):
     return abs(dcg(relevances, gains, None) - dcg(other, gains, None)) / best
 
 
-def pair_gradients(name, scores, target, queries, weight=None, truncation=30, norm=True, sigmoid=1.0, gains=GAINS):
+def pair_gradients(
+    name, scores, target, queries, weight=None, truncation=30, norm=True, sigmoid=1.0, gains=GAINS
+):
     """Gradients and hessians, (rows, 2)."""
     result = np.zeros((len(target), 2))
     for rows in queries_of(len(target), queries):

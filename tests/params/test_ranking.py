@@ -43,7 +43,9 @@ def test_metrics_are_named_with_their_places():
     assert Config(objective="rank_ndcg", eval_metric="ndcg,mrr").eval_metric == ("ndcg", "mrr")
 
 
-@pytest.mark.parametrize("name", ["ndcg@", "ndcg@0", "ndcg@x", "ndcg@-1", "ndcg@10-", "rmse@3", "nd@3", "ndcg@" + "9" * 5000])
+@pytest.mark.parametrize(
+    "name", ["ndcg@", "ndcg@0", "ndcg@x", "ndcg@-1", "ndcg@10-", "rmse@3", "nd@3", "ndcg@" + "9" * 5000]
+)
 def test_a_place_is_a_whole_number_after_a_metric_of_ranking(name):
     with pytest.raises(ParameterError, match=r"only ndcg, map, mrr take a place, as in ndcg@10"):
         Config(objective="rank_ndcg", eval_metric=name)
@@ -115,7 +117,12 @@ def test_gains_double_where_none_are_given():
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("lambdarank_truncation_level", 5), ("lambdarank_norm", False), ("lambdarank_sigmoid", 2.0), ("label_gain", [0, 1])],
+    [
+        ("lambdarank_truncation_level", 5),
+        ("lambdarank_norm", False),
+        ("lambdarank_sigmoid", 2.0),
+        ("label_gain", [0, 1]),
+    ],
 )
 def test_only_losses_of_ranking_take_their_parameters(parameter, value):
     with pytest.raises(ParameterError, match=f"{parameter}=.* needs objective='rank_ndcg'"):

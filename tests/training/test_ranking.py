@@ -132,7 +132,9 @@ def test_metrics_are_told_at_each_place():
     history = sp.History()
     sp.train({"objective": "rank_map", "eval_at": 3, "n_jobs": 1}, sp.Dataset(X, y > 1, qid=qid), 1)
     own = sp.Dataset(X, (y > 1) * 1.0, qid=qid)
-    sp.train({"objective": "rank_map", "eval_at": 3, "n_jobs": 1}, own, 1, valid={"t": own}, callbacks=[history])
+    sp.train(
+        {"objective": "rank_map", "eval_at": 3, "n_jobs": 1}, own, 1, valid={"t": own}, callbacks=[history]
+    )
     assert list(history.evals["t"]) == ["map@3"]
 
 
@@ -170,7 +172,9 @@ def test_relevances_that_do_not_fit_are_refused(name, value, told):
 def test_a_short_table_of_gains_ends_the_relevances():
     X = np.arange(3.0).reshape(-1, 1)
     with pytest.raises(DataError, match=r"from 0 to 1.*y\[2\] = 2; give label_gain more places"):
-        sp.train({"objective": "rank_ndcg", "label_gain": [0, 1]}, sp.Dataset(X, [0.0, 1.0, 2.0], group=[3]), 1)
+        sp.train(
+            {"objective": "rank_ndcg", "label_gain": [0, 1]}, sp.Dataset(X, [0.0, 1.0, 2.0], group=[3]), 1
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
