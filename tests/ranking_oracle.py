@@ -104,7 +104,8 @@ def list_gradients(scores, target, queries, seed, weight=None, gains=GAINS):
         y = target[rows]
         if len(set(y)) == 1:
             continue
-        draws = np.array([unit(random_bits(seed, PURPOSE_TARGETS, row)) for row in rows])
+        with np.errstate(over="ignore"):
+            draws = np.array([unit(random_bits(seed, PURPOSE_TARGETS, row)) for row in rows])
         wanted = np.array([gains[int(r)] for r in y]) + 1 - draws
         e = np.exp(scores[rows] - scores[rows].max())
         share = e / e.sum()

@@ -192,6 +192,7 @@ def test_wrong_arguments_are_refused():
             sp.bootstrap_interval(metric, y, prediction, **given)
 
     refused(ParameterError, "metric='best' is unknown; there are rmse, mse", "best")
+    refused(ParameterError, "metric='ndcg' judges the rows of queries, which are not known here", "ndcg")
     refused(ParameterTypeError, "metric=3 must be a name or a function", 3)
     refused(ParameterTypeError, "is a scorer, which asks an estimator", make_scorer(accuracy_score))
     refused(

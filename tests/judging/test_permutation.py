@@ -380,3 +380,17 @@ def test_the_model_of_an_isolation_forest_is_judged_like_its_estimator():
     one, other = (sp.permutation_importance(model, X, y, repeats=2) for model in (forest, forest.model_))
     assert other.metric == one.metric == "accuracy"
     assert np.array_equal(other.importances, one.importances)
+
+
+def test_a_model_of_ranking_needs_a_function_that_knows_the_queries():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 3.0
+    model = sp.train({"objective": "rank_ndcg", "n_jobs": 1}, sp.Dataset(X, y, group=[20, 20]), 2)
+    with pytest.raises(
+        ParameterError, match="metric='ndcg' judges the rows of queries, which are not known here"
+    ):
+        sp.permutation_importance(model, X, y)
+
+    def right(y, scores):
+        return float(np.corrcoef(y, scores)[0, 1])
+
+    assert sp.permutation_importance(model, X, y, metric=right, repeats=2).importances.shape == (2, 2)

@@ -41,8 +41,6 @@ def test_rows_that_were_not_trained_on_come_in_a_better_order(name):
     params = {"objective": name, "max_leaves": 7, "eval_metric": "ndcg@5", "n_jobs": 1}
     sp.train(params, data, rounds=20, valid={"other": other}, callbacks=[history])
     found = history.evals["other"]["ndcg@5"]
-    at_random = np.array([4.0] * 5) @ (1 / np.log2(np.arange(2, 7)))
-    assert at_random > 0
     assert found[-1] > max(0.8, found[0])
 
 
@@ -61,7 +59,6 @@ def test_rows_of_a_query_need_not_stand_together(name):
     params = {"objective": name, "max_leaves": 7, "n_jobs": 1}
     sorted_rows = sp.train(params, sp.Dataset(X, y, qid=qid), 5)
     # Rows of a query keep their order, by which equal scores are ranked.
-    mixed = np.argsort(np.tile(np.random.default_rng(1).permutation(SIZE), QUERIES), kind="stable")
     mixed = np.lexsort((np.arange(len(y)), np.arange(len(y)) % SIZE))
     assert not np.all(np.diff(qid[mixed]) >= 0)
     shuffled = sp.train(params, sp.Dataset(X[mixed], y[mixed], qid=qid[mixed]), 5)

@@ -12,7 +12,7 @@ from spinney.data.array import plain_array
 from spinney.data.frame import frame_vector, is_frame
 from spinney.errors import DataError, ParameterError
 from spinney.estimators.labels import find_classes
-from spinney.judging.scales import Scale
+from spinney.judging.scales import Scale, refuse_lists
 from spinney.params import Config, MetricRow
 from spinney.params.metrics import METRICS
 
@@ -56,6 +56,7 @@ def read_predictions(
     rows_of_name = [row for row in METRICS.values() if metric == row.name or metric in row.spellings]
     if not rows_of_name:
         raise ParameterError(f"metric={metric!r} is unknown; there are {', '.join(METRICS)}")
+    refuse_lists(rows_of_name[0])
     said, rows = array_of(prediction, "prediction"), len(array_of(y, "y"))
     if said.ndim == 2 and said.shape[1] == 1:
         said = said[:, 0]

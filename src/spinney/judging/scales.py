@@ -18,7 +18,7 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError, Spinne
 from spinney.estimators.labels import find_classes
 from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome, Predicted
-from spinney.params import Config, kind_of, metrics_for, objective_row, parse
+from spinney.params import Config, MetricRow, kind_of, metrics_for, objective_row, parse
 from spinney.params.metrics import METRICS
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
@@ -31,6 +31,7 @@ _SAID = {
     "positive": "predictions of numbers above 0",
     "two": "predictions of two classes",
     "many": "predictions of more than two classes",
+    "ranks": "ranks within queries",
 }
 
 
@@ -234,11 +235,20 @@ def is_scorer(metric: object) -> bool:
     return own_functions.is_scorer(metric)
 
 
+def refuse_lists(row: MetricRow) -> None:
+    """Refuse a metric of ranking: nothing is known of queries here."""
+    if row.form == "by_query":
+        raise ParameterError(
+            f"metric={row.name!r} judges the rows of queries, which are not known here; give a function that knows them"
+        )
+
+
 def _fitting(name: str, scale: Scale) -> str:
     """Canonical name of a metric that fits what is predicted."""
     fitting = metrics_for(scale.config.objective, scale.config.num_class)
     for one in fitting:
         if name == one or name in METRICS[one].spellings:
+            refuse_lists(METRICS[one])
             return one
     raise ParameterError(
         f"metric={name!r} does not fit {_SAID[scale.kind]}; the metrics that fit are {', '.join(fitting)}"
