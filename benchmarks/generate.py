@@ -68,6 +68,18 @@ def make_counts(rows: int, columns: int, *, part: int = TRAIN, seed: int = 7) ->
     return table, target
 
 
+def make_relevance(rows: int, columns: int, *, part: int = TRAIN, seed: int = 7) -> tuple[Floats, Floats]:
+    """Return a table and relevances from 0 to 4, as often as in web search: most rows have 0 or 1, one in a hundred has 4."""
+    table = np.empty((rows, columns), dtype=np.float32)
+    quality = np.empty(rows, dtype=np.float32)
+    for start, block, rng in _blocks(table, part, seed):
+        noise = rng.standard_normal(BLOCK, dtype=np.float32)[: len(block)]
+        quality[start : start + len(block)] = _signal(block, seed) + noise
+        _remove_values(block, rng)
+    steps = np.quantile(quality, (0.52, 0.84, 0.97, 0.99))
+    return table, np.searchsorted(steps, quality).astype(np.float32)
+
+
 def make_sparse(
     rows: int, columns: int, entries: int, *, part: int = TRAIN, seed: int = 7
 ) -> tuple[Any, Floats]:

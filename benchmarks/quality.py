@@ -33,6 +33,18 @@ def rmse(target: Array, prediction: Array) -> float:
     return float(np.sqrt(np.mean((target.astype(np.float64) - prediction) ** 2)))
 
 
+def ndcg(target: Array, score: Array, query: Array, depth: int) -> float:
+    """Return the mean over queries of the normalised discounted gain of the first places; 1 where no row is relevant."""
+    found = []
+    for rows in np.split(np.arange(len(query)), np.flatnonzero(np.diff(query)) + 1):
+        gains = 2.0 ** target[rows] - 1.0
+        discounts = 1.0 / np.log2(2.0 + np.arange(min(depth, len(rows))))
+        best = np.sort(gains)[::-1][:depth] @ discounts
+        order = np.argsort(-score[rows], kind="stable")[:depth]
+        found.append(gains[order] @ discounts / best if best > 0.0 else 1.0)
+    return float(np.mean(found))
+
+
 @dataclass(frozen=True)
 class Judge:
     """The number that decides whether two libraries did equally well."""

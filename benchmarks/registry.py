@@ -32,6 +32,7 @@ from benchmarks.cases import (
     prediction,
     prediction_sparse,
     quantiles,
+    ranking,
     sampling,
     scaling,
     sketches,
@@ -48,6 +49,7 @@ TWIN = ("sklearn-forest",)
 ADABOOST = ("sklearn-adaboost",)
 TWINS = ("sklearn-forest", "intelex-forest")
 ISOLATION = ("sklearn-isolation", "isotree")
+RANKERS = ("lightgbm-ranker", "xgboost-ranker")
 NOBODY: tuple[str, ...] = ()
 
 
@@ -147,6 +149,8 @@ LIST = (
     Case("forest-accuracy", "forests on real tables, five seeds", forest_accuracy.run, TWIN),
     Case("forest-missing", "AUC where values are missing", forest_accuracy.run_missing, NOBODY),
     Case("adaboost", "AdaBoost, 100 stumps and 100 trees of depth 4, 100 000 × 28", adaboost.run, ADABOOST),
+    Case("ranking", "LambdaMART, 400 000 × 136, 4 000 queries, 31 leaves, 100 rounds", ranking.run, RANKERS),
+    Case("ranking-accuracy", "NDCG@10 of held-out queries, five seeds", ranking.run_accuracy, RANKERS),
     Case("isolation", "isolation forest, 300 trees, fit and score 500 000 × 28", isolation.run, ISOLATION),
     Case("isolation-memory", "memory of the same beyond the table", isolation.run_memory, ISOLATION),
     Case("isolation-accuracy", "anomalies found, ten seeds", isolation.run_accuracy, ISOLATION),

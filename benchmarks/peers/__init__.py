@@ -19,6 +19,7 @@ from benchmarks.peers.forests import (
 from benchmarks.peers.isolation import Isotree, ScikitLearnIsolation, SpinneyIsolation
 from benchmarks.peers.lgbm import LightGBM
 from benchmarks.peers.ours import Spinney
+from benchmarks.peers.rankers import LightGBMRanker, SpinneyRanker, XGBoostRanker
 from benchmarks.peers.sklearn_hist import ScikitLearn
 from benchmarks.peers.xgb import XGBoost
 
@@ -28,6 +29,7 @@ __all__ = [
     "OUR_ADABOOST",
     "OUR_FOREST",
     "OUR_ISOLATION",
+    "OUR_RANKER",
     "PEERS",
     "Peer",
     "PeerMissingError",
@@ -40,6 +42,7 @@ OURS: Callable[[], Peer] = Spinney
 OUR_FOREST: Callable[[], Peer] = SpinneyForest
 OUR_ADABOOST: Callable[[], Peer] = SpinneyAdaBoost
 OUR_ISOLATION: Callable[[], Peer] = SpinneyIsolation
+OUR_RANKER: Callable[[], Peer] = SpinneyRanker
 BOOSTING: dict[str, Callable[[], Peer]] = {
     "lightgbm": LightGBM,
     "xgboost": XGBoost,
@@ -58,7 +61,11 @@ ISOLATION: dict[str, Callable[[], Peer]] = {
     "sklearn-isolation": ScikitLearnIsolation,
     "isotree": Isotree,
 }
-PEERS = BOOSTING | FORESTS | ADABOOST | ISOLATION
+RANKERS: dict[str, Callable[[], Peer]] = {
+    "lightgbm-ranker": LightGBMRanker,
+    "xgboost-ranker": XGBoostRanker,
+}
+PEERS = BOOSTING | FORESTS | ADABOOST | ISOLATION | RANKERS
 
 
 def load(make: Callable[[], Peer], say: Callable[[str], None]) -> Peer | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.params import Config, metrics_for, objective_row, parse, table
+from spinney.params import Config, kind_of, metrics_for, objective_row, parse, table
 
 ROWS = {row.name: row for row in table()}
 
@@ -76,6 +76,10 @@ SPECIAL = {
     "tweedie_variance_power": st.floats(1, 2, exclude_min=True, exclude_max=True),
     "focal_gamma": st.floats(0, 100),
     "focal_alpha": st.none() | level,
+    "lambdarank_truncation_level": st.integers(1, 2**31 - 1),
+    "lambdarank_norm": st.booleans(),
+    "lambdarank_sigmoid": st.floats(1e-6, 1e6),
+    "label_gain": st.none() | st.lists(st.floats(1e-30, 1e30), min_size=1).map(sorted),
 }
 
 
@@ -87,7 +91,9 @@ def parameters(draw):
     chosen["objective"] = draw(st.sampled_from([objective, *ROWS["objective"].choices[objective]]))
     if "num_class" in objective_row(objective).parameters:
         chosen["num_class"] = draw(st.integers(0 if objective == "own" else 2, 1000))
-    if objective != "own":
+    if kind_of(objective) == "ranks":
+        chosen["eval_at"] = draw(st.none() | st.lists(st.integers(1, 9), min_size=1, unique=True))
+    elif objective != "own":
         chosen["leaf_estimation"] = draw(st.sampled_from(["newton", "line_search"]))
     for name in objective_row(objective).parameters:
         if name in SPECIAL:
@@ -100,9 +106,8 @@ def parameters(draw):
 
 
 def test_the_strategies_cover_every_parameter():
-    assert set(NUMBERS) | set(SPECIAL) | {"objective", "num_class", "eval_metric", "leaf_estimation"} == set(
-        ROWS
-    )
+    others = {"objective", "num_class", "eval_metric", "eval_at", "leaf_estimation"}
+    assert set(NUMBERS) | set(SPECIAL) | others == set(ROWS)
 
 
 @settings(deadline=None, max_examples=50)

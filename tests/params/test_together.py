@@ -112,7 +112,13 @@ def an_objective_of_each_kind(monkeypatch):
     """By what it predicts."""
     counts = ObjectiveRow(name="counts", metric="poisson_deviance", link="exp")
     monkeypatch.setitem(LOSSES, "counts", counts)
-    return {"numbers": "squared_error", "positive": "counts", "two": "log_loss", "many": "softmax"}
+    return {
+        "numbers": "squared_error",
+        "positive": "counts",
+        "two": "log_loss",
+        "many": "softmax",
+        "ranks": "rank_ndcg",
+    }
 
 
 @pytest.mark.parametrize("metric", METRICS)

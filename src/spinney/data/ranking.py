@@ -41,7 +41,12 @@ def gains_for(lists: Lists, gains: Sequence[float], depth: int) -> Gains:
     discounts = np.empty(lists.width)
     find_discounts(len(discounts), discounts)
     return room(
-        Gains, levels=len(gains), depth=depth, gains=np.array(gains), discounts=discounts, lists=lists
+        Gains,
+        levels=len(gains),
+        depth=depth,
+        gains=np.array(gains, np.float64),
+        discounts=discounts,
+        lists=lists,
     )
 
 

@@ -37,7 +37,7 @@ def gains(value: object, said: object) -> tuple[float, ...]:
     for place, gain in enumerate(_items(value, said, "the gains of relevance 0, 1, 2, ...")):
         if not isinstance(gain, Real) or isinstance(gain, bool):
             raise ParameterTypeError(f"{said} must hold only numbers; found {gain!r:.60} at place {place}")
-        number = float(gain) if float(abs(gain)) <= LARGEST_GAIN else math.inf
+        number = _float(gain)
         if number != 0.0 and not SMALLEST_GAIN <= number <= LARGEST_GAIN:
             raise ParameterError(
                 f"{said} holds {gain!r:.60} at place {place}; a gain must be 0, or from {SMALLEST_GAIN:g} to {LARGEST_GAIN:g}"
@@ -62,16 +62,24 @@ def depths(value: object, said: object) -> tuple[int, ...]:
     """
     found: list[int] = []
     for depth in _items([value] if isinstance(value, Real) else value, said, "places such as [5, 10]"):
-        if isinstance(depth, bool) or not isinstance(depth, Real) or depth != depth // 1:
+        number = _float(depth) if isinstance(depth, Real) and not isinstance(depth, bool) else math.nan
+        if not number.is_integer():
             raise ParameterTypeError(f"{said} must hold whole numbers; found {depth!r:.60}")
-        if not 1 <= depth <= DEEPEST:
+        if not 1 <= number <= DEEPEST:
             raise ParameterError(f"{said} holds {depth!r:.60}; a list is judged down to place 1 or beyond")
-        if depth in found:
+        if int(number) in found:
             raise ParameterError(f"{said} holds {depth!r:.60} twice; give it once")
-        found.append(int(float(depth)))
+        found.append(int(number))
     if not found:
         raise ParameterError(f"{said} is empty; give places such as [5, 10], or None to judge whole lists")
     return tuple(found)
+
+
+def _float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _items(value: object, said: object, right: str) -> Sequence[object]:

@@ -31,7 +31,7 @@ _KINDS: Mapping[object, str] = {
     Weights | None: "sequence of float, mapping or None",
     Groups | None: "sequence of sequences or None",
     tuple[float, ...] | None: "sequence of float or None",
-    tuple[int, ...] | None: "int, sequence of int or None",
+    tuple[int, ...] | None: "sequence of int, int or None",
 }
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -132,7 +132,7 @@ class Row(Bounds):
             return "names or positions of columns"
         if self.kind == "sequence of float or None":
             return "0 or more, not falling"
-        if self.kind == "int, sequence of int or None":
+        if self.kind == "sequence of int, int or None":
             return "1 or more"
         return super().range + "".join(f", not {value}" for value in self.excluded)
 

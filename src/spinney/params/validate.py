@@ -18,7 +18,7 @@ _SEQUENCES: Mapping[str, Callable[[object, object], object]] = {
     "sequence of float, mapping or None": by_column.weights,
     "sequence of sequences or None": by_column.groups,
     "sequence of float or None": ranking.gains,
-    "int, sequence of int or None": ranking.depths,
+    "sequence of int, int or None": ranking.depths,
 }
 _ROUNDS = Row(name="rounds", kind="int", default=100, group="", doc="", low=0, high=2**31 - 1)
 _SHORT = reprlib.Repr()

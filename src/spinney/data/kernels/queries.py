@@ -7,7 +7,7 @@ from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
 from spinney.jit.intrinsics import tail
 from spinney.jit.math import log
 
-RUN = 32  # rows that are sorted by counting, each compared with all others; longer lists are merged
+RUN = 16  # rows that are sorted by counting, each compared with all others; longer lists are merged
 LN2 = 0.6931471805599453
 
 
@@ -52,7 +52,7 @@ def sort_runs(total, width, keys, places):
             key = run[i]
             rank = 0
             for j in range(RUN):
-                rank += 1 if (run[j] > key) or ((run[j] == key) and (j < i)) else 0
+                rank += 1 if (run[j] > key) | ((run[j] == key) & (j < i)) else 0
             keys[begin + rank] = key
             places[begin + rank] = places[width + begin + i]
 
@@ -62,12 +62,14 @@ def merge(left, middle, end, to, keys, places):
     """Merge two ranges that follow each other. Of equal scores those of the left one come first."""
     a = left
     b = middle
+    # What is taken is computed, not chosen: which of the two it is cannot be foreseen.
     while a < middle and b < end:
-        first = keys[a] >= keys[b]
-        keys[to] = keys[a] if first else keys[b]
-        places[to] = places[a] if first else places[b]
-        a += 1 if first else 0
-        b += 0 if first else 1
+        first = np.int64(1 if keys[a] >= keys[b] else 0)
+        taken = b + first * (a - b)
+        keys[to] = keys[taken]
+        places[to] = places[taken]
+        a += first
+        b += 1 - first
         to += 1
     while a < middle:
         keys[to] = keys[a]

@@ -18,7 +18,7 @@ from spinney.objectives.kernels.largest import block_largest
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 ARRAYS = 7  # of a query, for each thread
-LANES = 4  # sums of a row's pairs that are added up apart
+LANES = 4  # sums of a place's pairs that are added up apart
 LN2 = 0.6931471805599453
 LARGEST_DIFFERENCE = 700.0  # of scores, beyond which the chance of a wrong order is as good as 0
 SOFT = 0.01  # keeps pairs of equal scores from weighing without limit
@@ -66,10 +66,7 @@ def add_terms(begin, end, pulls, bends, pulled, bent):
 
 @inline
 def sum_terms(begin, end, pulls, bends):
-    """Sum what pairs say to their upper row. Returns also the sum of its size."""
-    for j in range(end, end + LANES):
-        pulls[j] = 0.0
-        bends[j] = 0.0
+    """Sum what pairs say to their upper row, a multiple of `LANES` of them. Returns also the sum of its size."""
     g_0, g_1, g_2, g_3 = 0.0, 0.0, 0.0, 0.0
     h_0, h_1, h_2, h_3 = 0.0, 0.0, 0.0, 0.0
     s_0, s_1, s_2, s_3 = 0.0, 0.0, 0.0, 0.0
@@ -135,10 +132,17 @@ def query_gradients(q, rank, labels, gradients, lists, known):
         weigh_places(count, gains, known.discounts, above, below)
         narrow = known.norm != 0 and scores[0] != scores[count - 1]
         soft, slope = (SOFT, 1.0) if narrow else (1.0, 0.0)
+        for k in range(count, count + LANES):
+            scores[k] = scores[count - 1]
+            below[k] = 0.0
         for i in range(min(known.truncation, count - 1)):
-            terms(i, count, scores, gains, below, above[i], known.sigmoid, soft, slope, pulls, bends)
+            # Pairs with rows of the same gain, which say nothing, fill up the last vector.
+            end = count + (i + 1 - count) % LANES
+            for k in range(count, end):
+                gains[k] = gains[i]
+            terms(i, end, scores, gains, below, above[i], known.sigmoid, soft, slope, pulls, bends)
             add_terms(i + 1, count, pulls, bends, pulled, bent)
-            pull, bend, size = sum_terms(i + 1, count, pulls, bends)
+            pull, bend, size = sum_terms(i + 1, end, pulls, bends)
             pulled[i] += pull
             bent[i] += bend
             total += size
