@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from spinney import objectives
 from spinney.binning.dataset import DATA_PARAMS, Dataset
 from spinney.data import Labels, match_columns, read_margin, read_queries, read_query_weight, read_table
 from spinney.estimators.arguments import told
@@ -293,6 +294,7 @@ class GBMBase(Estimator, ABC):
 
     def _check_metrics(self, config: Config, labels: Labels) -> None:
         """Refuse validation rows that have no such metric, before they are binned."""
+        labels = objectives.get(config).prepared(labels)
         for judge in judges_of(config, self._own_metrics(config)):
             judge.check(labels)
 

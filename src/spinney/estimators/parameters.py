@@ -40,7 +40,7 @@ _REGRESSION = replace(
     _TABLE["objective"],
     kind="str or callable",
     doc="Loss: squared_error, squared_log_error, absolute_error, huber, pseudo_huber, fair, quantile, expectile, mape, poisson, "
-    f"gamma or tweedie; the guide has a table of them. {_OWN_LOSS}",
+    f"gamma or tweedie, or for times that are not all known, cox or aft; the guide has a table of them. {_OWN_LOSS}",
 )
 _CLASSIFICATION = replace(
     _TABLE["objective"],
@@ -164,7 +164,8 @@ _SAMPLING = _rows(
 )
 _CLASSES = _rows("focal_gamma focal_alpha scale_pos_weight class_weight")
 _NUMBERS = _rows(
-    "quantile_alpha expectile_alpha huber_delta fair_c poisson_max_delta_step tweedie_variance_power"
+    "quantile_alpha expectile_alpha huber_delta fair_c poisson_max_delta_step tweedie_variance_power "
+    "aft_loss_distribution aft_loss_distribution_scale"
 )
 _RANKS = _rows("lambdarank_truncation_level lambdarank_norm lambdarank_sigmoid label_gain")
 _START = _rows("base_score leaf_estimation")

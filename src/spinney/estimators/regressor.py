@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
 from spinney.data import read_vector
@@ -20,11 +21,16 @@ from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.estimators.objectives import needs_no_negatives, regression_objective
 from spinney.estimators.row_by_row import RowByRow
+from spinney.estimators.survival import concordance, is_survival, read_times, strata_of_events
+from spinney.params import Config
 
 
 @documented
 class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
     """Gradient boosting of trees for a numeric target.
+
+    With the objectives cox and aft the target is times that are not all known, of two columns: see docs/survival.md. `predict`
+    then gives hazard ratios or times, and `score` the concordance.
 
     {parameters}
 
@@ -100,6 +106,28 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         """
         return map(self._link, self._staged_scores(X, base_margin, rounds))
 
+    def score(self, X: object, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Tell how good predictions are: R², or with the objectives cox and aft the concordance.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+        y : array of shape (rows,) or (rows, 2)
+            The target.
+        sample_weight : array of shape (rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            1 is perfect. R² is 0 where predictions are no better than a constant, the concordance then is a half.
+        """
+        check_is_fitted(self, "model_")
+        if not is_survival(self.model_.objective):
+            return float(super().score(X, y, sample_weight))
+        return concordance(self.model_, self._raw_scores(X, None, None), y, sample_weight)
+
     def _link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return objectives.get(self.model_.params).link(raw)
 
@@ -112,7 +140,14 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         return {"objective": regression_objective(self.objective)}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
+        objective = regression_objective(self.objective)
+        if is_survival(objective):
+            return read_times(y, rows, Config(objective=objective))
         return read_vector(y, rows, "y", allow_none=False)
+
+    def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
+        objective = regression_objective(self.objective)
+        return strata_of_events(target, objective) if is_survival(objective) else super()._strata(target)
 
     def _outputs(self) -> int:
         return 1

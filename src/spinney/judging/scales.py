@@ -16,6 +16,7 @@ from spinney import metrics, objectives
 from spinney.data import Labels, read_vector
 from spinney.errors import DataError, ParameterError, ParameterTypeError, SpinneyError
 from spinney.estimators.labels import find_classes
+from spinney.estimators.survival import is_survival, read_times
 from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome, Predicted
 from spinney.params import Config, kind_of, metrics_for, objective_row, parse
@@ -32,6 +33,8 @@ _SAID = {
     "two": "predictions of two classes",
     "many": "predictions of more than two classes",
     "ranks": "scores that rank the rows of a query",
+    "hazards": "predictions of hazards",
+    "times": "predictions of times",
 }
 
 
@@ -105,6 +108,8 @@ class Scale:
         """Numbers, or places of labels among the classes."""
         if self.classes is not None:
             return find_classes(y, rows, self.classes)
+        if is_survival(self.config.objective):
+            return read_times(y, rows, self.config)
         target = read_vector(y, rows, "y", allow_none=False)
         if self.kind in ("two", "many"):
             objectives.get(self.config).check_target(Labels(target))

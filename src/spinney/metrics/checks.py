@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.metrics.outcome import scaled
-from spinney.metrics.survival import check_survival
 from spinney.params import Config, MetricRow, kind_of
 from spinney.params.objectives import OWN
 from spinney.params.ranking import gains_of
@@ -41,8 +40,6 @@ def check(row: MetricRow, config: Config, labels: Labels) -> None:
         _check_classes(row, config, labels)
     if row.form == "by_query":
         _check_relevance(row, config, labels)
-    if row.form in ("likelihood", "concordance"):
-        check_survival(row, config, labels)
 
 
 def _check_places(row: MetricRow, classes: int, labels: Labels) -> None:

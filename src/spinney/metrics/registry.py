@@ -17,8 +17,8 @@ from spinney.metrics.by_query import by_query
 from spinney.metrics.checks import check
 from spinney.metrics.mean import explained, mean, root_mean
 from spinney.metrics.outcome import Outcome
-from spinney.metrics.survival import concordance, likelihood
-from spinney.params import Config, MetricRow, formula_values, gains_of, kind_of, metric_row, objective_row
+from spinney.metrics.survival import OF_TIMES, check_times, of_times
+from spinney.params import Config, MetricRow, gains_of, metric_row, objective_row
 from spinney.params.metrics import at_places, name_and_place
 from spinney.params.ranking import DEEPEST
 
@@ -32,7 +32,6 @@ _FORMS: Mapping[str, Form] = {
     "by_class": by_class,
     "area": area,
     "by_query": by_query,
-    "likelihood": likelihood,
 }
 
 
@@ -78,11 +77,13 @@ def get(name: str, config: Config) -> Metric:
     True
     """
     row = metric_row(name)
+    if row.form in OF_TIMES:
+        return Metric(
+            name, row.higher_is_better, partial(of_times, row, config), partial(check_times, row, config)
+        )
     parameters = _parameters(name, row, config)
 
     def compute(outcome: Outcome, labels: Labels) -> float:
-        if row.form == "concordance":
-            return concordance(kind_of(config.objective), outcome, labels)
         return _FORMS[row.form](row, outcome, labels, parameters)
 
     return Metric(name, row.higher_is_better, compute, partial(check, row, config))
@@ -93,7 +94,8 @@ def _parameters(name: str, row: MetricRow, config: Config) -> NDArray[np.float64
     if row.form == "by_query":
         _, place = name_and_place(name)
         return np.array([place or DEEPEST, *gains_of(config.label_gain)])
-    return formula_values(config, row.parameters)
+    # A parameter that is None reaches the formula as NaN.
+    return np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
 
 
 def metrics_of(config: Config) -> list[Metric]:

@@ -13,16 +13,28 @@ from spinney.data.kernels.risk_sets import RiskSets
 from spinney.errors import DataError
 from spinney.jit import room
 from spinney.metrics.kernels.survival import PAIRS, Sweep, count_pairs, partial_likelihood
+from spinney.metrics.mean import mean_loss
 from spinney.metrics.outcome import Outcome, scaled
-from spinney.params import Config, MetricRow, kind_of
+from spinney.params import Config, MetricRow, aft_values, kind_of
 from spinney.params.objectives import Kind
 
-Floats = NDArray[np.float64]
+# Forms of metrics that are here.
+OF_TIMES = ("likelihood", "concordance", "interval")
 # What the target says of times.
 _SPANS: Mapping[Kind, Callable[[Labels], Spans]] = {"hazards": spans_of_events, "times": spans_of_intervals}
 
 
-def likelihood(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Floats) -> float:
+def of_times(row: MetricRow, config: Config, outcome: Outcome, labels: Labels) -> float:
+    """A metric of an objective of times."""
+    if row.form == "likelihood":
+        return likelihood(outcome, labels)
+    if row.form == "concordance":
+        return concordance(kind_of(config.objective), outcome, labels)
+    values = outcome.predictions if row.judges == "prediction" else outcome.scores
+    return mean_loss(row.name, values, labels, np.array(aft_values(config)), outcome.team)
+
+
+def likelihood(outcome: Outcome, labels: Labels) -> float:
     """Mean over events of log S - F, S being the sum of e^F over the rows at risk. NaN without an event."""
     sets = labels.kept(_scaled_risk_sets)
     sums = np.empty(sets.blocks)
@@ -31,7 +43,7 @@ def likelihood(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Flo
     if total == 0.0:
         return math.nan
     # Weights were divided by a power of two, and S by as much.
-    return math.fsum(sums) / total + (_exponent(labels) * math.log(2.0))
+    return math.fsum(sums) / total + _exponent(labels) * math.log(2.0)
 
 
 def concordance(kind: Kind, outcome: Outcome, labels: Labels) -> float:
@@ -56,7 +68,7 @@ def concordance(kind: Kind, outcome: Outcome, labels: Labels) -> float:
     return (right + 0.5 * tied) / known if known > 0.0 else math.nan
 
 
-def check_survival(row: MetricRow, config: Config, labels: Labels) -> None:
+def check_times(row: MetricRow, config: Config, labels: Labels) -> None:
     """Refuse labels without an event, or without a pair of rows whose order is known.
 
     Raises

@@ -20,7 +20,7 @@ from spinney.objectives.kernels.line_search import Search
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.objectives.links import LINKS
 from spinney.objectives.targets import DOMAINS
-from spinney.params import Config, ObjectiveRow, formula_values
+from spinney.params import Config, ObjectiveRow
 
 Fill = Callable[[int], None]
 """Fills gradients from scores; what it draws follows from the seed of the round."""
@@ -113,7 +113,7 @@ class Objective(ABC):
 
     def parameters(self) -> NDArray[np.float64]:
         """What the formula takes."""
-        return formula_values(self.config, self.row.parameters)
+        return np.array([getattr(self.config, name) for name in self.row.parameters], np.float64)
 
     @property
     def _first_order(self) -> bool:

@@ -19,18 +19,30 @@ from spinney.objectives.kernels.aft import aft_gradients
 from spinney.objectives.kernels.cox import Cumulated, cox_gradients
 from spinney.objectives.kernels.links import log_all
 from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.targets import DOMAINS
+from spinney.params import aft_values
 
 # How far the start may lie beyond the ends that are known, in scales of the distribution.
 _BEYOND = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
-class Cox(Objective):
-    """The order of events: who has the event among those at risk. Scores are logarithms of hazard ratios."""
+class OfTimes(Objective):
+    """A loss whose target has two columns that belong together."""
 
     @property
     def targets(self) -> int:
-        """Time, and whether the event was seen."""
+        """Time and event, or the ends of an interval."""
         return 2
+
+    def check_target(self, labels: Labels) -> None:
+        """Refuse other targets."""
+        if labels.targets != self.targets:
+            raise DataError(f"objective {self.row.name} needs y of two columns, got {labels.targets}")
+        DOMAINS[self.row.domain](labels.target, self.config)
+
+
+class Cox(OfTimes):
+    """The order of events: who has the event among those at risk. Scores are logarithms of hazard ratios."""
 
     def prepared(self, labels: Labels) -> Labels:
         """Labels with the target (time, event); a target of one column is times, negative where the event was not seen."""
@@ -52,13 +64,8 @@ class Cox(Objective):
         return job
 
 
-class Aft(Objective):
+class Aft(OfTimes):
     """Times in intervals. Scores are logarithms of times."""
-
-    @property
-    def targets(self) -> int:
-        """The ends of an interval."""
-        return 2
 
     def check_target(self, labels: Labels) -> None:
         """Refuse what is no interval."""
@@ -73,11 +80,11 @@ class Aft(Objective):
         """The constant with the least loss."""
         counted = slice(None) if labels.weight is None else labels.weight > 0
         ends = log_ends(labels)[:, counted]
-        for some, said in ((ends[0], "lower end above 0"), (ends[1], "upper end below infinity")):
-            if not np.isfinite(some).any():
+        for which, needed, short in ((0, "a least time above 0", "short"), (1, "a largest time", "long")):
+            if not np.isfinite(ends[which]).any():
                 raise DataError(
-                    f"objective aft needs a row with a {said} and a weight above 0, and y has none: no time would be too "
-                    f"{'short' if some is ends[0] else 'long'} for it"
+                    f"objective aft needs a row with {needed} and a weight above 0, but y has none: no prediction would be too "
+                    f"{short}"
                 )
         known = ends[np.isfinite(ends)]
         slope, scale = self._slope(labels), self.config.aft_loss_distribution_scale
@@ -89,9 +96,7 @@ class Aft(Objective):
 
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """The formula of the distribution for every row."""
-        job: Bound = aft_gradients.bind(
-            labels.arrays(), log_ends(labels), *map(float, self.parameters()), gradients
-        )
+        job: Bound = aft_gradients.bind(labels.arrays(), log_ends(labels), *aft_values(self.config), gradients)
         return job
 
     def _slope(self, labels: Labels) -> starts.Slope:

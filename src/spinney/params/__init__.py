@@ -16,7 +16,6 @@ from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboo
 from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
 from spinney.params.forest import ForestConfig, forest_table, parse_forest
-from spinney.params.formulas import formula_values
 from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
 from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
 from spinney.params.names import parse, resolve
@@ -24,6 +23,7 @@ from spinney.params.objectives import ObjectiveRow, objective_row
 from spinney.params.ranking import gains_of
 from spinney.params.render import markdown, numpydoc
 from spinney.params.rows import Row
+from spinney.params.survival import aft_values
 from spinney.params.validate import checked_rounds
 
 __all__ = [
@@ -35,9 +35,9 @@ __all__ = [
     "ObjectiveRow",
     "Row",
     "adaboost_table",
+    "aft_values",
     "checked_rounds",
     "forest_table",
-    "formula_values",
     "found_places",
     "gains_of",
     "isolation_table",

@@ -40,9 +40,9 @@ class MetricRow:
     judges: Literal["score", "prediction", "class", "order"] = "prediction"
     # How rows make a number: the mean of a formula's losses or its root; 1 less the mean's share of the target's variance;
     # sums by class; areas under curves; the mean of what each query gets, whose name may end in a place such as @10; the
-    # likelihood of events among the rows at risk; the share of pairs in order.
+    # likelihood of events among the rows at risk; the share of pairs in order; the mean of losses of intervals.
     form: Literal[
-        "mean", "root_mean", "explained", "by_class", "area", "by_query", "likelihood", "concordance"
+        "mean", "root_mean", "explained", "by_class", "area", "by_query", "likelihood", "concordance", "interval"
     ] = "mean"
     formula: str = ""  # in the kernel of this name; empty: its own
     # What the target must be, beyond what the objective asks.
@@ -349,6 +349,7 @@ _ROWS = (
         doc="negative log-likelihood of what is known of the time, with aft_loss_distribution about the score",
         fits=("times",),
         judges="score",
+        form="interval",
         parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
     ),
     MetricRow(
@@ -356,6 +357,7 @@ _ROWS = (
         spellings=("interval-regression-accuracy",),
         doc="share of predicted times within their interval",
         fits=("times",),
+        form="interval",
         higher_is_better=True,
     ),
 )
