@@ -13,6 +13,8 @@ from spinney.params.metrics import KINDS, METRICS
 from spinney.params.objectives import OBJECTIVES, OWN
 
 PARAMETERS = {row.name for row in table()}
+# Forms of metrics that are no mean of a formula.
+WITHOUT_FORMULA = ("area", "by_class", "likelihood", "concordance")
 # All but the one whose formula is a user's function.
 NAMED = {name: row for name, row in OBJECTIVES.items() if name != OWN}
 
@@ -22,7 +24,7 @@ def test_every_objective_has_a_formula_in_a_file_of_its_name(row):
     all_kernels()
     assert REGISTRY[f"{row.name}_gradients"].__module__ == f"spinney.objectives.kernels.{row.name}"
     loss = objectives.get(Config(objective=row.name, num_class=3 if "num_class" in row.parameters else 0))
-    assert (loss.row, loss.outputs) == (row, 1 if row.form == "pointwise" else 3)
+    assert (loss.row, loss.outputs) == (row, 3 if "num_class" in row.parameters else 1)
 
 
 @pytest.mark.parametrize("row", NAMED.values(), ids=NAMED)
@@ -40,12 +42,12 @@ def test_what_the_row_of_an_objective_names_is_there(row):
 def test_every_formula_of_a_metric_stands_in_a_file_of_its_name(row):
     all_kernels()
     formula = row.formula or row.name
-    if row.form in ("area", "by_class"):
+    if row.form in WITHOUT_FORMULA:
         assert f"{formula}_losses" not in REGISTRY
     else:
         assert REGISTRY[f"{formula}_losses"].__module__ == f"spinney.metrics.kernels.{formula}"
     assert row.doc
-    assert set(row.fits) <= set(KINDS.values())
+    assert set(row.fits) <= {kind_of(name) for name in OBJECTIVES}
 
 
 def test_every_formula_has_a_row():
@@ -55,11 +57,11 @@ def test_every_formula_has_a_row():
     judges = {name.removesuffix("_losses") for name in made if name.endswith("_losses")}
     assert losses == set(NAMED)
     assert judges == {
-        row.formula or row.name for row in METRICS.values() if row.form not in ("area", "by_class")
+        row.formula or row.name for row in METRICS.values() if row.form not in WITHOUT_FORMULA
     }
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS.values())))
+@pytest.mark.parametrize("kind", sorted({kind_of(name) for name in OBJECTIVES}))
 def test_a_spelling_means_one_metric_of_an_objective(kind):
     fitting = [row for row in METRICS.values() if kind in row.fits]
     words = [word for row in fitting for word in (row.name, *row.spellings)]

@@ -80,6 +80,8 @@ SPECIAL = {
     "lambdarank_norm": st.booleans(),
     "lambdarank_sigmoid": st.floats(1e-6, 1e6),
     "label_gain": st.none() | st.lists(st.floats(1e-30, 1e30), min_size=1).map(sorted),
+    "aft_loss_distribution": st.sampled_from(["normal", "logistic", "extreme"]),
+    "aft_loss_distribution_scale": st.floats(1e-6, 1e6),
 }
 
 
@@ -93,7 +95,7 @@ def parameters(draw):
         chosen["num_class"] = draw(st.integers(0 if objective == "own" else 2, 1000))
     if kind_of(objective) == "ranks":
         chosen["eval_at"] = draw(st.none() | st.lists(st.integers(1, 9), min_size=1, unique=True))
-    elif objective != "own":
+    elif objective not in ("own", "cox", "aft"):
         chosen["leaf_estimation"] = draw(st.sampled_from(["newton", "line_search"]))
     for name in objective_row(objective).parameters:
         if name in SPECIAL:

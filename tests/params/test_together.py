@@ -118,6 +118,8 @@ def an_objective_of_each_kind(monkeypatch):
         "two": "log_loss",
         "many": "softmax",
         "ranks": "rank_ndcg",
+        "hazards": "cox",
+        "times": "aft",
     }
 
 
