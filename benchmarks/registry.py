@@ -38,6 +38,7 @@ from benchmarks.cases import (
     sketches,
     small,
     sparsity,
+    survival,
     training,
 )
 from benchmarks.peers import BOOSTING
@@ -78,6 +79,8 @@ LIST = (
         quantiles.run,
         ("lightgbm", "xgboost"),
     ),
+    Case("survival", "Cox and AFT on 200 000 × 20, depth 6, 100 rounds", survival.run, XGBOOST),
+    Case("survival-accuracy", "concordance of Cox and AFT over five seeds", survival.run_accuracy, XGBOOST),
     Case("dataset", "build the Dataset of 500 000 × 28", datasets.run, EVERY),
     Case("memory", "peak memory of train-long in its own process", memory.run, EVERY),
     Case("predict", "predict 500 000 rows, 100 trees of 255 leaves", prediction.run_many, EVERY),

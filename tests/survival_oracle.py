@@ -77,6 +77,8 @@ def aft_pair(score, lower, upper, distribution, scale):
     """Gradient and hessian by differences of the loss, within the limits of the objective."""
     with mpmath.workdps(400):
         step = mpmath.mpf(10) ** -60
-        near = [aft_loss(mpmath.mpf(score) + move, lower, upper, distribution, scale) for move in (-step, 0, step)]
+        near = [
+            aft_loss(mpmath.mpf(score) + move, lower, upper, distribution, scale) for move in (-step, 0, step)
+        ]
         g, h = (near[2] - near[0]) / (2 * step), (near[2] - 2 * near[1] + near[0]) / step**2
         return float(min(max(g, -15), 15)), float(min(max(h, 1e-16), 15))

@@ -166,7 +166,7 @@ def test_validation_rows_that_do_not_fit_are_named():
 
 
 def test_what_only_one_score_and_target_have_is_an_error():
-    with pytest.raises(ParameterError, match="leaf_estimation='line_search'.*objective='cox'"):
+    with pytest.raises(ParameterError, match=r"leaf_estimation='line_search'.*objective='cox'"):
         sp.GBMRegressor(objective="cox", leaf_estimation="line_search").fit(X, COX)
     with pytest.raises(ParameterError, match="aft_loss_distribution='logistic' needs objective='aft'"):
         sp.GBMRegressor(objective="cox", aft_loss_distribution="logistic").fit(X, COX)

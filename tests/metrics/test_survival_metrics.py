@@ -101,7 +101,9 @@ def test_the_likelihood_of_intervals_is_that_of_the_distribution(distribution, s
     upper[0] = 2.0
     weight = rng.random(34)
     params = {"aft_loss_distribution": distribution, "aft_loss_distribution_scale": scale}
-    found = judged("aft_nloglik", np.zeros(34), np.column_stack([lower, upper]), weight, objective="aft", **params)
+    found = judged(
+        "aft_nloglik", np.zeros(34), np.column_stack([lower, upper]), weight, objective="aft", **params
+    )
     with mpmath.workdps(700):
         losses = [
             float(survival_oracle.aft_loss(0.0, a, b, distribution, scale))
@@ -127,7 +129,9 @@ def test_a_time_at_an_end_of_its_interval_lies_in_it():
     assert judged("interval_regression_accuracy", np.zeros(4), target, weight, objective="aft") == 0.25
 
 
-@pytest.mark.parametrize("name", ["concordance", "cox_nloglik", "aft_nloglik", "interval_regression_accuracy"])
+@pytest.mark.parametrize(
+    "name", ["concordance", "cox_nloglik", "aft_nloglik", "interval_regression_accuracy"]
+)
 def test_any_number_of_threads_gives_the_same_number(name):
     scores, time, event, weight = problem(30_000, 6, weighted=True)
     objective = "aft" if name in ("aft_nloglik", "interval_regression_accuracy") else "cox"

@@ -56,9 +56,7 @@ def test_every_formula_has_a_row():
     losses = {name.removesuffix("_gradients") for name in made if name.endswith("_gradients")}
     judges = {name.removesuffix("_losses") for name in made if name.endswith("_losses")}
     assert losses == set(NAMED)
-    assert judges == {
-        row.formula or row.name for row in METRICS.values() if row.form not in WITHOUT_FORMULA
-    }
+    assert judges == {row.formula or row.name for row in METRICS.values() if row.form not in WITHOUT_FORMULA}
 
 
 @pytest.mark.parametrize("kind", sorted({kind_of(name) for name in OBJECTIVES}))

@@ -191,7 +191,10 @@ def test_scores_of_aft_start_where_the_sum_of_gradients_is_zero(distribution, we
     target = by_column(np.column_stack([lower, upper]))
     loss = objectives.get(Config(**params))
     (start,) = loss.base_score(loss.prepared(Labels(target, weight)))
-    sums = [pairs_of(params, np.full(200, start + move), target, weight)[0][:, 0].astype(float).sum() for move in (-1e-3, 0, 1e-3)]
+    sums = [
+        pairs_of(params, np.full(200, start + move), target, weight)[0][:, 0].astype(float).sum()
+        for move in (-1e-3, 0, 1e-3)
+    ]
     assert sums[0] < 0 < sums[2]
     assert abs(sums[1]) < 1e-3
 

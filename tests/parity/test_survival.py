@@ -62,7 +62,8 @@ def test_times_are_those_of_xgboost(distribution, scale):
     shared = {"aft_loss_distribution": distribution, "aft_loss_distribution_scale": scale}
     named = ["aft_nloglik", "interval_regression_accuracy"]
     model, said = own(
-        {"objective": "aft", "base_score": 0.0, "eval_metric": named, **shared}, np.column_stack([lower, upper])
+        {"objective": "aft", "base_score": 0.0, "eval_metric": named, **shared},
+        np.column_stack([lower, upper]),
     )
     matrix = xgboost.DMatrix(X)
     matrix.set_float_info("label_lower_bound", lower)

@@ -23,6 +23,7 @@ _COMPILER = (
     "intrinsics_numba",
     "kernel",
     "math",
+    "normal",
     "records",
     "types",
 )

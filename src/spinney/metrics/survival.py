@@ -84,13 +84,13 @@ def check_times(row: MetricRow, config: Config, labels: Labels) -> None:
         )
     if row.form == "concordance" and not _has_pair(labels.kept(_SPANS[kind_of(config.objective)]), counted):
         raise DataError(
-            f"eval_metric={row.name!r} needs two rows with weights above 0 of which one certainly comes first; give more rows, or "
-            "another metric"
+            f"eval_metric={row.name!r} needs two rows with weights above 0 of which one certainly comes first; give more "
+            "rows, or another metric"
         )
 
 
 def _has_pair(found: Spans, counted: NDArray[np.bool_]) -> bool:
-    lower, upper, exact = (values[counted] for values in (found.lower, found.upper, found.exact))
+    lower, upper, exact = found.lower[counted], found.upper[counted], found.exact[counted]
     return bool(lower.max() > upper.min()) or bool(np.isin(upper[exact], lower[~exact]).any())
 
 

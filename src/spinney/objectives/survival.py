@@ -96,7 +96,9 @@ class Aft(OfTimes):
 
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """The formula of the distribution for every row."""
-        job: Bound = aft_gradients.bind(labels.arrays(), log_ends(labels), *aft_values(self.config), gradients)
+        job: Bound = aft_gradients.bind(
+            labels.arrays(), log_ends(labels), *aft_values(self.config), gradients
+        )
         return job
 
     def _slope(self, labels: Labels) -> starts.Slope:

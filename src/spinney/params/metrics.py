@@ -42,7 +42,15 @@ class MetricRow:
     # sums by class; areas under curves; the mean of what each query gets, whose name may end in a place such as @10; the
     # likelihood of events among the rows at risk; the share of pairs in order; the mean of losses of intervals.
     form: Literal[
-        "mean", "root_mean", "explained", "by_class", "area", "by_query", "likelihood", "concordance", "interval"
+        "mean",
+        "root_mean",
+        "explained",
+        "by_class",
+        "area",
+        "by_query",
+        "likelihood",
+        "concordance",
+        "interval",
     ] = "mean"
     formula: str = ""  # in the kernel of this name; empty: its own
     # What the target must be, beyond what the objective asks.

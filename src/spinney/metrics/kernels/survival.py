@@ -76,7 +76,7 @@ def sum_below(sweep, rank):
 
 @inline
 def is_later(sweep, row, other):
-    """Whether a row certainly comes later than another; at its very time it does if it may be later still and the other is exact."""
+    """Whether a row certainly comes later than another; at one time, whether it may be later still and the other is exact."""
     low = sweep.lower[row]
     high = sweep.upper[other]
     return low > high or (low == high and sweep.lower[other] == high and sweep.upper[row] > low)
