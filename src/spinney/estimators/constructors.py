@@ -33,7 +33,7 @@ _TYPES: Mapping[str, str] = {
     "sequence of int, mapping or None": "Sequence[int] | Mapping[str | int, int] | str | None",
     "sequence of float, mapping or None": "ArrayLike | Mapping[str | int, float] | None",
     "sequence of float or None": "ArrayLike | None",
-    "int, sequence of int or None": "int | Sequence[int] | None",
+    "sequence of int, int or None": "int | Sequence[int] | None",
     "sequence of sequences or None": "Sequence[Sequence[str | int]] | str | None",
     "dict, 'balanced' or None": "Mapping[Any, float] | str | None",
     "'auto' or list of str, int or bool": "str | Sequence[str | int] | NDArray[np.bool_]",

@@ -132,7 +132,7 @@ class GBMRankerParameters:
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         eval_metric: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] | None = (),
-        eval_at: sequence of int, int | None = None,
+        eval_at: int | Sequence[int] | None = None,
         early_stopping_rounds: int | None = None,
         min_delta: float = 0.0,
         first_metric_only: bool = False,
