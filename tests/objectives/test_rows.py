@@ -14,7 +14,7 @@ from spinney.params.objectives import OBJECTIVES, OWN
 
 PARAMETERS = {row.name for row in table()}
 # Forms of metrics that are no mean of a formula.
-WITHOUT_FORMULA = ("area", "by_class", "likelihood", "concordance")
+WITHOUT_FORMULA = ("area", "by_class", "by_query", "likelihood", "concordance")
 # All but the one whose formula is a user's function.
 NAMED = {name: row for name, row in OBJECTIVES.items() if name != OWN}
 
