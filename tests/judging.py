@@ -11,9 +11,9 @@ from spinney.jit.team import Team
 from spinney.metrics import Outcome
 from spinney.params.metrics import METRICS
 
-# Every metric with what it may judge.
-PAIRS = [(row.name, kind) for row in METRICS.values() for kind in row.fits]
-CONFIG = SimpleNamespace(**PARAMETERS)
+# Every metric with what it may judge, but those of ranking, which judge rows by query.
+PAIRS = [(row.name, kind) for row in METRICS.values() for kind in row.fits if row.form != "by_query"]
+CONFIG = SimpleNamespace(**PARAMETERS, label_gain=None)
 
 
 def judged(name, scores, target, weight=None, threads=1, kind=None, link=None):

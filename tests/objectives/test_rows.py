@@ -15,6 +15,7 @@ from spinney.params.objectives import OBJECTIVES, OWN
 PARAMETERS = {row.name for row in table()}
 # All but the one whose formula is a user's function.
 NAMED = {name: row for name, row in OBJECTIVES.items() if name != OWN}
+PREDICTED = {kind_of(name) for name in NAMED}
 
 
 @pytest.mark.parametrize("row", NAMED.values(), ids=NAMED)
@@ -22,7 +23,7 @@ def test_every_objective_has_a_formula_in_a_file_of_its_name(row):
     all_kernels()
     assert REGISTRY[f"{row.name}_gradients"].__module__ == f"spinney.objectives.kernels.{row.name}"
     loss = objectives.get(Config(objective=row.name, num_class=3 if "num_class" in row.parameters else 0))
-    assert (loss.row, loss.outputs) == (row, 1 if row.form == "pointwise" else 3)
+    assert (loss.row, loss.outputs) == (row, 3 if "num_class" in row.parameters else 1)
 
 
 @pytest.mark.parametrize("row", NAMED.values(), ids=NAMED)
@@ -43,9 +44,10 @@ def test_every_formula_of_a_metric_stands_in_a_file_of_its_name(row):
     if row.form in ("area", "by_class"):
         assert f"{formula}_losses" not in REGISTRY
     else:
-        assert REGISTRY[f"{formula}_losses"].__module__ == f"spinney.metrics.kernels.{formula}"
+        kernel = f"{formula}_{'values' if row.form == 'by_query' else 'losses'}"
+        assert REGISTRY[kernel].__module__ == f"spinney.metrics.kernels.{formula}"
     assert row.doc
-    assert set(row.fits) <= set(KINDS.values())
+    assert set(row.fits) <= PREDICTED
 
 
 def test_every_formula_has_a_row():
@@ -54,12 +56,14 @@ def test_every_formula_has_a_row():
     losses = {name.removesuffix("_gradients") for name in made if name.endswith("_gradients")}
     judges = {name.removesuffix("_losses") for name in made if name.endswith("_losses")}
     assert losses == set(NAMED)
-    assert judges == {
-        row.formula or row.name for row in METRICS.values() if row.form not in ("area", "by_class")
-    }
+    others = ("area", "by_class", "by_query")
+    assert judges == {row.formula or row.name for row in METRICS.values() if row.form not in others}
+    judging = [name for name in made if REGISTRY[name].__module__.startswith("spinney.metrics.")]
+    lists = {name.removesuffix("_values") for name in judging if name.endswith("_values")}
+    assert lists == {row.name for row in METRICS.values() if row.form == "by_query"}
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS.values())))
+@pytest.mark.parametrize("kind", sorted(PREDICTED))
 def test_a_spelling_means_one_metric_of_an_objective(kind):
     fitting = [row for row in METRICS.values() if kind in row.fits]
     words = [word for row in fitting for word in (row.name, *row.spellings)]
