@@ -11,9 +11,9 @@ from spinney.jit.team import Team
 from spinney.metrics import Outcome
 from spinney.params.metrics import METRICS
 
-# Every metric with what it may judge; those of times have tests of their own.
+# Every metric with what it may judge; those of times and of ranking have tests of their own.
 PAIRS = [(row.name, kind) for row in METRICS.values() for kind in row.fits if kind in LINKS]
-CONFIG = SimpleNamespace(**PARAMETERS)
+CONFIG = SimpleNamespace(**PARAMETERS, label_gain=None)
 
 
 def judged(name, scores, target, weight=None, threads=1, kind=None, link=None):

@@ -14,9 +14,10 @@ from spinney.params.objectives import OBJECTIVES, OWN
 
 PARAMETERS = {row.name for row in table()}
 # Forms of metrics that are no mean of a formula.
-WITHOUT_FORMULA = ("area", "by_class", "by_query", "likelihood", "concordance")
+WITHOUT_FORMULA = ("area", "by_class", "likelihood", "concordance")
 # All but the one whose formula is a user's function.
 NAMED = {name: row for name, row in OBJECTIVES.items() if name != OWN}
+PREDICTED = {kind_of(name) for name in NAMED}
 
 
 @pytest.mark.parametrize("row", NAMED.values(), ids=NAMED)
@@ -45,9 +46,10 @@ def test_every_formula_of_a_metric_stands_in_a_file_of_its_name(row):
     if row.form in WITHOUT_FORMULA:
         assert f"{formula}_losses" not in REGISTRY
     else:
-        assert REGISTRY[f"{formula}_losses"].__module__ == f"spinney.metrics.kernels.{formula}"
+        kernel = f"{formula}_{'values' if row.form == 'by_query' else 'losses'}"
+        assert REGISTRY[kernel].__module__ == f"spinney.metrics.kernels.{formula}"
     assert row.doc
-    assert set(row.fits) <= {kind_of(name) for name in OBJECTIVES}
+    assert set(row.fits) <= PREDICTED
 
 
 def test_every_formula_has_a_row():
@@ -56,10 +58,15 @@ def test_every_formula_has_a_row():
     losses = {name.removesuffix("_gradients") for name in made if name.endswith("_gradients")}
     judges = {name.removesuffix("_losses") for name in made if name.endswith("_losses")}
     assert losses == set(NAMED)
-    assert judges == {row.formula or row.name for row in METRICS.values() if row.form not in WITHOUT_FORMULA}
+    assert judges == {
+        row.formula or row.name for row in METRICS.values() if row.form not in (*WITHOUT_FORMULA, "by_query")
+    }
+    judging = [name for name in made if REGISTRY[name].__module__.startswith("spinney.metrics.")]
+    lists = {name.removesuffix("_values") for name in judging if name.endswith("_values")}
+    assert lists == {row.name for row in METRICS.values() if row.form == "by_query"}
 
 
-@pytest.mark.parametrize("kind", sorted({kind_of(name) for name in OBJECTIVES}))
+@pytest.mark.parametrize("kind", sorted(PREDICTED))
 def test_a_spelling_means_one_metric_of_an_objective(kind):
     fitting = [row for row in METRICS.values() if kind in row.fits]
     words = [word for row in fitting for word in (row.name, *row.spellings)]
