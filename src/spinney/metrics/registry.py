@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.data import Labels
 from spinney.metrics.areas import area

@@ -145,7 +145,7 @@ def _ascending(row: Row, value: Any, said: Said) -> float | tuple[float, ...]:
     listed = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(listed, Sequence) or isinstance(listed, str | bytes | bytearray):
         raise ParameterTypeError(
-            f"{said} must be a number or a list of ascending numbers, not {_article(type(value).__name__)}"
+            f"{said} must be a float or a sequence of ascending floats, not {_article(type(value).__name__)}"
         )
     if not listed:
         raise ParameterError(f"{said} is empty: give one number or several ascending ones, {row.range}")
