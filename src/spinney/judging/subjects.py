@@ -71,9 +71,7 @@ class Subject(ABC):
 class BoostedSubject(Subject):
     """A boosted model."""
 
-    def __init__(
-        self, model: Model, X: object, classes: NDArray[Any] | list[NDArray[Any]] | None
-    ) -> None:
+    def __init__(self, model: Model, X: object, classes: NDArray[Any] | list[NDArray[Any]] | None) -> None:
         self._model, self._table = model, model.read(X)
         targets = model.params.num_target
         if targets > 1:
