@@ -74,14 +74,11 @@ class BoostedSubject(Subject):
     def __init__(self, model: Model, X: object, classes: NDArray[Any] | list[NDArray[Any]] | None) -> None:
         self._model, self._table = model, model.read(X)
         targets = model.params.num_target
-        if targets > 1:
-            # Every column of the target is judged alone; a metric is the mean over them.
-            known = classes if isinstance(classes, list) else [None] * targets
-            config = replace(model.params, num_target=1)
-            self.scales = [Scale(config, raw=True, classes=one) for one in known]
-            self.parts = [slice(place, place + 1) for place in range(targets)]
-        else:
-            self.scales, self.parts = [Scale(model.params, raw=True, classes=classes)], [slice(None)]
+        known = classes if isinstance(classes, list) else [classes] * targets
+        # Every column of the target is judged alone; a metric is the mean over them.
+        config = replace(model.params, num_target=1)
+        self.scales = [Scale(config, raw=True, classes=one) for one in known]
+        self.parts = [slice(k, k + 1) if targets > 1 else slice(None) for k in range(targets)]
         self.names, self.columns, self.rows = model.feature_names, model.n_features, self._table.rows
 
     def values(self, n_jobs: int | None) -> Floats:
