@@ -17,7 +17,7 @@ from spinney.params import table
 KINDS = (sp.GBMClassifier, sp.GBMRanker, sp.GBMRegressor)
 OWN = {"n_estimators", "validation_fraction", "progress", "categorical", "importance_type", "warm_start"}
 # Parameters that follow from the target.
-DECIDED = {"num_class"}
+DECIDED = {"num_class", "num_target"}
 OF_CLASSES = {"scale_pos_weight", "focal_gamma", "focal_alpha"}
 OF_NUMBERS = {
     "quantile_alpha",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spinney.params import Config, kind_of, metrics_for, objective_row, parse, table
+from spinney.params import Config, kind_of, metrics_for, objective_row, parse, table, takes_targets
 
 ROWS = {row.name: row for row in table()}
 
@@ -68,7 +68,7 @@ NUMBERS = {
 level = st.floats(0, 1, exclude_min=True, exclude_max=True)
 SPECIAL = {
     "scale_pos_weight": positive,
-    "quantile_alpha": level,
+    "quantile_alpha": level | st.lists(level, min_size=1, max_size=5, unique=True).map(sorted),
     "expectile_alpha": level,
     "huber_delta": st.floats(1e-30, 1e30),
     "fair_c": st.floats(1e-30, 1e30),
@@ -100,15 +100,17 @@ def parameters(draw):
     for name in objective_row(objective).parameters:
         if name in SPECIAL:
             chosen[name] = draw(SPECIAL[name])
-    chosen["eval_metric"] = draw(
-        st.lists(st.sampled_from(metrics_for(objective, chosen.get("num_class", 0))), unique=True)
-    )
+    levels = np.size(chosen.get("quantile_alpha", 0.5))
+    if takes_targets(objective) and levels == 1 and chosen.get("num_class", 0) < 2:
+        chosen["num_target"] = draw(st.integers(1, 1000))
+    fitting = metrics_for(objective, chosen.get("num_class", 0)) if levels == 1 else ["pinball"]
+    chosen["eval_metric"] = draw(st.lists(st.sampled_from(fitting), unique=True))
     names = {name: [name, *(one for one in ROWS[name].aliases if one != "alpha")] for name in chosen}
     return {draw(st.sampled_from(names[name])): value for name, value in chosen.items()}
 
 
 def test_the_strategies_cover_every_parameter():
-    others = {"objective", "num_class", "eval_metric", "eval_at", "leaf_estimation"}
+    others = {"objective", "num_class", "num_target", "eval_metric", "eval_at", "leaf_estimation"}
     assert set(NUMBERS) | set(SPECIAL) | others == set(ROWS)
 
 

@@ -9,7 +9,7 @@ from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import Config, checked_rounds, parse, table
 
 INTEGERS = [row.name for row in table() if row.kind.startswith("int")]
-FLOATS = [row.name for row in table() if row.kind.startswith("float")]
+FLOATS = [row.name for row in table() if row.kind.startswith("float") and "sequence" not in row.kind]
 WORDS = [row.name for row in table() if row.kind == "str"]
 
 

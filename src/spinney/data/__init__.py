@@ -13,7 +13,7 @@ that would be one more pass over the table: binning finds them, and names the co
 
 from spinney.data.categories import Categories, encode, learn_categories
 from spinney.data.forest_target import ForestTarget, read_class_target, read_number_target, target_columns
-from spinney.data.labels import Labels
+from spinney.data.labels import Labels, named_column
 from spinney.data.queries import ByQuery, by_query, read_queries, read_query_weight
 from spinney.data.read import read_table
 from spinney.data.schema import Schema, match_columns
@@ -38,6 +38,7 @@ __all__ = [
     "encode",
     "learn_categories",
     "match_columns",
+    "named_column",
     "read_class_target",
     "read_labels",
     "read_margin",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.kernels.records import LabelArrays
+from spinney.errors import DataError
 
 T = TypeVar("T")
 
@@ -22,8 +24,8 @@ class Labels:
     ----------
     target : float64[rows] or float64[rows, targets]
         Values, or places of labels among the classes. The columns of several stand one after another in memory.
-    weight : float64[rows], optional
-        Weights of the rows; None: every row weighs 1.
+    weight : float64[rows], or float64[rows, targets] within a training, optional
+        Weights of the rows, for every column of the target or for each its own; None: every row weighs 1.
     margin : float64[rows, outputs], optional
         Scores that the rows start from.
     queries : int64[rows], optional
@@ -55,13 +57,20 @@ class Labels:
     def column(self, place: int) -> Labels:
         """The labels with one column of the target, without a margin; of a target of one column that one for any place."""
         target = self.target if self.target.ndim == 1 else self.target[:, place]
-        return Labels(target, self.weight, queries=self.queries)
+        weight = self.weight if self.weight is None or self.weight.ndim == 1 else self.weight[:, place]
+        return Labels(target, weight, queries=self.queries)
 
     @property
     def said_of_one_class(self) -> str:
         """What a message says of rows of one class. It names none: only an estimator knows the user's labels."""
         light = "" if self.weight is None else ", or weigh nothing beside those of it"
         return f"all are of one class{light}"
+
+    def weighing(self) -> NDArray[np.int32]:
+        """The rows that weigh anything, ascending."""
+        if self.weight is None:
+            return np.arange(self.rows, dtype=np.int32)
+        return np.flatnonzero(self.weight.reshape(self.rows, -1).any(axis=1)).astype(np.int32)
 
     def take(self, chosen: NDArray[np.bool_]) -> Labels:
         """Copy those of some rows."""
@@ -75,7 +84,7 @@ class Labels:
     def arrays(self) -> LabelArrays:
         """Target and weights as kernels take them."""
         weight = np.empty(0) if self.weight is None else self.weight
-        return LabelArrays(self.rows, self.targets, int(self.weight is not None), self.target.T, weight)
+        return LabelArrays(self.rows, self.targets, weight.size // self.rows, self.target.T, weight.T)
 
     def kept(self, make: Callable[[Labels], T]) -> T:
         """What a function makes of the labels, made at its first use."""
@@ -98,6 +107,17 @@ class Labels:
         vector.margin = None if self.margin is None else self.margin.copy()
         vector.queries = None if self.queries is None else self.queries.copy()
         return vector
+
+
+@contextmanager
+def named_column(labels: Labels, place: int) -> Iterator[None]:
+    """Say in the message of an error about data which column of the target it was, where there are several."""
+    try:
+        yield
+    except DataError as error:
+        if labels.targets == 1:
+            raise
+        raise DataError(f"column {place} of y: {error}") from None
 
 
 def by_column(target: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -21,7 +21,13 @@ from spinney.data import Labels, match_columns, read_margin, read_queries, read_
 from spinney.estimators.arguments import told
 from spinney.estimators.checks import check_alone, fraction_of, rounds_of
 from spinney.estimators.continuing import Start, start_of, with_nothing_added
-from spinney.estimators.evaluation import Evaluation, best_values, names_of_sets, naming
+from spinney.estimators.evaluation import (
+    Evaluation,
+    best_values,
+    check_columns_of_target,
+    names_of_sets,
+    naming,
+)
 from spinney.estimators.files import save_estimator
 from spinney.estimators.holdout import held_out
 from spinney.estimators.objectives import own_function
@@ -31,7 +37,7 @@ from spinney.estimators.samples import Sample, warn_of_column_vector, with_colum
 from spinney.estimators.setting import Estimator
 from spinney.estimators.staged import staged_scores
 from spinney.model.model import Model
-from spinney.params import Config, found_places, parse, table
+from spinney.params import Config, found_places, outputs_of, parse, table
 from spinney.params.objectives import OWN
 from spinney.params.validate import checked
 from spinney.training.boosting import train
@@ -135,7 +141,7 @@ class GBMBase(Estimator, ABC):
         -------
         int32 array of shape (rows, trees)
             Node numbers, counted from the first node of each tree. The trees stand round by round; where there are more than
-            two classes, a round has a tree for each of them, in the order of `classes_`.
+            two classes, several targets or levels, a round has a tree for each of them, in their order.
         """
         check_is_fitted(self, "model_")
         X = with_columns_checked(self, X, reset=False)
@@ -169,10 +175,6 @@ class GBMBase(Estimator, ABC):
     @abstractmethod
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         """The target of validation rows as numbers."""
-
-    @abstractmethod
-    def _outputs(self) -> int:
-        """Scores per row."""
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         """Groups of rows of which the same share is held out."""
@@ -231,7 +233,7 @@ class GBMBase(Estimator, ABC):
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
         fraction = fraction_of(self, config, watched)
-        sample = Sample(columns, self._labels_of(given, target))
+        sample = Sample(columns, self._labels_of(given, target, config))
         held = None
         if fraction is not None:
             strata = self._strata(sample.labels.target)
@@ -263,17 +265,21 @@ class GBMBase(Estimator, ABC):
             columns = read_table(with_columns_checked(self, found.X, reset=False))
             schema = dataset.schema
             columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
-            labels = self._labels_of(found, self._read_target(found.y, columns.rows), "eval_")
+            target = self._read_target(found.y, columns.rows)
+            check_columns_of_target(target, dataset.labels().target)
+            labels = self._labels_of(found, target, config, "eval_")
             labels = replace(labels, weight=self._eval_weights(found.class_weight, labels))
             self._check_metrics(config, labels)
             return Sample(columns, labels).binned(reference=dataset, n_jobs=config.n_jobs)
 
-    def _labels_of(self, found: Evaluation, target: NDArray[np.float64], before: str = "") -> Labels:
+    def _labels_of(
+        self, found: Evaluation, target: NDArray[np.float64], config: Config, before: str = ""
+    ) -> Labels:
         """What is known of rows besides their columns; `before` stands before the names of arguments."""
         rows = len(target)
         queries = read_queries(found.group, found.qid, rows, before)
         weight = read_query_weight(found.weight, rows, queries, what=found.weight_name)
-        margin = read_margin(found.margin, rows, self._outputs(), what=f"{before}base_margin")
+        margin = read_margin(found.margin, rows, outputs_of(config), what=f"{before}base_margin")
         return Labels(target, weight, margin, queries)
 
     def _config(self, told: Mapping[str, object]) -> Config:

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from spinney import objectives
 from spinney.binning.dataset import Dataset
-from spinney.data import Labels
+from spinney.data import Labels, target_columns
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
@@ -29,7 +29,14 @@ from spinney.estimators.labels import (
     weigh_classes,
     weigh_validation,
 )
-from spinney.estimators.objectives import classification_objective, is_binary
+from spinney.estimators.multilabel import (
+    check_label_columns,
+    check_label_weight,
+    classes_of_labels,
+    read_label_columns,
+    weigh_labels,
+)
+from spinney.estimators.objectives import classification_objective, is_binary, takes_labels
 from spinney.estimators.row_by_row import RowByRow
 from spinney.params.objectives import OWN
 
@@ -51,14 +58,18 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     Where all rows with a weight above 0 are of one class, as in a fold without a rare label, nothing is left to learn: the
     model has no trees (`n_iter_` is 0, `evals_result_` is empty) and predicts that class.
 
+    A `y` of several columns of 0 and 1 has several labels a row, each learned by trees of its own with log_loss or focal.
+    Predictions, probabilities and raw scores are then (rows, labels), and `score` is the share of rows of which every label is
+    right. A label that all rows have, or none, starts as certain: at a raw score of 40 or -40.
+
     {parameters}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes_,)
-        The labels, sorted.
-    n_classes_ : int
-        Number of classes.
+    classes_ : ndarray of shape (n_classes_,), or list of ndarray
+        The labels, sorted; with several labels a row, 0 and 1 for each of them.
+    n_classes_ : int, or list of int
+        Number of classes; with several labels a row, 2 for each of them.
     model_ : Model
         The fitted model; it knows the classes by their places in `classes_`.
     {attributes}
@@ -80,13 +91,14 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     array([[1., 0.]])
     """
 
-    classes_: NDArray[Any]
-    n_classes_: int
+    classes_: NDArray[Any] | list[NDArray[Any]]
+    n_classes_: int | list[int]
     class_weight: object
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not is_binary(self.objective)
+        tags.classifier_tags.multi_label = takes_labels(self.objective)
         return tags
 
     @told
@@ -99,15 +111,15 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         ----------
         X : table
             The columns of `fit`, in the same order.
-        base_margin : array of shape (rows,) or (rows, classes), optional
+        base_margin : array of shape (rows,), (rows, classes) or (rows, labels), optional
             Raw scores that the rows start from, in place of the base score.
         rounds : int, optional
             Use the first so many rounds, from 0 to `n_iter_`. Without it `n_estimators_`.
 
         Returns
         -------
-        ndarray of shape (rows,)
-            Labels.
+        ndarray of shape (rows,), or int64 array of shape (rows, labels)
+            Labels; where a row may have several, 1 for those that are more probable than not, else 0.
         """
         return self._labels(self._raw_scores(X, base_margin, rounds))
 
@@ -120,9 +132,9 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
 
         Returns
         -------
-        float64 array of shape (rows, classes)
-            In the order of `classes_`. For a single class, a column of ones. Not there where `objective` is a function:
-            nobody knows what probabilities its scores stand for.
+        float64 array of shape (rows, classes) or (rows, labels)
+            In the order of `classes_`; of several labels a row, the probability of each. For a single class, a column of ones.
+            Not there where `objective` is a function: nobody knows what probabilities its scores stand for.
         """
         return self._probabilities(self._raw_scores(X, base_margin, rounds))
 
@@ -136,8 +148,8 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         -------
         float64 array of shape (rows,) or (rows, classes)
             Log-odds of the second of two classes (-40 for a single class, which is certain); else one score a class, of
-            which softmax makes probabilities, or with one_vs_rest the log-odds of each. With a function as `objective`, its
-            scores.
+            which softmax makes probabilities, or with one_vs_rest, or several labels a row, the log-odds of each. With a
+            function as `objective`, its scores.
         """
         return self._raw_scores(X, base_margin, rounds)
 
@@ -149,7 +161,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
 
         Yields
         ------
-        ndarray of shape (rows,)
+        ndarray of shape (rows,) or (rows, labels)
         """
         return map(self._labels, self._staged_scores(X, base_margin, rounds))
 
@@ -162,7 +174,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
 
         Yields
         ------
-        float64 array of shape (rows, classes)
+        float64 array of shape (rows, classes) or (rows, labels)
         """
         return map(self._probabilities, self._staged_scores(X, base_margin, rounds))
 
@@ -180,9 +192,14 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_class_weight(self.class_weight)
+        if isinstance(self.classes_, list):
+            check_label_weight(self.class_weight)
+        else:
+            check_class_weight(self.class_weight)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
+        if isinstance(self.classes_, list):
+            return (raw > 0).astype(np.int64)
         if self.n_classes_ == 1:
             return np.repeat(self.classes_, len(raw))
         codes = (raw > 0).astype(np.intp) if raw.ndim == 1 else raw.argmax(axis=1)
@@ -198,38 +215,62 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     def _learn_target(
         self, y: object, rows: int, start: Start | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
-        if start is None or start.classes is None:
-            self.classes_, codes = learn_classes(y, rows)
+        columns = target_columns(y)
+        known = None if start is None else start.classes
+        if isinstance(known, list):
+            check_label_columns(len(columns), len(known))
+        if len(columns) > 1:
+            codes = read_label_columns(columns, rows)
+            self._take_classes(classes_of_labels(len(columns)))
+        elif isinstance(known, np.ndarray):
+            codes = find_classes(y, rows, known)
+            self._take_classes(known)
         else:
-            self.classes_, codes = start.classes, find_classes(y, rows, start.classes)
-        self.n_classes_ = len(self.classes_)
-        return codes, self._objective_for(self.n_classes_)
+            classes, codes = learn_classes(y, rows)
+            self._take_classes(classes)
+        return codes, self._told_of(self.classes_)
+
+    def _take_classes(self, classes: NDArray[Any] | list[NDArray[Any]]) -> None:
+        """Note the classes: labels, or for each of several labels a row whether it is there."""
+        self.classes_ = classes
+        self.n_classes_ = [2] * len(classes) if isinstance(classes, list) else len(classes)
 
     def _told(self) -> dict[str, object]:
         # The objective may have been set for another fit.
-        return self._objective_for(min(self.n_classes_, 2) if is_binary(self.objective) else self.n_classes_)
+        single = not isinstance(self.classes_, list) and is_binary(self.objective)
+        return self._told_of(self.classes_[:2] if single else self.classes_)
+
+    def _told_of(self, classes: NDArray[Any] | list[NDArray[Any]]) -> dict[str, object]:
+        if isinstance(classes, list):
+            return {**self._objective_for(2), "num_target": len(classes)}
+        return self._objective_for(len(classes))
 
     def _objective_for(self, classes: int) -> dict[str, object]:
         objective = classification_objective(self.objective, classes)
         return {"objective": objective} if classes <= 2 else {"objective": objective, "num_class": classes}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
-        return find_classes(y, rows, self.classes_)
-
-    def _outputs(self) -> int:
-        return 1 if self.n_classes_ <= 2 else self.n_classes_
+        if not isinstance(self.classes_, list):
+            return find_classes(y, rows, self.classes_)
+        columns = target_columns(y)
+        check_label_columns(len(columns), len(self.classes_))
+        return read_label_columns(columns, rows)
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
-        return target.astype(np.int64)
+        return super()._strata(target) if target.ndim > 1 else target.astype(np.int64)
 
     def _row_weights(self, labels: Labels) -> NDArray[np.float64] | None:
+        if isinstance(self.classes_, list):
+            return weigh_labels(self.class_weight, labels.target, labels.weight, "class_weight")
         return weigh_classes(self.class_weight, self.classes_, labels.target, labels.weight)
 
     def _eval_weights(self, class_weight: object, labels: Labels) -> NDArray[np.float64] | None:
+        if isinstance(self.classes_, list):
+            return weigh_labels(class_weight, labels.target, labels.weight, "eval_class_weight")
         return weigh_validation(class_weight, self.classes_, labels.target, labels.weight)
 
     def _fixed_scores(self, dataset: Dataset, start: Start | None) -> NDArray[np.float64] | None:
-        if start is not None and self.n_classes_ > 1:
-            return None  # there are trees of all classes
+        if isinstance(self.classes_, list) or (start is not None and len(self.classes_) > 1):
+            return None  # labels have trees of their own; there are trees of all classes
         only = None if dataset.target is None else only_class(dataset.target, dataset.weight)
-        return None if only is None else certain_scores(only, self.n_classes_)
+        return None if only is None else certain_scores(only, len(self.classes_))

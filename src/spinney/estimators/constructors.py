@@ -41,6 +41,7 @@ _TYPES: Mapping[str, str] = {
     "int, float or None": "int | float | None",
     "int, float or str": "int | float | str",
     "int, float, str or None": "int | float | str | None",
+    "float or sequence of float": "float | ArrayLike",
     "estimator or None": "Any",
     "bool or callable": "bool | Callable[..., float]",
     "dict, list of dicts, str or None": "Mapping[Any, float] | Sequence[Mapping[Any, float]] | str | None",

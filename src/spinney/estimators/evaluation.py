@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params.validate import shown
@@ -153,6 +154,15 @@ def best_values(evals: Mapping[str, Mapping[str, list[float]]], after: int) -> d
         name: {metric: values[-1 - after] for metric, values in found.items()}
         for name, found in evals.items()
     }
+
+
+def check_columns_of_target(target: NDArray[np.float64], trained: NDArray[np.float64]) -> None:
+    """Refuse validation rows whose target has other columns than that of the training rows."""
+    given, wanted = (1 if one.ndim == 1 else one.shape[1] for one in (target, trained))
+    if given != wanted:
+        raise DataError(
+            f"y has {given} column{'s' * (given > 1)}, but that of the training rows has {wanted}"
+        )
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from spinney.estimators.forests.files import FOREST_KEYS, forest_part, restore_f
 from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.isolation.files import ISOLATION_KEYS, restore_isolation
 from spinney.estimators.isolation.parameters import ISOLATION
+from spinney.estimators.multilabel import classes_of_labels
 from spinney.estimators.objectives import OF_ESTIMATOR
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.estimators.written import (
@@ -92,7 +93,8 @@ def _part_of(estimator: Any) -> dict[str, object]:
         return forest_part(estimator)
     classes = getattr(estimator, "classes_", None)
     return {
-        "classes": None if classes is None else write_classes(classes),
+        # Several labels a row have no names; the model knows how many there are.
+        "classes": None if classes is None or isinstance(classes, list) else write_classes(classes),
         "evals": write_evals(estimator.evals_result_),
     }
 
@@ -258,10 +260,15 @@ def _restore_classes(estimator: Any, found: object, model: Model) -> None:
     name = type(estimator).__name__
     fits = model.objective in (*OF_ESTIMATOR[name], OWN)
     if name != "GBMClassifier":
-        if found is not None or model.outputs > 1:
+        if found is not None or model.params.num_class > 1:
             raise ModelFormatError(f"a {name} has no classes")
         if not fits:
             raise ModelFormatError(f"a {name} has no objective {model.objective!r}")
+        return
+    if model.params.num_target > 1:
+        if found is not None or not fits:
+            raise ModelFormatError(f"a {name} of {model.outputs} labels has no classes")
+        estimator._take_classes(classes_of_labels(model.outputs))
         return
     classes = read_classes(found)
     fitting = (1, 2) if model.outputs == 1 else (model.outputs,)
@@ -269,4 +276,4 @@ def _restore_classes(estimator: Any, found: object, model: Model) -> None:
         raise ModelFormatError(
             f"{len(classes)} classes do not fit a model of {model.outputs} outputs and objective {model.objective!r}"
         )
-    estimator.classes_, estimator.n_classes_ = classes, len(classes)
+    estimator._take_classes(classes)

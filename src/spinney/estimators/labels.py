@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from spinney.data import read_labels
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-
-# Log-odds of a class that is certain, in place of infinity: the probability is 1 to the last bit.
-CERTAIN = 40.0
+from spinney.objectives.starts import CERTAIN
 
 
 def learn_classes(y: object, rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.data.labels import LabelVector
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import kind_of, objective_row, table
+from spinney.params import ObjectiveRow, kind_of, objective_row, table, takes_targets
 from spinney.params.objectives import OBJECTIVES, OWN
 from spinney.params.validate import checked, shown
 from spinney.training.own import WithWeight, name_of
@@ -130,16 +130,35 @@ def needs_no_negatives(objective: object) -> bool:
     return _domain(objective) in _NOT_NEGATIVE
 
 
+def takes_labels(objective: object) -> bool:
+    """Whether rows may have several labels: as with losses of two classes, functions, and where nothing is said."""
+    return objective is None or callable(objective) or is_binary(objective)
+
+
+def takes_columns(objective: object) -> bool:
+    """Whether the target of a regressor may have several columns; False for what is no objective."""
+    if callable(objective):
+        return True
+    row = _row(objective)
+    return row is not None and takes_targets(row.name)
+
+
 def is_binary(objective: object) -> bool:
     """Whether it is for two classes only."""
     return _domain(objective) == "shares"
 
 
 def _domain(objective: object) -> str:
+    row = _row(objective)
+    return "" if row is None else row.domain
+
+
+def _row(objective: object) -> ObjectiveRow | None:
+    """The row of an objective's name, whatever its spelling."""
     if not isinstance(objective, str):
-        return ""
-    named = [row for row in OBJECTIVES.values() if objective == row.name or objective in row.spellings]
-    return named[0].domain if named else ""
+        return None
+    named = (row for row in OBJECTIVES.values() if objective == row.name or objective in row.spellings)
+    return next(named, None)
 
 
 def _named(objective: object, estimator: str) -> str:

@@ -44,7 +44,7 @@ def has_functions(eval_metric: object) -> bool:
 
 
 def own_metrics(
-    eval_metric: object, config: Config, classes: NDArray[Any] | None
+    eval_metric: object, config: Config, classes: NDArray[Any] | list[NDArray[Any]] | None
 ) -> list[str | TrainMetric] | None:
     """Names and functions for `train`, in their order; None where there are names only, which the configuration has.
 
@@ -54,8 +54,8 @@ def own_metrics(
         What the user gave.
     config : Config
         Of the training; its objective makes predictions of scores.
-    classes : ndarray, optional
-        Labels of the classes, None for a regressor.
+    classes : ndarray or list of ndarray, optional
+        Labels of the classes, a list where rows have several labels, None for a regressor.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def is_scorer(metric: object) -> bool:
 
 
 def _of_function(
-    function: Callable[..., Any], name: str, config: Config, classes: NDArray[Any] | None
+    function: Callable[..., Any], name: str, config: Config, classes: NDArray[Any] | list[NDArray[Any]] | None
 ) -> TrainMetric:
     """A metric of f(y_true, y_pred) or f(y_true, y_pred, weight); a lone number that it gives is better when lower."""
     call = WithWeight("the metric", function)
@@ -157,7 +157,9 @@ def _of_function(
     return metric
 
 
-def _of_scorer(scorer: Any, name: str, config: Config, classes: NDArray[Any] | None) -> TrainMetric:
+def _of_scorer(
+    scorer: Any, name: str, config: Config, classes: NDArray[Any] | list[NDArray[Any]] | None
+) -> TrainMetric:
     """A metric of a scorer, whose values are always better when higher; it sees the user's own labels."""
 
     def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> Given:
@@ -176,7 +178,7 @@ def scored(
     predictions: NDArray[np.float64] | None,
     target: NDArray[np.float64],
     weight: Any,
-    classes: NDArray[Any] | None,
+    classes: NDArray[Any] | list[NDArray[Any]] | None,
 ) -> float:
     """What a scorer says of rows that are predicted already.
 
@@ -194,15 +196,21 @@ def scored(
         Numbers, or places of labels among the classes.
     weight : float64[rows], or None
         Weights of the rows.
-    classes : ndarray, or None
-        Labels of the classes.
+    classes : ndarray or list of ndarray, or None
+        Labels of the classes; a list where rows have several labels.
     """
     fitted = _Numbers(predictions) if classes is None else _Classes(classes, scores, predictions)
-    truth = target if classes is None else classes[target.astype(np.int64)]
+    truth = target if classes is None else labels_at(classes, target.astype(np.int64))
     given = weight is not None and _takes_weight(getattr(scorer, "_score_func", scorer))
     more = {"sample_weight": weight} if given else {}
     value = call_own("the metric", _Named(scorer, name), fitted, np.empty((len(target), 0)), truth, **more)
     return checked_number(name, value)
+
+
+def labels_at(classes: NDArray[Any] | list[NDArray[Any]], codes: NDArray[np.int64]) -> NDArray[Any]:
+    """Labels of some places; where rows have several labels, which of them a row has."""
+    labels: NDArray[Any] = codes if isinstance(classes, list) else classes[codes]
+    return labels
 
 
 def _takes_weight(function: Any) -> bool:
@@ -239,16 +247,18 @@ class _Classes(ClassifierMixin, BaseEstimator):
     """A fitted classifier, as far as a scorer sees it: it has predicted already."""
 
     def __init__(
-        self, classes: NDArray[Any], scores: NDArray[np.float64], shares: NDArray[np.float64] | None
+        self,
+        classes: NDArray[Any] | list[NDArray[Any]],
+        scores: NDArray[np.float64],
+        shares: NDArray[np.float64] | None,
     ) -> None:
         self.classes_, self.scores, self.shares = classes, scores, shares
 
     def predict(self, X: object) -> NDArray[Any]:
         """The most probable classes."""
-        several = self.scores.ndim == 2
-        codes = self.scores.argmax(axis=1) if several else (self.scores > 0).astype(np.intp)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        many = self.scores.ndim == 2 and not isinstance(self.classes_, list)
+        codes = self.scores.argmax(axis=1) if many else (self.scores > 0).astype(np.int64)
+        return labels_at(self.classes_, codes)
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Probabilities of all classes."""

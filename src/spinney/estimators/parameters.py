@@ -18,7 +18,8 @@ ROUNDS = Row(
     low=1,
     high=2**31 - 1,
     aliases=tuple(name for name in ("rounds", *TRAIN_ARGUMENTS["rounds"]) if name != "n_estimators"),
-    doc="Most rounds of boosting. A round is one tree, or one tree for each class where there are more than two.",
+    doc="Most rounds of boosting. A round is one tree, or one tree for each class where there are more than two, for each target "
+    "or for each level.",
 )
 FRACTION = Row(
     name="validation_fraction",
@@ -65,13 +66,15 @@ _QUERIES_HELD_OUT = replace(
 )
 _CLASS_WEIGHT = Row(
     name="class_weight",
-    kind="dict, 'balanced' or None",
+    kind="dict, list of dicts, str or None",
     default=None,
     group="objective",
     aliases=("class_weights",),
     doc="Factor on the weights of a class's rows, by label; 1 for a label that is not named. 'balanced' gives all classes the "
     "same total weight, sample_weight counted: scikit-learn's compute_class_weight with its sample_weight. (Its "
-    "HistGradientBoostingClassifier counts rows there, not their weights.) Validation data are not weighted by it.",
+    "HistGradientBoostingClassifier counts rows there, not their weights.) Where rows have several labels, the factors of all "
+    "of them are multiplied: a dict of 0 and 1 for every label, a list of one for each, or 'balanced'. Validation data are not "
+    "weighted by it.",
 )
 CATEGORICAL = Row(
     name="categorical",

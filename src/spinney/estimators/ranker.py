@@ -219,6 +219,3 @@ class GBMRanker(GBMRankerParameters, GBMBase):
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         return read_vector(y, rows, "y", allow_none=False)
-
-    def _outputs(self) -> int:
-        return 1

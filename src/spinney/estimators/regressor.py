@@ -14,20 +14,24 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
-from spinney.data import read_vector
+from spinney.data import Labels, read_target
+from spinney.errors import DataError
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
-from spinney.estimators.objectives import needs_no_negatives, regression_objective
+from spinney.estimators.objectives import needs_no_negatives, regression_objective, takes_columns
 from spinney.estimators.row_by_row import RowByRow
 from spinney.estimators.survival import concordance, is_survival, read_times, strata_of_events
-from spinney.params import Config
+from spinney.params import Config, levels_of, takes_targets
 
 
 @documented
 class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
-    """Gradient boosting of trees for a numeric target.
+    """Gradient boosting of trees for a numeric target, or for several of them.
+
+    With a `y` of several columns each has trees of its own, and predictions are (rows, targets). With several levels in
+    `quantile_alpha` they are (rows, levels), and ascending in every row.
 
     With the objectives cox and aft the target is times that are not all known, of two columns: see docs/survival.md. `predict`
     then gives hazard ratios or times, and `score` the concordance.
@@ -57,6 +61,8 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = needs_no_negatives(self.objective)
+        one_level = np.size(self.quantile_alpha) == 1
+        tags.target_tags.multi_output = takes_columns(self.objective) and one_level
         return tags
 
     @told
@@ -69,14 +75,14 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         ----------
         X : table
             The columns of `fit`, in the same order.
-        base_margin : array of shape (rows,), optional
+        base_margin : array of shape (rows,), (rows, targets) or (rows, levels), optional
             Raw scores that the rows start from, in place of the base score.
         rounds : int, optional
             Use the first so many rounds, from 0 to `n_iter_`. Without it `n_estimators_`.
 
         Returns
         -------
-        float64 array of shape (rows,)
+        float64 array of shape (rows,), (rows, targets) or (rows, levels)
         """
         return self._link(self._raw_scores(X, base_margin, rounds))
 
@@ -90,7 +96,8 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
 
         Returns
         -------
-        float64 array of shape (rows,)
+        float64 array of shape (rows,), (rows, targets) or (rows, levels)
+            Levels of a quantile are as the trees give them: they may cross, and only `predict` sorts them.
         """
         return self._raw_scores(X, base_margin, rounds)
 
@@ -102,18 +109,22 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
 
         Yields
         ------
-        float64 array of shape (rows,)
+        float64 array of shape (rows,), (rows, targets) or (rows, levels)
         """
         return map(self._link, self._staged_scores(X, base_margin, rounds))
 
     def score(self, X: object, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Tell how good predictions are: R², or with the objectives cox and aft the concordance.
+        """Tell how good predictions are: 1 is perfect.
+
+        It is R², of several targets the mean over them. With objective="quantile" it is D² of the pinball loss, scikit-learn's
+        `d2_pinball_score` at the level of the model, or its mean over several levels. With the objectives cox and aft it is the
+        concordance.
 
         Parameters
         ----------
         X : table
             The columns of `fit`, in the same order.
-        y : array of shape (rows,) or (rows, 2)
+        y : array of shape (rows,) or (rows, targets)
             The target.
         sample_weight : array of shape (rows,), optional
             Weights of the rows.
@@ -121,12 +132,22 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         Returns
         -------
         float
-            1 is perfect. R² is 0 where predictions are no better than a constant, the concordance then is a half.
+            R² and D² are 0 where predictions are no better than a constant, the concordance then is a half.
         """
         check_is_fitted(self, "model_")
-        if not is_survival(self.model_.objective):
+        if is_survival(self.model_.objective):
+            return concordance(self.model_, self._raw_scores(X, None, None), y, sample_weight)
+        if self.model_.objective != "quantile":
             return float(super().score(X, y, sample_weight))
-        return concordance(self.model_, self._raw_scores(X, None, None), y, sample_weight)
+        from sklearn.metrics import d2_pinball_score  # takes long to import
+
+        said, levels = self.predict(X), levels_of(self.model_.params)
+        by_level = said.T if len(levels) > 1 else [said]
+        found = [
+            d2_pinball_score(y, one, sample_weight=sample_weight, alpha=level)
+            for one, level in zip(by_level, levels, strict=True)
+        ]
+        return float(np.mean(found))
 
     def _link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return objectives.get(self.model_.params).link(raw)
@@ -134,7 +155,10 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
     def _learn_target(
         self, y: object, rows: int, start: Start | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
-        return self._read_target(y, rows), self._told()
+        target = self._read_target(y, rows)
+        told = self._told()
+        several = takes_targets(regression_objective(self.objective))
+        return target, {**told, "num_target": Labels(target).targets} if several else told
 
     def _told(self) -> dict[str, object]:
         return {"objective": regression_objective(self.objective)}
@@ -143,11 +167,11 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         objective = regression_objective(self.objective)
         if is_survival(objective):
             return read_times(y, rows, Config(objective=objective))
-        return read_vector(y, rows, "y", allow_none=False)
+        target = read_target(y, rows)
+        if target is None:
+            raise DataError("This estimator requires y to be passed, but the target y is None")
+        return target
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         objective = regression_objective(self.objective)
         return strata_of_events(target, objective) if is_survival(objective) else super()._strata(target)
-
-    def _outputs(self) -> int:
-        return 1

@@ -50,20 +50,21 @@ class RowByRow(GBMBase):
         X : table of shape (rows, columns)
             NumPy array, pandas, Polars or Arrow table, SciPy sparse matrix, or a list of rows. NaN and nulls are missing
             values; infinite values are an error. Arrays of float32 and float64 are not copied.
-        y : array of shape (rows,)
-            Target: numbers for a regressor; strings, whole numbers or booleans for a classifier.
+        y : array of shape (rows,) or (rows, columns)
+            Target: numbers for a regressor; strings, whole numbers or booleans for a classifier. A regressor takes several
+            columns of numbers, a classifier several of 0 and 1, the labels that a row has.
         sample_weight : array of shape (rows,), optional
             Weights of the rows, 0 or more. A row of weight 0 takes no part in the trees.
         eval_set : (X, y) or list of (X, y), optional
             Data to compute the metrics on after each round. With `early_stopping_rounds` the last pair decides.
         eval_sample_weight : array, or list of arrays or None, optional
             Weights of the rows of `eval_set`: an array for one pair, a list for a list of pairs.
-        eval_class_weight : dict, 'balanced' or None, or list of them, optional
+        eval_class_weight : as `class_weight`, or list of such, optional
             Factors on the weights of the classes' rows in `eval_set`, for classifiers only: one for one pair, a list for a
             list of pairs.
         eval_names : list of str, optional
             Names of the validation data in the results, in place of "validation_0" and so on.
-        base_margin : array of shape (rows,) or (rows, classes), optional
+        base_margin : array of shape (rows,) or (rows, outputs), optional
             Raw scores that the rows start from, in place of a common base score. Give them to `predict` as well.
         eval_base_margin : array, or list of arrays or None, optional
             The same for `eval_set`.

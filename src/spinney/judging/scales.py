@@ -19,7 +19,7 @@ from spinney.estimators.labels import find_classes
 from spinney.estimators.survival import is_survival, read_times
 from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome, Predicted
-from spinney.params import Config, kind_of, metrics_for, objective_row, parse
+from spinney.params import Config, kind_of, levels_of, link_of, metrics_for, objective_row, parse
 from spinney.params.metrics import METRICS, name_and_place
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
@@ -90,7 +90,7 @@ class Scale:
     def outcome(self, values: Floats, team: Team) -> Outcome:
         """Values as metrics take them."""
         if self.raw:
-            return Outcome(values, objective_row(self.config.objective).link, team)
+            return Outcome(values, link_of(self.config), team)
         if self.alone:
             values = np.concatenate([values, 1.0 - values])
         return Predicted(values, self.kind, team)
@@ -245,11 +245,14 @@ def _fitting(name: str, scale: Scale) -> str:
     fitting = metrics_for(scale.config.objective, scale.config.num_class)
     with called_metric():
         plain, place = name_and_place(name)
+    said = _SAID[scale.kind]
+    if len(levels_of(scale.config)) > 1:
+        fitting, said = ("pinball",), "predictions of several levels"
     for one in fitting:
         if plain == one or plain in METRICS[one].spellings:
             return one if place is None else f"{one}@{place}"
     raise ParameterError(
-        f"metric={name!r} does not fit {_SAID[scale.kind]}; the metrics that fit are {', '.join(fitting)}"
+        f"metric={name!r} does not fit {said}; the metrics that fit are {', '.join(fitting)}"
     )
 
 

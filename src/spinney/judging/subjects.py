@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,14 @@ class Subject(ABC):
 class BoostedSubject(Subject):
     """A boosted model."""
 
-    def __init__(self, model: Model, X: object, classes: NDArray[Any] | None) -> None:
+    def __init__(self, model: Model, X: object, classes: NDArray[Any] | list[NDArray[Any]] | None) -> None:
         self._model, self._table = model, model.read(X)
-        self.scales, self.parts = [Scale(model.params, raw=True, classes=classes)], [slice(None)]
+        targets = model.params.num_target
+        known = classes if isinstance(classes, list) else [classes] * targets
+        # Every column of the target is judged alone; a metric is the mean over them.
+        config = replace(model.params, num_target=1)
+        self.scales = [Scale(config, raw=True, classes=one) for one in known]
+        self.parts = [slice(k, k + 1) if targets > 1 else slice(None) for k in range(targets)]
         self.names, self.columns, self.rows = model.feature_names, model.n_features, self._table.rows
 
     def values(self, n_jobs: int | None) -> Floats:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Labels
+from spinney.data import Labels, named_column
 from spinney.errors import DataError
 from spinney.metrics.outcome import scaled
-from spinney.params import Config, MetricRow, kind_of
+from spinney.params import Config, MetricRow, is_by_output, kind_of
 from spinney.params.objectives import OWN
 from spinney.params.ranking import gains_of
 
@@ -30,6 +30,15 @@ def check(row: MetricRow, config: Config, labels: Labels) -> None:
     DataError
         Naming the metric and the first row that does not fit, or the class that is absent.
     """
+    if not is_by_output(config):
+        _check(row, config, labels)
+        return
+    for place in range(labels.targets):
+        with named_column(labels, place):
+            _check(row, config, labels.column(place))
+
+
+def _check(row: MetricRow, config: Config, labels: Labels) -> None:
     kind = kind_of(config.objective)
     # The objective itself sees to the labels of classes, and probabilities are as good as those.
     if row.target in _IN_RANGE and kind in ("numbers", "positive"):

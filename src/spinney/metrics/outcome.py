@@ -29,7 +29,7 @@ class Outcome:
     scores : float64[outputs, rows]
         Raw scores.
     link : str
-        What makes predictions of them, as the row of the objective says.
+        What makes predictions of them, as `link_of` the configuration says.
     team : Team
         Threads to compute with; no result depends on how many there are.
 
@@ -64,13 +64,21 @@ class Outcome:
         outputs, rows = self.raw.shape
         if self._link == "identity":
             return self.raw
+        if self._link == "sorted":
+            return np.sort(self.raw, axis=0)
         result = np.empty_like(self.raw)
         if self._link in ("softmax", "one_vs_rest"):
             self.team.run(shares_of.bind(rows, outputs, self.scores, result))
         else:
             link = {"logistic": probabilities_of, "exp": exponentials_of}[self._link]
-            self.team.run(link.bind(rows, self.raw, result))
+            self.team.run(link.bind(self.raw.size, self.raw, result))
         return result
+
+    def output(self, place: int) -> Outcome:
+        """One of several outputs that are predictions of their own."""
+        if self._link == "sorted":
+            return Outcome(self.predictions[place : place + 1], "identity", self.team)
+        return Outcome(self.raw[place : place + 1], self._link, self.team)
 
     @cached_property
     def order(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

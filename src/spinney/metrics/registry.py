@@ -13,16 +13,23 @@ from numpy.typing import NDArray
 from spinney.data import Labels
 from spinney.metrics.areas import area
 from spinney.metrics.by_class import by_class
+from spinney.metrics.by_output import Form, by_output
 from spinney.metrics.by_query import by_query
 from spinney.metrics.checks import check
 from spinney.metrics.mean import explained, mean, root_mean
 from spinney.metrics.outcome import Outcome
 from spinney.metrics.survival import OF_TIMES, check_times, of_times
-from spinney.params import Config, MetricRow, gains_of, metric_row, objective_row
+from spinney.params import (
+    Config,
+    MetricRow,
+    gains_of,
+    is_by_output,
+    metric_row,
+    objective_row,
+    values_by_output,
+)
 from spinney.params.metrics import at_places, name_and_place
 from spinney.params.ranking import DEEPEST
-
-Form = Callable[[MetricRow, Outcome, Labels, NDArray[np.float64]], float]
 
 # By form: what computes a metric.
 _FORMS: Mapping[str, Form] = {
@@ -82,20 +89,27 @@ def get(name: str, config: Config) -> Metric:
             name, row.higher_is_better, partial(of_times, row, config), partial(check_times, row, config)
         )
     parameters = _parameters(name, row, config)
+    several = is_by_output(config)
 
     def compute(outcome: Outcome, labels: Labels) -> float:
-        return _FORMS[row.form](row, outcome, labels, parameters)
+        form = _FORMS[row.form]
+        if several:
+            return by_output(form, row, outcome, labels, parameters)
+        return form(row, outcome, labels, parameters[0])
 
     return Metric(name, row.higher_is_better, compute, partial(check, row, config))
 
 
 def _parameters(name: str, row: MetricRow, config: Config) -> NDArray[np.float64]:
-    """What a metric's form takes: of ranking the place down to which lists are judged and the gains, else its parameters."""
+    """What a metric's form takes, outputs × values.
+
+    It is its parameters; of ranking the place down to which lists are judged, and the gains.
+    """
     if row.form == "by_query":
         _, place = name_and_place(name)
-        return np.array([place or DEEPEST, *gains_of(config.label_gain)])
+        return np.array([[place or DEEPEST, *gains_of(config.label_gain)]])
     # A parameter that is None reaches the formula as NaN.
-    return np.array([getattr(config, parameter) for parameter in row.parameters], np.float64)
+    return np.array(values_by_output(config, row.parameters), np.float64)
 
 
 def metrics_of(config: Config) -> list[Metric]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.data import Schema
 from spinney.data.kinds import NUMBERS
 from spinney.errors import ModelFormatError
-from spinney.params import Config
+from spinney.params import Config, outputs_of
 from spinney.tree import Forest, check
 
 
@@ -90,7 +90,7 @@ def _check_objective(objective: str, params: Config, outputs: int) -> None:
         raise ModelFormatError(
             f"the objective is {short_repr(objective)}, but the parameters say {params.objective!r}"
         )
-    wanted = max(params.num_class, 1)
+    wanted = outputs_of(params)
     if outputs != wanted:
         raise ModelFormatError(f"{objective!r} must have {wanted} outputs here, not {outputs}")
 

@@ -76,7 +76,7 @@ class Model(SavedModel):
 
     @property
     def outputs(self) -> int:
-        """Number of scores per row: 1, or the number of classes when there are more than two."""
+        """Number of scores per row: 1, or one for each of several targets, levels of a quantile, or more than two classes."""
         return self._parts.outputs
 
     @property
@@ -129,7 +129,8 @@ class Model(SavedModel):
         -------
         float64 array
             Regression: (rows,) values. Two classes: (rows,) probabilities of the second one. More classes:
-            (rows, classes) probabilities.
+            (rows, classes) probabilities. Several targets: (rows, targets). Several levels of a quantile: (rows, levels),
+            ascending in every row.
         """
         raw = self.predict_raw(X, rounds, n_jobs, base_margin)
         return objectives.get(self.params).link(raw)
@@ -146,7 +147,8 @@ class Model(SavedModel):
         Returns
         -------
         float64 array
-            (rows,) when there is one output, else (rows, outputs).
+            (rows,) when there is one output, else (rows, outputs). Levels of a quantile are as the trees give them: they may
+            cross, and only `predict` sorts them.
         """
         trees = self.rounds_to_use(rounds) * self.outputs
         table = self.read(X)
@@ -169,7 +171,8 @@ class Model(SavedModel):
         -------
         int32 array of shape (rows, trees)
             Node numbers, counted from the first node of each tree. The trees stand round by round, and within a round output
-            by output: that of round r (from 0) for output k is column r * outputs + k.
+            by output: that of round r (from 0) for output k is column r * outputs + k. Of several levels of a quantile, output
+            k has the trees of level k, before predictions are sorted.
         """
         trees = self.rounds_to_use(rounds) * self.outputs
         return self._predictor.leaf_indices(self.read(X), trees, n_jobs)
@@ -197,7 +200,7 @@ class Model(SavedModel):
         """Write the model for people: JSON with its header and its trees as nested nodes, one line a node.
 
         A split of categories lists those that go left. {"others": 12} at the end of the list are 12 rare categories that
-        share a bin.
+        share a bin. With several outputs, trees stand as in `predict_leaf`.
         """
         facts = {**header.describe(self._parts), "base_score": self.base_score.tolist()}
         return self._json(facts, (self.forest.tree(t) for t in range(self.forest.trees)))

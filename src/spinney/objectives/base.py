@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Labels
+from spinney.data import Labels, named_column
 from spinney.errors import DataError
 from spinney.jit import Bound, room
 from spinney.jit.kernel import REGISTRY, Kernel
@@ -20,7 +20,7 @@ from spinney.objectives.kernels.line_search import Search
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.objectives.links import LINKS
 from spinney.objectives.targets import DOMAINS
-from spinney.params import Config, ObjectiveRow
+from spinney.params import Config, ObjectiveRow, link_of, takes_targets, values_by_output
 
 Fill = Callable[[int], None]
 """Fills gradients from scores; what it draws follows from the seed of the round."""
@@ -47,10 +47,15 @@ class Objective(ABC):
     def check_target(self, labels: Labels) -> None:
         """Raise `DataError` where the target does not fit the loss."""
         if labels.targets != self.targets:
-            raise DataError(
-                f"objective {self.row.name} needs y of {self.targets} column{'s' * (self.targets > 1)}, got {labels.targets}"
-            )
-        DOMAINS[self.row.domain](labels.target, self.config)
+            told = f" (num_target={self.targets})" if takes_targets(self.row.name) else ""
+            wanted = f"{self.targets} column{'s' * (self.targets > 1)}{told}"
+            raise DataError(f"objective {self.row.name} needs y of {wanted}, got {labels.targets}")
+        if not takes_targets(self.row.name):
+            DOMAINS[self.row.domain](labels.target, self.config)
+            return
+        for place in range(labels.targets):
+            with named_column(labels, place):
+                DOMAINS[self.row.domain](labels.column(place).target, self.config)
 
     def prepared(self, labels: Labels) -> Labels:
         """Labels in the form that the loss and its metrics read, once they are checked.
@@ -109,11 +114,11 @@ class Objective(ABC):
             by_leaf=by_leaf,
         )
         search_along = kernel_of(self.row.name, "line_search")
-        return search_along.bind(by_leaf, gradients, labels.target, len(values), values, search, steps)
+        return search_along.bind(by_leaf, gradients, labels.arrays(), values.shape[1], values, search, steps)
 
     def parameters(self) -> NDArray[np.float64]:
-        """What the formula takes."""
-        return np.array([getattr(self.config, name) for name in self.row.parameters], np.float64)
+        """What the formula takes, outputs × values; None is NaN."""
+        return np.array(values_by_output(self.config, self.row.parameters), np.float64)
 
     @property
     def _first_order(self) -> bool:
@@ -122,7 +127,7 @@ class Objective(ABC):
 
     def link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predictions from raw scores: (rows,) or (rows, outputs)."""
-        return LINKS[self.row.link](raw)
+        return LINKS[link_of(self.config)](raw)
 
 
 def kernel_of(name: str, what: str) -> Kernel:

@@ -64,8 +64,14 @@ def one_vs_rest(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return result
 
 
+def ascending(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of ascending levels, sorted where they would cross."""
+    return np.sort(raw, axis=-1)
+
+
 LINKS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "identity": same,
+    "sorted": ascending,
     "exp": exponential,
     "logistic": logistic,
     "softmax": softmax,

@@ -18,7 +18,7 @@ from spinney.objectives.base import Fill, Objective
 from spinney.objectives.kernels.bounds import LARGEST
 from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.kernels.records import Gradients
-from spinney.params import Config, ObjectiveRow
+from spinney.params import Config, ObjectiveRow, outputs_of
 
 # Below it float32 has no digits left.
 SMALLEST = 1e-37
@@ -36,7 +36,12 @@ class Own(Objective):
     @property
     def outputs(self) -> int:
         """As many as the user says."""
-        return max(self.config.num_class, 1)
+        return outputs_of(self.config)
+
+    @property
+    def targets(self) -> int:
+        """As many as the user says."""
+        return self.config.num_target
 
     def base_score(self, labels: Labels) -> NDArray[np.float64]:
         """Zero: nothing is known of the loss itself."""

@@ -5,7 +5,7 @@ Nothing here depends on the order of the rows, nor on how they are cut into bloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,8 @@ _NARROW = 1e-12
 _STEPS = 200
 # Share of the sizes of gradients: float32 has 24 bits, and errors of many rows cancel.
 _NOISE = 1e-9
+# Log-odds of a class that is certain, in place of infinity: the probability is 1 to the last bit.
+CERTAIN = 40.0
 # Log-odds beyond which no search goes.
 _FARTHEST = 50.0
 
@@ -59,6 +61,18 @@ def log_odds(labels: Labels, objective: str) -> float:
     return _log(p) - _log(1 - p)
 
 
+def certain(labels: Labels) -> float | None:
+    """Log-odds of a label that all rows of weight above 0 have, or none of them has; None where they differ.
+
+    Examples
+    --------
+    >>> certain(Labels(np.array([0.0, 0.0]))), certain(Labels(np.array([0.0, 1.0])))
+    (-40.0, None)
+    """
+    p = weighted_mean(labels)
+    return None if 0.0 < p < 1.0 else CERTAIN if p > 0.0 else -CERTAIN
+
+
 def quantile(labels: Labels, level: float) -> float:
     """The value below which a share `level` of the weight lies; halfway between two values where both would do.
 
@@ -69,9 +83,18 @@ def quantile(labels: Labels, level: float) -> float:
     >>> quantile(Labels(np.array([3.0, 1.0, 2.0]), np.array([5.0, 1.0, 1.0])), 0.5)
     3.0
     """
+    return quantiles(labels, [level])[0]
+
+
+def quantiles(labels: Labels, levels: Sequence[float]) -> list[float]:
+    """The same for several levels."""
     order = np.argsort(labels.target, kind="stable")
-    values, masses = labels.target[order], whole_weights(labels)[order]
-    below = np.cumsum(masses)
+    values, below = labels.target[order], np.cumsum(whole_weights(labels)[order])
+    return [_reached(values, below, level) for level in levels]
+
+
+def _reached(values: NDArray[np.float64], below: NDArray[np.int64], level: float) -> float:
+    """The value at which the weights up to it reach a share of all of them."""
     wanted = level * float(below[-1])  # as where leaves are renewed
     at = int(np.searchsorted(below.astype(np.float64), wanted))
     if float(below[at]) != wanted:

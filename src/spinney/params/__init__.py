@@ -8,8 +8,8 @@ Must not know: data, trees, formulas of losses and metrics, threads.
 `config.py` is the table, `forest.py` that of forests, `adaboost.py` that of AdaBoost, `isolation.py` that of isolation
 forests, `fields/` their groups of parameters, `rows.py` what one row says, `choices.py` the words that parameters
 accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `validate.py` the
-checks, `by_column.py` those of parameters about columns, `ranking.py` those of ranking, `names.py` spellings and
-suggestions, `render.py` the documentation.
+checks, `by_column.py` those of parameters about columns, `ranking.py` those of ranking, `several.py` how many outputs there
+are, `names.py` spellings and suggestions, `render.py` the documentation.
 """
 
 from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboost
@@ -23,6 +23,14 @@ from spinney.params.objectives import ObjectiveRow, objective_row
 from spinney.params.ranking import gains_of
 from spinney.params.render import markdown, numpydoc
 from spinney.params.rows import Row
+from spinney.params.several import (
+    is_by_output,
+    levels_of,
+    link_of,
+    outputs_of,
+    takes_targets,
+    values_by_output,
+)
 from spinney.params.survival import aft_values
 from spinney.params.validate import checked_rounds
 
@@ -40,13 +48,17 @@ __all__ = [
     "forest_table",
     "found_places",
     "gains_of",
+    "is_by_output",
     "isolation_table",
     "kind_of",
+    "levels_of",
+    "link_of",
     "markdown",
     "metric_row",
     "metrics_for",
     "numpydoc",
     "objective_row",
+    "outputs_of",
     "parse",
     "parse_adaboost",
     "parse_forest",
@@ -54,4 +66,6 @@ __all__ = [
     "placed",
     "resolve",
     "table",
+    "takes_targets",
+    "values_by_output",
 ]

@@ -132,7 +132,7 @@ _ROWS = (
     MetricRow(
         name="pinball",
         spellings=("quantile", "mean_pinball_loss"),
-        doc="absolute error, times quantile_alpha where y is larger, else times 1 - quantile_alpha",
+        doc="absolute error, times quantile_alpha where y is larger, else times 1 - quantile_alpha; of several levels the mean",
         parameters=("quantile_alpha",),
     ),
     MetricRow(

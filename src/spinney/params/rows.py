@@ -24,6 +24,7 @@ _KINDS: Mapping[object, str] = {
     int | float: "int or float",
     int | float | None: "int, float or None",
     float | str: "float or str",
+    float | tuple[float, ...]: "float or sequence of float",
     int | float | str: "int, float or str",
     int | float | str | None: "int, float, str or None",
     tuple[str, ...]: "str or sequence of str",

@@ -4,6 +4,7 @@ import math
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +13,7 @@ from spinney.params import by_column, ranking
 from spinney.params.metrics import METRICS, NONE, at_places, kind_of, metric_row, metrics_for, name_and_place
 from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
 from spinney.params.rows import Bounds, Row
+from spinney.params.several import check_several, metrics_by_output
 
 _SEQUENCES: Mapping[str, Callable[[object, object], object]] = {
     "sequence of int, mapping or None": by_column.signs,
@@ -93,6 +95,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return _whole(row, value, said)
     if row.kind == "float or str" and isinstance(value, str):
         return _word(row, value, said)
+    if row.kind == "float or sequence of float" and not isinstance(value, Real):
+        return _ascending(row, value, said)
     return _bounded(row, _number(row, value, said), said)
 
 
@@ -134,6 +138,22 @@ def _number(row: Row, value: object, said: Said) -> float:
         raise ParameterError(f"{said} must be a finite number, its range is: {row.range}")
     # Adding zero turns -0.0 into 0.0: equal configurations must also be written as equal bytes.
     return number + 0.0
+
+
+def _ascending(row: Row, value: Any, said: Said) -> float | tuple[float, ...]:
+    """Check several numbers, each in range; one alone is that number."""
+    listed = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(listed, Sequence) or isinstance(listed, str | bytes | bytearray):
+        raise ParameterTypeError(
+            f"{said} must be a float or a sequence of ascending floats, not {_article(type(value).__name__)}"
+        )
+    if not listed:
+        raise ParameterError(f"{said} is empty: give one number or several ascending ones, {row.range}")
+    found = tuple(_bounded(row, _number(row, one, said), said) for one in listed)
+    for one, other in pairwise(found):
+        if not one < other:
+            raise ParameterError(f"{said} must be ascending, each number once; {other!r} follows {one!r}")
+    return found if len(found) > 1 else found[0]
 
 
 def _whole(row: Row, value: object, said: Said) -> int | None:
@@ -241,6 +261,7 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
         If two values contradict each other.
     """
     objective: str = values["objective"]
+    check_several(values)
     metrics = _metrics(values, objective)
     judging = [name for metric in metrics if metric not in NONE for name in metric_row(metric).parameters]
     for name in SPECIFIC:
@@ -330,9 +351,8 @@ def _num_class(num_class: int, objective: str) -> int:
 
 
 def _metrics(values: Mapping[str, Any], objective: str) -> tuple[str, ...]:
-    names, num_class, places = values["eval_metric"], values["num_class"], values["eval_at"]
-    fitting = metrics_for(objective, num_class)
-    several = f" with num_class={num_class}" if objective == OWN and num_class > 1 else ""
+    names, places = values["eval_metric"], values["eval_at"]
+    fitting, several = metrics_by_output(values, metrics_for(objective, values["num_class"]))
     chosen: list[str] = []
     for name in names:
         if name in NONE or name in NONE["none"]:
@@ -342,7 +362,9 @@ def _metrics(values: Mapping[str, Any], objective: str) -> tuple[str, ...]:
                 )
             return ("none",)
         word, place = name_and_place(name)
-        metric = next((one for one in fitting if word == one or word in METRICS[one].spellings), None)
+        metric = next(
+            (one for one in fitting if one in METRICS and word in (one, *METRICS[one].spellings)), None
+        )
         if metric is None:
             raise ParameterError(
                 f"eval_metric={name!r} does not fit objective={objective!r}{several}; the metrics that fit are "

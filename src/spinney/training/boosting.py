@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from spinney.objectives import Objective
 from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.targets import LARGEST_TARGET
-from spinney.params import Config, checked_rounds, parse, placed, resolve
+from spinney.params import Config, checked_rounds, link_of, parse, placed, resolve
 from spinney.sampling import Bag, GradientSampler, UniformSampler
 from spinney.training import learners
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
@@ -33,6 +32,7 @@ from spinney.training.evaluation import Judge, check_stopping, deciding, judged,
 from spinney.training.learners import AddTree, Setup
 from spinney.training.learning_rates import SMALLEST_RATE, schedule_of, too_small
 from spinney.training.own_objective import with_function
+from spinney.training.several import eligible_rows, scaled_weights, with_targets
 from spinney.training.sharing import threads_of
 from spinney.tree import Tree
 
@@ -61,9 +61,9 @@ def train(
         Number of boosting rounds.
     objective : callable, optional
         A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. It may also stand in
-        `params`. `scores` are (rows,) or, with `num_class` of 2 or more in `params`, (rows, outputs), and cannot be written to;
-        `labels` is the target, an array with `weight` (None: all 1), `margin` and `queries` as attributes. Weights are for the
-        function to apply. The model predicts raw scores.
+        `params`. `scores` are (rows,) or, with several targets or `num_class` of 2 or more in `params`, (rows, outputs), and
+        cannot be written to; `labels` is the target, (rows,) or (rows, targets), an array with `weight` (None: all 1), `margin`
+        and `queries` as attributes. Weights are for the function to apply. The model predicts raw scores.
     valid : mapping of str to Dataset, optional
         Data to compute the metrics on after each round, by name. Each must have been made with `reference=dataset`, or be
         `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides, or its first with
@@ -169,7 +169,7 @@ class Boosting:
         self._outputs = self._objective.outputs
         labels = loss.prepared(dataset.labels())
         _check_rows(loss, labels)
-        labels, unit = _scaled_weights(labels, config)
+        labels, unit = scaled_weights(labels, config)
         self._base_score = _start(config, loss, labels) if past is None else past.base_score
         scores = self._starting_scores(labels, dataset, "dataset")
         self._gradients = gradients_room(scores, unit)
@@ -182,7 +182,7 @@ class Boosting:
         )
         self._bag = Bag.of_all(labels.rows)
         self._learner = learners.get(Setup(dataset, by_place, self._gradients, self._bag, values, team))
-        self._eligible = _eligible_rows(labels, config.subsample)
+        self._eligible = eligible_rows(labels, config.subsample)
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
         self._judges = judges
         self.done = 0 if past is None else past.rounds
@@ -193,7 +193,7 @@ class Boosting:
         """Do a round; gives what the metrics say of each validation set."""
         self.done += 1
         self.parts[0].extend(self._one_round(self.done, rate))
-        link = self._objective.row.link
+        link = link_of(self._config)
         return {
             name: judged(self._judges, Outcome(watched.scores, link, self._team), watched.labels)
             for name, watched in self._watched.items()
@@ -291,7 +291,7 @@ def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config
             raise ParameterError(
                 f"{name} = {getattr(config, name)!r} differs from the Dataset's {own[name]!r}; give it to Dataset only"
             )
-    return replace(config, **own)
+    return with_targets(replace(config, **own), "num_target" in told, dataset)
 
 
 def by_place_of(config: Config, dataset: Dataset) -> Config:
@@ -325,11 +325,11 @@ def _check_valid(
 def check_start(config: Config, loss: Objective, labels: Labels) -> None:
     """Refuse rows that no training can start from."""
     _check_rows(loss, labels)
-    _start(config, loss, _scaled_weights(labels, config)[0])
+    _start(config, loss, scaled_weights(labels, config)[0])
 
 
 def _check_rows(loss: Objective, labels: Labels) -> None:
-    if loss.outputs > labels.rows:
+    if loss.config.num_class > labels.rows:
         raise DataError(f"num_class = {loss.outputs} is more than there are rows ({labels.rows})")
 
 
@@ -346,27 +346,6 @@ def _start(config: Config, loss: Objective, labels: Labels) -> NDArray[np.float6
     return loss.base_score(labels)
 
 
-def _scaled_weights(labels: Labels, config: Config) -> tuple[Labels, float]:
-    """Labels with weights divided by a power of two so that the largest is about 1, and that power.
-
-    Gradients are kept as float32; dividing changes no bit of them but keeps huge and tiny weights in range.
-    """
-    weight = labels.weight
-    if config.scale_pos_weight != 1.0:
-        with np.errstate(over="ignore", under="ignore"):
-            positive = np.where(labels.target > 0.5, config.scale_pos_weight, 1.0)
-            weight = positive * (1.0 if weight is None else weight)
-        if not 0.0 < weight.max() < math.inf:
-            raise ParameterError(
-                f"scale_pos_weight={config.scale_pos_weight:g} times the weights of the rows is 0 or infinite; bring both "
-                "nearer to 1"
-            )
-    if weight is None:
-        return labels, 1.0
-    unit = float(np.ldexp(1.0, int(np.frexp(weight.max())[1]) - 1))
-    return replace(labels, weight=weight / unit), unit
-
-
 def _starting_scores(labels: Labels, base_score: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """Scores before the first tree, outputs × rows."""
     outputs, margin = len(base_score), labels.margin
@@ -379,14 +358,6 @@ def _starting_scores(labels: Labels, base_score: NDArray[np.float64], name: str)
             )
         scores[:] = margin.T
     return scores
-
-
-def _eligible_rows(labels: Labels, subsample: float) -> NDArray[np.int32] | None:
-    """Rows that trees may see, None for all: a row of weight 0 is as good as absent."""
-    weight = labels.weight
-    if weight is not None and not weight.all():
-        return np.flatnonzero(weight).astype(np.int32)
-    return np.arange(labels.rows, dtype=np.int32) if subsample < 1 else None
 
 
 def _seed(seed: int, use: int) -> int:

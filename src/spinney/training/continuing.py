@@ -132,7 +132,10 @@ def check_past(model: Model, config: Config, schema: Schema, what: str = "init_m
         The columns differ.
     """
     old = model.params
-    for name in ("objective", "num_class", "absent"):
+    shared = ["objective", "num_class", "num_target", "absent"]
+    if isinstance(old.quantile_alpha, tuple) or isinstance(config.quantile_alpha, tuple):
+        shared.append("quantile_alpha")
+    for name in shared:
         if getattr(config, name) != getattr(old, name):
             raise ParameterError(
                 f"{name}={getattr(config, name)!r} differs from {what}'s {getattr(old, name)!r}; give the same"

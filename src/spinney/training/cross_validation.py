@@ -75,7 +75,8 @@ def cv(
         Group of each row. Rows of one group are tested together, so that no model is tested on a group that it was
         trained on. Without it the queries of the data set, where it knows some.
     stratified : bool, default=True
-        Whether a number of folds gets the same share of each class; for objectives of classes only.
+        Whether a number of folds gets the same share of each class; for objectives of classes only, and not for several
+        labels a row.
     shuffle : bool, default=True
         Whether rows are dealt out to a number of folds at random. Else the first rows make the first fold.
     seed : int, optional
@@ -286,7 +287,7 @@ def _means(said: list[Said]) -> Said:
 
 def _classes(loss: Objective, labels: Labels) -> NDArray[Any] | None:
     """Classes to stratify by, if the objective has any and the target names them."""
-    if loss.row.link not in ("logistic", "softmax", "one_vs_rest"):
+    if labels.targets > 1 or loss.row.link not in ("logistic", "softmax", "one_vs_rest"):
         return None
     whole = labels.target == np.floor(labels.target)
     return labels.target if whole.all() else None

@@ -164,8 +164,7 @@ def all_rows(config: Config, labels: Labels, gradients: Gradients) -> AllRows | 
     """What leaf values are computed from, if not from the rows that a tree sees; gradients as before rows were drawn."""
     if config.leaf_values == "sample" or (config.sampling_method == "uniform" and config.subsample == 1):
         return None
-    counted = np.arange(labels.rows) if labels.weight is None else np.flatnonzero(labels.weight)
-    return AllRows(counted.astype(np.int32), gradients)
+    return AllRows(labels.weighing(), gradients)
 
 
 def candidates_of(config: Config) -> int:

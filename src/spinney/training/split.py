@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
 from spinney.binning.part import Part
@@ -68,7 +69,7 @@ def split(
     if left < 1:
         sizes = " and ".join(f"{name}={size}" for name, size in wanted.items())
         raise ParameterError(f"{sizes} leave no row of {dataset.rows} to train on; give smaller parts")
-    target = dataset.labels().target if check_truth("stratified", stratified) else None
+    target = _strata(dataset) if check_truth("stratified", stratified) else None
     whole = dataset.queries if groups is None else groups
     dealing = dealing_of(dataset.rows, target, whole, shuffle, seed)
     part = dealing.by_counts([left, *counts])
@@ -82,6 +83,16 @@ def split(
             one, many = ("query", "queries") if groups is None else ("group of rows", "groups")
             raise DataError(f"the {name} part gets no {one}: there are too few {many}, or they are too large")
     return tuple(Part(dataset, np.flatnonzero(part == k), f"{name} part") for k, name in enumerate(names))
+
+
+def _strata(dataset: Dataset) -> NDArray[np.float64]:
+    """Values of the target, of which every part gets the same share."""
+    labels = dataset.labels()
+    if labels.targets > 1:
+        raise DataError(
+            f"stratified=True needs y of one column, but there are {labels.targets}; leave it out, or split by groups"
+        )
+    return labels.target
 
 
 def _count(name: str, size: object, rows: int) -> int:

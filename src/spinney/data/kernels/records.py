@@ -9,6 +9,6 @@ class LabelArrays:
 
     rows: i64
     targets: i64
-    weighted: i64  # 0: every row weighs 1
+    weighted: i64  # columns of weights; 0: every row weighs 1
     target: f64["rows * targets"]
     weight: f64["rows * weighted"]

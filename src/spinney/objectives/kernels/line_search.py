@@ -8,8 +8,10 @@ what is left, the middle is tried next: a Newton step may lead far beyond, to wh
 
 import numpy as np
 
+from spinney.data.kernels.records import LabelArrays
 from spinney.jit import Member, f32, f64, framed, i64, inline, out, record
 from spinney.jit.intrinsics import prefetch, tail
+from spinney.objectives.kernels.outputs import target_of
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.objectives.kernels.renewal import PREFETCHED, is_own, rows_of_leaves
 
@@ -35,9 +37,9 @@ class Search:
 
 
 @inline
-def one_output(row, gradients, target, output):
-    """Score and target of a row, where there is one output."""
-    return gradients.scores[row], target[row]
+def own_column(row, gradients, labels, output):
+    """Score and target of a row."""
+    return gradients.scores[output * gradients.rows + row], target_of(labels, output)[row]
 
 
 @inline
@@ -144,12 +146,13 @@ def closed_in(begin, end, near, near_slope, far, far_slope, side, gradient, para
 
 
 def frame(
-    team: Member, by_leaf: LeafRows, gradients: Gradients, target: f64["gradients.rows"], count: i64,
-    parameters: f64["count"], search: Search, steps: out(f64["by_leaf.max_nodes"]),
+    team: Member, by_leaf: LeafRows, gradients: Gradients, labels: LabelArrays, count: i64,
+    parameters: f64["count * gradients.outputs"], search: Search, steps: out(f64["by_leaf.max_nodes"]),
 ):
     """For each leaf the step that lowers loss and penalties most."""
     output = by_leaf.grown[0].output
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
+    values = tail(parameters, count * output)
     total = rows_of_leaves(by_leaf)
     before = np.int64(0)
     for node in range(by_leaf.grown[0].nodes):
@@ -159,18 +162,18 @@ def frame(
             for i in range(begin, end):
                 prefetch(pairs, 2 * by_leaf.members[min(i + PREFETCHED, end - 1)])
                 row = np.int64(by_leaf.members[i])
-                score, goal = own(row, gradients, target, output)
+                score, goal = own(row, gradients, labels, output)
                 search.scores[i] = score
                 search.targets[i] = goal
                 search.weights[i] = pairs[2 * row + 1]
-            steps[node] = best_step(begin, end, gradient, parameters, search)
+            steps[node] = best_step(begin, end, gradient, values, search)
         before += end - begin
 
 
-def line_search(name, gradient, own=one_output):
+def line_search(name, gradient, own=own_column):
     """The kernel `<name>_line_search` of a loss.
 
-    `gradient` is the loss's formula, as in the pointwise frame. `own(row, gradients, target, output)` gives the score and the
+    `gradient` is the loss's formula, as in the pointwise frame. `own(row, gradients, labels, output)` gives the score and the
     target that it takes for an output.
     """
     return framed(f"{name}_line_search", frame, gradient=gradient, own=own)

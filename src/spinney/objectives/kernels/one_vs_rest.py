@@ -32,9 +32,9 @@ def one_vs_rest_gradients(team: Member, labels: LabelArrays, gradients: Gradient
 
 
 @inline
-def of_class(row, gradients, target, output):
+def of_class(row, gradients, labels, output):
     """Score of a class, and whether a row is of it."""
-    return gradients.scores[output * gradients.rows + row], 1.0 if target[row] == float(output) else 0.0
+    return gradients.scores[output * gradients.rows + row], 1.0 if labels.target[row] == float(output) else 0.0
 
 
 one_vs_rest_line_search = line_search("one_vs_rest", gradient, of_class)

@@ -6,9 +6,11 @@ numbers in their order, weights are summed as whole numbers: the quantile does n
 
 import numpy as np
 
+from spinney.data.kernels.records import LabelArrays
 from spinney.jit import Member, f64, i64, inline, kernel, out, record
 from spinney.jit.intrinsics import prefetch, tail
 from spinney.jit.math import fine_scale, order_key, value_of_key
+from spinney.objectives.kernels.outputs import target_of
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.objectives.kernels.renewal import PREFETCHED, is_own, rows_of_leaves
 
@@ -140,11 +142,12 @@ def quantile(begin, end, wanted, selection, buckets):
 
 @kernel
 def renew_by_quantile(
-    team: Member, by_leaf: LeafRows, gradients: Gradients, target: f64["gradients.rows"], level: f64,
-    selection: Selection, steps: out(f64["by_leaf.max_nodes"]),
+    team: Member, by_leaf: LeafRows, gradients: Gradients, labels: LabelArrays,
+    levels: f64["gradients.outputs"], selection: Selection, steps: out(f64["by_leaf.max_nodes"]),
 ):
-    """For each leaf the quantile at `level` of what is left of the target."""
+    """For each leaf the quantile, at the level of its output, of what is left of the target."""
     output = by_leaf.grown[0].output
+    target = target_of(labels, output)
     scores = tail(gradients.scores, gradients.rows * output)
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
     buckets = tail(selection.buckets, team.rank * BUCKETS)
@@ -155,5 +158,5 @@ def renew_by_quantile(
         end = by_leaf.end[node]
         if begin < end and is_own(before, end - begin, total, team):
             mass = take_residuals(begin, end, by_leaf.members, scores, pairs, target, selection)
-            steps[node] = quantile(begin, end, level * float(mass), selection, buckets)
+            steps[node] = quantile(begin, end, levels[output] * float(mass), selection, buckets)
         before += end - begin

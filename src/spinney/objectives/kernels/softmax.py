@@ -53,7 +53,7 @@ def softmax_gradients(
 
 
 @inline
-def against_others(row, gradients, target, output):
+def against_others(row, gradients, labels, output):
     """A class against the others: its score minus the log of the sum of their exponentials, and whether a row is of it."""
     rows = gradients.rows
     scores = gradients.scores
@@ -63,7 +63,7 @@ def against_others(row, gradients, target, output):
     total = 0.0
     for k in range(gradients.outputs):
         total += exp(scores[k * rows + row] - top) if k != output else 0.0
-    return scores[output * rows + row] - top - log(total), 1.0 if target[row] == float(output) else 0.0
+    return scores[output * rows + row] - top - log(total), 1.0 if labels.target[row] == float(output) else 0.0
 
 
 softmax_line_search = line_search("softmax", gradient, against_others)

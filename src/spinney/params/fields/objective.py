@@ -28,6 +28,15 @@ class ObjectiveFields:
         doc="Number of classes: 2 or more for softmax and one_vs_rest. For an objective of your own, the number of scores of a "
         "row. Other objectives leave it at 0 (1 is read as 0).",
     )
+    num_target: int = param(
+        1,
+        group="objective",
+        low=1,
+        high=INT32,
+        aliases=("num_targets", "n_targets"),
+        doc="Columns of the target, each with a tree a round: for losses of numbers, for log_loss and focal (several labels a "
+        "row), and for objectives of your own. `train` takes it from the data set where it is not given.",
+    )
     scale_pos_weight: float = param(
         1.0,
         group="objective",
@@ -42,7 +51,7 @@ class ObjectiveFields:
         "XGBoost, for poisson, gamma, tweedie, cox and aft the logarithm. None takes the constant with the least loss, "
         "0 for cox and an objective of your own.",
     )
-    quantile_alpha: float = param(
+    quantile_alpha: float | tuple[float, ...] = param(
         0.5,
         group="objective",
         low=0,
@@ -50,7 +59,8 @@ class ObjectiveFields:
         low_open=True,
         high_open=True,
         aliases=("quantile",),
-        doc="Level of objective quantile: the share of rows that should lie below the prediction.",
+        doc="Level of objective quantile: the share of rows that should lie below the prediction. Or several ascending "
+        "levels, each with a tree a round; predictions then have a column for each level, and do not cross.",
     )
     expectile_alpha: float = param(
         0.5,
