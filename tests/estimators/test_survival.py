@@ -126,13 +126,6 @@ def test_any_number_of_threads_gives_the_same_file(objective, tmp_path):
     assert len(set(files)) == 1
 
 
-def test_a_row_of_weight_two_is_worth_two_rows():
-    settings = {"objective": "cox", "min_child_samples": 1, "min_child_weight": 5.0, **FEW, "n_estimators": 3}
-    heavy = sp.GBMRegressor(**settings).fit(X, COX, sample_weight=np.full(ROWS, 2.0))
-    twice = sp.GBMRegressor(**settings).fit(np.tile(X, (2, 1)), np.tile(COX, (2, 1)))
-    np.testing.assert_allclose(heavy.predict(X), twice.predict(X), rtol=1e-3)
-
-
 def test_cross_validation_and_shuffled_columns_judge_models_of_times(fitted):
     found = sp.cv({"objective": "cox", "eval_metric": "concordance"}, sp.Dataset(X, COX), 3, 5, seed=0)
     assert 0.7 < found.history["test"]["concordance"].mean[-1] < 1

@@ -104,6 +104,17 @@ def test_one_row_and_equal_times_leave_little_to_learn():
 
 
 @pytest.mark.kernels
+def test_the_gradient_of_a_row_of_weight_two_is_that_of_two_rows():
+    scores, time, event, _ = events(30, 7, ties=True)
+    target = np.column_stack([time, event])
+    heavy, _ = pairs_of({"objective": "cox"}, scores, target, np.where(np.arange(30) < 9, 2.0, 1.0))
+    twice = np.append(np.arange(30), np.arange(9))
+    found, _ = pairs_of({"objective": "cox"}, scores[twice], target[twice])
+    found[:9] += found[30:]
+    np.testing.assert_allclose(heavy[:, 0], found[:30, 0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.kernels
 def test_a_row_of_weight_zero_is_in_no_risk_set():
     scores, time, event, _ = events(30, 8, ties=True)
     scores[0] = 1e6
