@@ -21,7 +21,7 @@ TOY_KERNELS = '''
 from spinney.jit import f64, i64, kernel, out
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import copy_to_one, tail
-from spinney.jit.math import exp, expm1, log, sigmoid
+from spinney.jit.math import decay, exp, expm1, log, sigmoid
 from spinney.jit.normal import log_upper_tail, mills
 from spinney.toy.constants import STEP
 
@@ -42,6 +42,12 @@ def log_all(count: i64, values: f64["count"], result: out(f64["count"])):
 def sigmoid_all(count: i64, values: f64["count"], result: out(f64["count"])):
     for i in range(count):
         result[i] = sigmoid(values[i])
+
+
+@kernel
+def decay_all(count: i64, values: f64["count"], result: out(f64["count"])):
+    for i in range(count):
+        result[i] = decay(values[i])
 
 
 @kernel

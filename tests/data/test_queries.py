@@ -148,8 +148,13 @@ def test_weights_are_of_rows_or_of_queries_as_their_number_tells():
     assert read_query_weight(2, 3, queries).tolist() == [2, 2, 2]
     assert read_query_weight(None, 3, queries) is None
     assert read_query_weight([1, 2, 3], 3, None).tolist() == [1, 2, 3]
-    # Of queries of one row both readings are the same.
-    assert read_query_weight([1, 2, 3], 3, np.arange(3)).tolist() == [1, 2, 3]
+    assert read_query_weight(2, 3, np.arange(3)).tolist() == [2, 2, 2]
+    assert read_query_weight([4], 1, np.zeros(1, np.int64)).tolist() == [4]
+
+
+def test_weights_that_could_be_of_rows_or_of_queries_are_refused():
+    with pytest.raises(DataError, match="weight has 3 values, and there are as many queries as rows"):
+        read_query_weight([1, 2, 3], 3, np.arange(3), what="weight")
 
 
 @pytest.mark.parametrize(

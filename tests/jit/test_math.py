@@ -30,11 +30,12 @@ SPECIAL = {
         (0.0, 0.0), (TINY, TINY), (-TINY, -TINY), (math.inf, math.inf), (-math.inf, -1.0), (709.0, math.inf), (-50.0, -1.0),
         (math.nan, math.nan),
     ],
+    "decay": [(0.0, 1.0), (TINY, 1.0)],
     "mills": [(1e20, 1e-20), (math.inf, 1e-300)],
     "log_upper_tail": [(0.0, math.log(0.5)), (-40.0, 0.0), (-math.inf, 0.0)],
 }  # fmt: skip
 # How far from the truth results may be: in units of their last place.
-ULPS = {"expm1": 2, "mills": 4, "log_upper_tail": 4}
+ULPS = {"decay": 450, "expm1": 2, "mills": 4, "log_upper_tail": 4}
 
 
 def around(value, steps=2):
@@ -87,6 +88,9 @@ def points(name):
     elif name == "expm1":
         spread = [rng.uniform(-40, 708, 1000), rng.uniform(-1, 1, 1000), rng.normal(size=300) * 1e-9]
         edges = [1e-20, -1e-20, *(math.log(2) * k / 2 for k in range(-9, 10))]
+    elif name == "decay":
+        spread = [rng.uniform(0, 708, 1000), rng.uniform(0, 1, 1200)]
+        edges = [1e-20, 708.0, *(math.log(2) * k / 2 for k in range(1, 20))]
     elif name == "mills":
         spread = [rng.uniform(0, 12, 1500), np.exp(rng.uniform(-20, 300, 800))]
         edges = [5.0, 8.3, 38.5]
@@ -111,6 +115,7 @@ def points(name):
         "log": (TINY, LARGEST),
         "sigmoid": (-708.0, LARGEST),
         "expm1": (-40.0, 708.9),
+        "decay": (0.0, 708.0),
         "mills": (0.0, LARGEST),
         "log_upper_tail": (-6.0, LARGEST),
     }[name]
@@ -126,6 +131,7 @@ def truth(name, x):
         "log": mpmath.log,
         "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
         "expm1": mpmath.expm1,
+        "decay": lambda x: mpmath.exp(-x),
         "mills": mills,
         "log_upper_tail": lambda x: mpmath.log(mills(x)) - x * x / 2 - mpmath.log(2 * mpmath.pi) / 2,
     }[name](x)

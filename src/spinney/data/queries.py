@@ -155,7 +155,7 @@ def read_query_weight(
 ) -> NDArray[np.float64] | None:
     """Read weights of rows or of queries, told by how many there are; a query's weight is that of each of its rows.
 
-    Weights of queries stand in the order of the queries' first rows. Where every query has one row, both mean the same.
+    Weights of queries stand in the order of the queries' first rows. Where there are as many queries as rows, nobody can tell.
 
     Examples
     --------
@@ -164,8 +164,13 @@ def read_query_weight(
     """
     given = len(values) if isinstance(values, Sized) and getattr(values, "ndim", 1) > 0 else rows
     count = rows if queries is None else int(queries.max()) + 1
-    if queries is None or given == rows:
+    if values is None or queries is None or (given == rows and given != count):
         return read_weight(values, rows, what=what)
+    if given == rows and rows > 1 and isinstance(values, Sized):
+        raise DataError(
+            f"{what} has {given} values, and there are as many queries as rows: it cannot be told whether it weighs rows or "
+            "queries. A query of one row teaches nothing: leave the weights out, or give queries of several rows"
+        )
     if given != count:
         raise DataError(
             f"{what} has {given} values; give one for each of the {rows} rows, or one for each of the {count} queries"
