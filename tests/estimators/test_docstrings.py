@@ -26,6 +26,8 @@ OF_NUMBERS = {
     "fair_c",
     "poisson_max_delta_step",
     "tweedie_variance_power",
+    "aft_loss_distribution",
+    "aft_loss_distribution_scale",
 }
 OF_RANKS = {
     "lambdarank_truncation_level",

@@ -12,6 +12,7 @@ import spinney as sp
 from spinney.errors import DataError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
 
+OF_NUMBERS = [name for name in REGRESSION if name != "aft"]  # which takes intervals
 FEW = {"n_estimators": 8, "max_leaves": 6}
 
 
@@ -20,7 +21,7 @@ def weights(table):
     return np.random.default_rng(3).random(len(table))
 
 
-@pytest.mark.parametrize("objective", REGRESSION)
+@pytest.mark.parametrize("objective", OF_NUMBERS)
 def test_a_regressor_trains_what_train_trains(table, numbers, objective):
     y = np.exp(numbers / 4)
     regressor = sp.GBMRegressor(objective=objective, **FEW).fit(table, y)
@@ -99,7 +100,7 @@ def test_a_target_outside_the_domain_of_a_loss_is_refused(table, numbers, object
         sp.GBMRegressor(objective=objective).fit(table, y)
 
 
-@pytest.mark.parametrize("objective", REGRESSION)
+@pytest.mark.parametrize("objective", OF_NUMBERS)
 def test_weights_that_are_negative_or_all_zero_are_refused(table, numbers, objective):
     y = np.exp(numbers / 4)
     with pytest.raises(DataError, match="sample_weight is negative in row 0"):

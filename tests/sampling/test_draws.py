@@ -49,6 +49,7 @@ def test_the_numbers_of_purposes_stay_and_no_two_are_the_same():
         "PURPOSE_SET": 15,
         "PURPOSE_HEAVY": 16,
         "PURPOSE_PLACE": 17,
+        "PURPOSE_TARGETS": 18,
         "PURPOSE_FOLDS": 20,
     }
     assert len(set(found.values())) == len(found)

@@ -131,16 +131,21 @@ def needs_no_negatives(objective: object) -> bool:
 
 
 def takes_labels(objective: object) -> bool:
-    """Whether rows may have several labels: as with losses of two classes, functions, and where nothing is said."""
-    return objective is None or callable(objective) or is_binary(objective)
+    """Whether rows surely may have several labels: with losses of two classes, and where nothing is said.
+
+    With a function they may too, if it is written for scores of several outputs, which nobody knows.
+    """
+    return objective is None or is_binary(objective)
 
 
 def takes_columns(objective: object) -> bool:
-    """Whether the target of a regressor may have several columns; False for what is no objective."""
-    if callable(objective):
-        return True
+    """Whether the target of a regressor surely may have several columns of any numbers.
+
+    scikit-learn checks an estimator of which this is true with columns that hold negative numbers. A function may be written
+    for several columns, which nobody knows.
+    """
     row = _row(objective)
-    return row is not None and takes_targets(row.name)
+    return row is not None and takes_targets(row.name) and row.domain == "numbers"
 
 
 def is_binary(objective: object) -> bool:

@@ -88,12 +88,10 @@ def get(name: str, config: Config) -> Metric:
         return Metric(
             name, row.higher_is_better, partial(of_times, row, config), partial(check_times, row, config)
         )
-    parameters = _parameters(name, row, config)
-    several = is_by_output(config)
 
     def compute(outcome: Outcome, labels: Labels) -> float:
-        form = _FORMS[row.form]
-        if several:
+        form, parameters = _FORMS[row.form], _parameters(name, row, config)
+        if is_by_output(config):
             return by_output(form, row, outcome, labels, parameters)
         return form(row, outcome, labels, parameters[0])
 
