@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.binning.blocks import Blocks
 from spinney.binning.bundle import Bundling
 from spinney.binning.categorical import named_columns
 from spinney.binning.cuts import Cuts, find_cuts
@@ -113,6 +114,8 @@ class Dataset:
     schema: Schema
     index: NDArray[np.int32] | None = None
     """Rows of `whole` that this data set has, ascending; None for all."""
+    blocks: Blocks | None = None
+    """The codes, if they come block by block; None where they are in `matrix`."""
 
     def __init__(
         self,

@@ -105,6 +105,7 @@ def train(
     loss = objectives.get(config, function)
     loss.prepared(dataset.labels())
     watched = _check_valid(valid, dataset, loss, judges)
+    learners.check_blocks(config, dataset, watched)
     check_stopping(config, judges, watched)
     listeners = checked_callbacks(callbacks)
     with ExitStack() as stack:
