@@ -1,10 +1,11 @@
-"""How many threads a training is worth."""
+"""What a training may share: the codes of its data set, and threads, as many as it is worth."""
 
 from __future__ import annotations
 
 from spinney.binning.blocks import Blocks
 from spinney.binning.dataset import Dataset
 from spinney.binning.matrix import BinnedMatrix
+from spinney.errors import DataError
 from spinney.growth.grower import most_threads
 from spinney.jit.team import most_for, threads_for
 from spinney.params import Config
@@ -27,6 +28,15 @@ def codes_of(dataset: Dataset) -> BinnedMatrix | Blocks:
     """The codes that a data set shares with others, in memory or in blocks."""
     whole = dataset.whole
     return whole.matrix if whole.blocks is None else whole.blocks
+
+
+def check_in_memory(dataset: Dataset, what: str) -> None:
+    """Refuse a data set whose codes come block by block, for something that needs all of them at once."""
+    if dataset.whole.blocks is not None:
+        raise DataError(
+            f"{what} needs all codes at once, and those of the data set come block by block; make a Dataset of the table in "
+            "memory, or boost with tree_method='hist'"
+        )
 
 
 def threads_of(config: Config, dataset: Dataset) -> int:
