@@ -186,6 +186,8 @@ def test_learners_that_need_the_table_refuse_blocks(more):
         ParameterError, match=f"tree_method='{method}' needs the table of dataset.*use tree_method='hist'"
     ):
         sp.train(BASE | more, in_blocks(dataset), rounds=1)
+    with pytest.raises(ParameterError, match=f"tree_method='{method}' needs the table of dataset"):
+        sp.cv(BASE | more, in_blocks(dataset), rounds=1)
     with pytest.raises(ParameterError, match=rf"tree_method='{method}' needs the table of valid\['it'\]"):
         sp.train(BASE | more, dataset, rounds=1, valid={"it": in_blocks(dataset)})
 
