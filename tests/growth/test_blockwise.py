@@ -232,3 +232,14 @@ def test_other_rows_walk_the_tree_block_by_block(some):
         grower.walk_blocks(FleetingBlocks(other.matrix, [0, 3, 4, 50]), by_block, rows)()
     assert len(np.unique(at_once)) > 2
     assert by_block.tobytes() == at_once.tobytes()
+
+
+def test_leaves_that_wait_do_not_hold_every_histogram(monkeypatch):
+    dataset, pairs = sum_of_two(3_000)
+    params = {"max_leaves": 100, "min_child_samples": 2}
+    expected, _ = problems.fast_tree(dataset, pairs, params)
+    size = 12 * int(dataset.matrix.features.group_codes.sum())
+    monkeypatch.setattr(in_memory, "KEPT_HISTOGRAMS", (20 + 2 + 2) * size)
+    found, _, grower = block_tree(dataset, [0, 1_000, 3_000], pairs, params)
+    assert concatenate([found]).equal(concatenate([expected]))
+    assert grower.passes < 30

@@ -9,7 +9,7 @@ On 60 000 rows of 28 columns, 255 leaves best first, the leaves that are split i
 with at most 32 leaves a batch .5 to 3 %, but up to two passes more.
 """
 
-from spinney.growth.kernels.nodes import open_task
+from spinney.growth.kernels.nodes import give_slot, open_task
 from spinney.growth.kernels.queue import pop, push
 from spinney.growth.kernels.records import FINISHED, IDLE, TOGETHER
 from spinney.growth.kernels.turns import BOTH_CHILDREN
@@ -33,12 +33,31 @@ def has_room(count, table):
 
 
 @inline
+def make_room(max_leaves, table):
+    """Where not every leaf can keep its histogram, let leaves at the end of the queue give theirs up.
+
+    So half of the slots are for the next batch: else leaves that wait would hold all of them, and each pass could split one leaf.
+    Both children of a leaf without a histogram are summed.
+    """
+    state = table.state[0]
+    at = state.waiting
+    wanted = table.slots // 2 if table.slots < max_leaves + table.most_ahead else 0
+    while at > 1 and wanted >= BOTH_CHILDREN and state.free < wanted:
+        at -= 1
+        leaf = table.nodes[table.heap[at]]
+        if leaf.state == IDLE:
+            give_slot(leaf.slot, table)
+            leaf.slot = -1
+
+
+@inline
 def open_batch(batch, rules, tasks, table):
     """Open tasks for the leaves to be split next; where there are none, the tree is finished (thread 0)."""
     state = table.state[0]
     nodes = table.nodes
     heap = batch.heap
     depthwise = rules.limits.depthwise
+    make_room(rules.limits.max_leaves, table)
     known = state.waiting
     for i in range(known):
         heap[i] = table.heap[i]
