@@ -10,10 +10,12 @@ from block_data import BlockDataset, cuts_into_blocks, in_blocks
 from problems import KINDS, column, column_parameters, parameters
 from spinney.data.forest_target import ForestTarget
 from spinney.errors import DataError, ParameterError
+from spinney.params import parse
 from spinney.params.adaboost import AdaBoostConfig
 from spinney.params.forest import ForestConfig
 from spinney.training.adaboost import train_adaboost
 from spinney.training.forest import train_forest
+from spinney.training.sharing import threads_of
 
 ROWS = 300
 BASE = {"max_leaves": 8, "min_child_samples": 3}
@@ -91,6 +93,15 @@ def test_every_way_to_train_gives_the_same_bytes(case, weighted):
     assert model.forest.nodes > 3 * model.outputs
 
 
+@pytest.mark.parametrize("objective", ["rank_ndcg", "cox"])
+def test_losses_that_look_at_several_rows_give_the_same_bytes(objective):
+    rng = np.random.default_rng(14)
+    table = numbers(rng)
+    queries = rng.integers(0, 20, ROWS) if objective == "rank_ndcg" else None
+    target = rng.integers(0, 4, ROWS) if objective == "rank_ndcg" else rng.uniform(0.5, 9.0, ROWS)
+    assert_same_model(BASE | {"objective": objective}, sp.Dataset(table, target, qid=queries))
+
+
 @pytest.mark.parametrize("make", [one_hot, categories])
 @pytest.mark.parametrize("more", [{}, {"subsample": 0.5}], ids=["all rows", "a sample"])
 def test_bundles_sparse_columns_and_categories_give_the_same_bytes(make, more):
@@ -145,6 +156,18 @@ def test_going_on_from_a_model_gives_the_bytes_of_one_training(classes):
     whole = sp.train(params, dataset, rounds=4)
     first = sp.train(params, in_blocks(dataset), rounds=2)
     assert sp.train(params, in_blocks(dataset, 2), rounds=2, init_model=first) == whole
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"sampling_method": "goss", "goss_warm_up": False}], ids=["all", "goss"]
+)
+def test_two_threads_give_the_same_bytes(more):
+    rng = np.random.default_rng(15)
+    table = rng.normal(size=(10_000, 30))
+    dataset = sp.Dataset(table, target_of({}, rng, table[:, 0]))
+    params = {"max_leaves": 20, "n_jobs": 2} | more
+    assert threads_of(parse(params), in_blocks(dataset)) == threads_of(parse(params), dataset) == 2
+    assert_same_model(params, dataset, rounds=2)
 
 
 def test_margins_and_weights_of_the_rows_are_kept():
