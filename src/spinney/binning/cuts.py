@@ -113,8 +113,8 @@ def find_cuts(
     `absent` is what an entry that a sparse table does not store means: 0, or NaN. Where cuts would be very many, columns of few
     entries get fewer if they may be thinned; see `Thinner`.
 
-    A table has the cuts of its sampled rows (`sample_rows`), given as a table of their own with their weights and the `thinner` of
-    the whole.
+    A table has the cuts of its sampled rows (`sample_rows`), given as a table of their own with their weights and the `thinner`
+    of the whole.
     """
     thinner = thinner or Thinner(table.rows, partial(count_entries, table), thin)
     picks = sample_rows(table.rows)

@@ -75,6 +75,11 @@ def encode(table: Table, plan: Plan, team: Team) -> BinnedMatrix:
     BinnedMatrix
         The same as these rows of the whole table's, for any number of threads.
     """
+    return with_rows(encode_columns(table, plan, team), plan, team)
+
+
+def encode_columns(table: Table, plan: Plan, team: Team) -> ColumnCodes:
+    """The same by column only."""
     found = _as_planned(table, plan, team)
     entries, features = found.entries, plan.features
     last = entries.last_bins()
@@ -84,7 +89,7 @@ def encode(table: Table, plan: Plan, team: Team) -> BinnedMatrix:
         raise DataError(
             f"{column} holds a missing value, but the plan was made from rows that have none in it"
         )
-    return with_rows(arranged(found, plan, team), plan, team)
+    return arranged(found, plan, team)
 
 
 def _as_planned(table: Table, plan: Plan, team: Team) -> Survey:

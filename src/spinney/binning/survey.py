@@ -129,9 +129,7 @@ def bin_entries(
     return part_entries(stored, away, listed, table.rows, cuts, team)
 
 
-def _stored_bins(
-    table: Table, cuts: Cuts, absent: float, team: Team
-) -> tuple[Entries, NDArray[np.int64]]:
+def _stored_bins(table: Table, cuts: Cuts, absent: float, team: Team) -> tuple[Entries, NDArray[np.int64]]:
     """Bins of what a sparse table stores, and how many of each column's are not in the bin of absent values."""
     assert table.sparse is not None
     default = cuts.bins_of(absent)

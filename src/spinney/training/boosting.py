@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import objectives
-from spinney.binning.dataset import DATA_PARAMS, Dataset
+from spinney.binning.arguments import DATA_PARAMS
+from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.growth.leaf_values import LeafValues
