@@ -93,6 +93,8 @@ class BatchSource:
         weight, base_margin, group and qid. A list of batches will do.
     names : sequence of str, optional
         Column names, for tables that have none.
+    once : bool, default=False
+        Whether batches are read only once, so that an iterator will do.
 
     Examples
     --------
@@ -106,14 +108,15 @@ class BatchSource:
     title = "source"
 
     def __init__(
-        self, source: Callable[[], Iterable[object]] | list[object] | tuple[object, ...], names: Any = None
+        self, source: Callable[[], Iterable[Any]] | Iterable[Any], names: Any = None, *, once: bool = False
     ) -> None:
-        if not callable(source) and not isinstance(source, list | tuple):
+        again = callable(source) or isinstance(source, list | tuple)
+        if not again and not (once and isinstance(source, Iterable)):
             kind = type(source).__name__
-            once = "which can be read only once" if isinstance(source, Iterator) else "which is neither"
+            why = "which can be read only once" if isinstance(source, Iterator) else "which is neither"
             raise DataTypeError(
                 "source must be a function that gives a fresh iterator of batches each time it is called, or a list of batches; "
-                f"it is a {kind}, {once}: give a function, as in lambda: my_batches()"
+                f"it is a {kind}, {why}: give a function, as in lambda: my_batches()"
             )
         self._source, self._names = source, names
 
