@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.cuts import SAMPLE, sample_rows
+from spinney.binning import cuts
 from spinney.data import Categories, Panel, Table, encode
 from spinney.data.sparse import SparseValues
 
@@ -24,7 +24,7 @@ class Sample:
     """
 
     def __init__(self, rows: int | None) -> None:
-        self._picks = None if rows is None else sample_rows(rows)
+        self._picks = None if rows is None else cuts.sample_rows(rows)
         self._pieces: list[Table] | None = []
 
     @property
@@ -34,7 +34,7 @@ class Sample:
 
     def add(self, table: Table, first: int) -> None:
         """Take what is sampled of some rows, the first of which is row `first`."""
-        if self._picks is None and first + table.rows > SAMPLE:
+        if self._picks is None and first + table.rows > cuts.SAMPLE:
             self._pieces = None
         if self._pieces is None:
             return
