@@ -62,7 +62,9 @@ def check_same(dataset, memory):
 
 
 def check_same_codes(dataset, matrix):
-    by_row, by_column, row_codes, lengths, column_codes, column_rows, counts = zip(*codes_of(dataset), strict=True)
+    by_row, by_column, row_codes, lengths, column_codes, column_rows, counts = zip(
+        *codes_of(dataset), strict=True
+    )
     assert {block.dtype for block in by_row} == {matrix.by_row.dtype}
     assert np.array_equal(np.vstack(by_row), matrix.by_row)
     assert np.array_equal(np.hstack(by_column), matrix.by_column)

@@ -57,7 +57,7 @@ def test_some_pages_stay_in_memory_and_the_others_are_read_anew():
     X = np.random.default_rng(0).random((400, 3))
     dataset = paged(X, page_rows=40, memory=6_000)
     assert 0 < dataset.blocks.resident < 10
-    first, second = ({block: matrix for block, matrix in dataset.blocks.scan()} for _ in range(2))
+    first, second = (dict(dataset.blocks.scan()) for _ in range(2))
     assert sum(first[block] is second[block] for block in first) >= dataset.blocks.resident
 
 
@@ -103,10 +103,15 @@ def test_queries_margins_and_several_targets_are_those_of_memory():
         paged(X, y, 7, {**more, "qid": qid.astype(str)}),
         sp.Dataset(X, y, weight=weight, base_margin=margin, qid=qid.astype(str)),
     )
-    sizes = [{"X": X[:50], "group": [20, 30]}, {"X": X[50:], "group": [40]}]
-    assert np.array_equal(
-        sp.Dataset.from_batches(sizes).queries, sp.Dataset(X, group=[20, 30, 40]).queries
-    )
+
+
+def test_sizes_of_queries_and_their_weights_are_those_of_batches():
+    X = np.random.default_rng(4).random((90, 3))
+    batches = [
+        {"X": X[:50], "group": [20, 30], "weight": [1.0, 2.0]},
+        {"X": X[50:], "group": [40], "weight": [0.5]},
+    ]
+    check_same(sp.Dataset.from_batches(batches), sp.Dataset(X, group=[20, 30, 40], weight=[1.0, 2.0, 0.5]))
 
 
 def test_cuts_of_many_rows_are_found_from_the_same_sample(monkeypatch):
@@ -140,7 +145,9 @@ def test_validation_rows_have_the_cuts_of_their_reference(make):
 def test_the_schema_of_a_model_tells_the_order_of_columns():
     frame = pd.DataFrame(table()[:, :3], columns=["a", "b", "c"])
     schema = sp.Dataset(frame).schema
-    check_same(paged(frame[["c", "a", "b"]], schema=schema), sp.Dataset(frame[["c", "a", "b"]], schema=schema))
+    check_same(
+        paged(frame[["c", "a", "b"]], schema=schema), sp.Dataset(frame[["c", "a", "b"]], schema=schema)
+    )
 
 
 @settings(max_examples=25, deadline=None)

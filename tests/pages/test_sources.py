@@ -10,6 +10,7 @@ from scipy import sparse
 
 import spinney as sp
 from paged import check_same, paged
+from spinney.binning import cuts
 from spinney.data.sources import BatchSource
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 
@@ -65,9 +66,7 @@ def test_columns_of_files_can_be_chosen_and_categories_named(tmp_path):
     dataset = sp.Dataset.from_files(
         tmp_path, target=["y", "w"], base_margin="a", columns=["q", "rare"], categorical=["q"]
     )
-    whole = sp.Dataset(
-        table[["q", "rare"]], table[["y", "w"]], base_margin=table["a"], categorical=["q"]
-    )
+    whole = sp.Dataset(table[["q", "rare"]], table[["y", "w"]], base_margin=table["a"], categorical=["q"])
     check_same(dataset, whole)
 
 
@@ -151,7 +150,7 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path):
     with pytest.raises(DataTypeError, match="paths holds 3, which is no path"):
         sp.Dataset.from_files([3])
     (tmp_path / "a.txt").write_text("a")
-    with pytest.raises(DataError, match="is of no known kind; give .parquet"):
+    with pytest.raises(DataError, match=r"is of no known kind; give \.parquet"):
         sp.Dataset.from_files(tmp_path / "a.txt")
     (tmp_path / "a.parquet").write_text("hello")
     with pytest.raises(DataError, match=r"a\.parquet' cannot be read"):
@@ -175,7 +174,11 @@ def turning(first, second):
         ([], DataError, "it can be read only once, but must give a fresh iterator each time"),
         ([(X[:, :1], Y)], DataError, "batch 0: it has 1 columns, but rows before it have 2"),
         ([(X[::-1], Y[::-1])], DataError, "batch 0: y is not what it was when these rows were read before"),
-        ([(pd.DataFrame(X.astype(str)), Y)], DataTypeError, "batch 0: column 0 holds text or categories, but"),
+        (
+            [(pd.DataFrame(X.astype(str)), Y)],
+            DataTypeError,
+            "batch 0: column 0 holds text or categories, but",
+        ),
         ([(sparse.csr_array(X), Y)], DataError, "batch 0: it is sparse, but rows before it are dense"),
     ],
 )
@@ -224,11 +227,15 @@ def test_a_bad_batch_is_named(batches, error, said):
 
 
 def test_an_iterator_that_cannot_be_read_twice_is_refused():
-    with pytest.raises(DataTypeError, match="it is a generator, which can be read only once: give a function"):
+    with pytest.raises(
+        DataTypeError, match="it is a generator, which can be read only once: give a function"
+    ):
         sp.Dataset.from_batches(batch for batch in [(X, Y)])
     with pytest.raises(DataTypeError, match="it is a int, which is neither"):
         sp.Dataset.from_batches(3)
-    with pytest.raises(DataTypeError, match="must give an iterator of batches when it is called; it gave a int"):
+    with pytest.raises(
+        DataTypeError, match="must give an iterator of batches when it is called; it gave a int"
+    ):
         list(BatchSource(lambda: 3).batches())
 
 
@@ -236,8 +243,30 @@ def test_an_unknown_category_is_an_error_where_the_reference_says_so():
     table = frame()
     reference = sp.Dataset(table[FEATURES], table["y"], unseen="error")
     other = table[FEATURES].assign(tree="yew")
-    with pytest.raises(DataError, match="batch 1: column \"tree\" holds 'yew', a category that training did not see"):
+    with pytest.raises(
+        DataError, match="batch 1: column \"tree\" holds 'yew', a category that training did not see"
+    ):
         sp.Dataset.from_batches([(table[FEATURES], table["y"]), (other, table["y"])], reference=reference)
+
+
+def test_the_number_of_rows_spares_a_reading_and_must_be_right(monkeypatch):
+    monkeypatch.setattr(cuts, "SAMPLE", 4)
+    readings = []
+
+    def source():
+        readings.append(1)
+        yield X, Y
+        yield X, Y
+
+    check_same(sp.Dataset.from_batches(source), sp.Dataset(np.vstack([X, X]), [*Y, *Y]))
+    assert len(readings) == 3
+    check_same(sp.Dataset.from_batches(source, rows=12), sp.Dataset(np.vstack([X, X]), [*Y, *Y]))
+    assert len(readings) == 5
+    for rows, said in ((11, "is to have 11 rows, but gave more than 11"), (13, "13 rows, but gave 12")):
+        with pytest.raises(DataError, match=said):
+            sp.Dataset.from_batches(source, rows=rows)
+    with pytest.raises(ParameterTypeError, match="rows='9' must be a whole number"):
+        sp.Dataset.from_batches(source, rows="9")
 
 
 def test_batches_without_rows_are_passed_over():

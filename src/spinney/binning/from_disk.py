@@ -110,6 +110,7 @@ class FromDisk:
     def from_batches(
         source: Callable[[], Iterable[Any]] | list[Any] | tuple[Any, ...],
         *,
+        rows: int | None = None,
         categorical: Categorical = "auto",
         names: Sequence[str] | None = None,
         reference: Dataset | None = None,
@@ -134,9 +135,11 @@ class FromDisk:
         Parameters
         ----------
         source : callable, or list
-            A function that gives a fresh iterator of batches each time it is called, because rows are read two or three times:
+            A function that gives a fresh iterator of batches each time it is called, because rows are read several times:
             the same rows in the same order every time. A batch is a pair (X, y), or a dict of X, y, weight, base_margin, and
             group or qid; X is any table that `Dataset` takes. A list of batches will do.
+        rows : int, optional
+            How many rows there are. With it, or up to 200 000 rows, the source is read two times, else three times.
         names : sequence of str, optional
             Column names, for tables that have none.
         categorical, reference, schema, max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen
@@ -164,7 +167,7 @@ class FromDisk:
 
         place = Place(folder, memory, page_rows, compression, progress, n_jobs)
         given = _params(max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
-        return from_source(BatchSource(source, names), reference, schema, categorical, given, place)
+        return from_source(BatchSource(source, names, rows), reference, schema, categorical, given, place)
 
 
 def _params(*values: object) -> dict[str, object]:

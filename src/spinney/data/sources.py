@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any, Protocol
 
 from spinney.data.read import read_table
 from spinney.data.table import Table, describe_column
-from spinney.errors import DataError, DataTypeError, SpinneyError
+from spinney.errors import DataError, DataTypeError, ParameterTypeError, SpinneyError
 
 KEYS = ("X", "y", "weight", "base_margin", "group", "qid")
 
@@ -93,6 +94,8 @@ class BatchSource:
         weight, base_margin, group and qid. A list of batches will do.
     names : sequence of str, optional
         Column names, for tables that have none.
+    rows : int, optional
+        How many rows there are, where that is known.
     once : bool, default=False
         Whether batches are read only once, so that an iterator will do.
 
@@ -104,12 +107,19 @@ class BatchSource:
     [('batch 0', 2, [0, 1]), ('batch 1', 2, [2, 3])]
     """
 
-    rows: int | None = None
     title = "source"
 
     def __init__(
-        self, source: Callable[[], Iterable[Any]] | Iterable[Any], names: Any = None, *, once: bool = False
+        self,
+        source: Callable[[], Iterable[Any]] | Iterable[Any],
+        names: Any = None,
+        rows: int | None = None,
+        *,
+        once: bool = False,
     ) -> None:
+        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, numbers.Integral)):
+            raise ParameterTypeError(f"rows={rows!r:.60} must be a whole number")
+        self.rows = None if rows is None else int(rows)
         again = callable(source) or isinstance(source, list | tuple)
         if not again and not (once and isinstance(source, Iterable)):
             kind = type(source).__name__

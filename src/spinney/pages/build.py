@@ -101,23 +101,30 @@ def build(source: RowSource, rules: Rules, reference: Dataset | None, place: Pla
     memory = memory_bytes(place.memory)
     Compressor(place.compression)  # refuse nonsense before anything is read
     threads = threads_for(place.n_jobs)
+    folders = _folders(place.folder)
     with ExitStack() as stack:
-        folders = _folders(place.folder)
         writer = FolderWriter(folders, sync=place.folder is not None)
         stack.enter_context(_undone_on_failure(writer, place.folder is None))
         steps = stack.enter_context(Steps(place.progress))
         team = stack.enter_context(Team(threads))
-        survey = Survey(source, rules, steps.begin("reading", source.rows))
-        if reference is None:
-            cuts = survey.cuts(team, steps.begin("sampling", survey.rows))
-        else:
-            cuts = reference.cuts
-        making = _Making(survey, rules, writer, place.compression, team, steps)
-        pages, plan = making.pages(cuts, place.page_rows, bundles=reference is None and rules.params.bundle)
-        header = _written(writer, survey, rules, plan, pages)
-        writer.finish(header.to_text(), [header.mark(k) for k in range(1, len(folders))])
+        _write(source, rules, reference, place, writer, team, steps)
     made = PagedDataset(folders, memory)
     return temporary(made) if place.folder is None else made
+
+
+def _write(
+    source: RowSource, rules: Rules, reference: Dataset | None, place: Place, writer: FolderWriter, team: Team, steps: Steps
+) -> None:  # fmt: skip
+    """Write everything; what was gathered in memory is let go of in the end."""
+    survey = Survey(source, rules, steps.begin("reading", source.rows))
+    if reference is None:
+        cuts = survey.cuts(team, steps.begin("sampling", survey.rows))
+    else:
+        cuts = reference.cuts
+    making = _Making(survey, rules, writer, place.compression, team, steps)
+    pages, plan = making.pages(cuts, place.page_rows, bundles=reference is None and rules.params.bundle)
+    header = _written(writer, survey, rules, plan, pages)
+    writer.finish(header.to_text(), [header.mark(k) for k in range(1, len(writer.folders))])
 
 
 def _folders(given: Folder | Iterable[Folder] | None) -> list[Path]:

@@ -32,14 +32,13 @@ class LabelParts:
         """Read those of a batch; gives its weights."""
         self._check_given(batch)
         rows = batch.table.rows
-        queries = self._queries_of(batch)
-        local = None if queries is None else np.unique(queries, return_inverse=True)[1]
-        weight = _read_weight(batch.weight, rows, local)
+        own = read_queries(batch.group, batch.qid, rows)
+        weight = _read_weight(batch.weight, rows, own)
         found: dict[str, Values | None] = {
             "y": read_target(batch.y, rows),
             "weight": weight,
             "base_margin": read_start(batch.margin, rows),
-            "qid": queries,
+            "qid": None if own is None else self._numbered(batch, own),
         }
         for name, values in found.items():
             if values is not None:
@@ -88,15 +87,11 @@ class LabelParts:
             brings, others = ("has", "have none") if has[odd] else ("has no", "have it")
             raise DataError(f"it {brings} {odd}, but rows before it {others}")
 
-    def _queries_of(self, batch: Batch) -> NDArray[np.int64] | None:
-        """Numbers of the queries of a batch, counted on over batches in the order of their first rows.
+    def _numbered(self, batch: Batch, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of queries counted on over batches, of which those of a batch have `own` numbers.
 
         Rows of a query that is known by its name may come in several batches.
         """
-        rows = batch.table.rows
-        own = read_queries(batch.group, batch.qid, rows)
-        if own is None:
-            return None
         if batch.qid is None:
             self._sizes_given = True
             own = own + self._queries
@@ -104,7 +99,7 @@ class LabelParts:
             return own
         if self._sizes_given:
             raise DataError("it has qid, but rows before it have group; give one of them")
-        names, codes = read_labels(batch.qid, rows)
+        names, codes = read_labels(batch.qid, len(own))
         _, first = np.unique(own, return_index=True)
         known = [name.item() if isinstance(name, np.generic) else name for name in names[codes[first]]]
         number = [self._numbers.setdefault(name, len(self._numbers)) for name in known]
@@ -112,11 +107,12 @@ class LabelParts:
 
 
 def _read_weight(given: Any, rows: int, queries: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
-    """Weights of some rows, which may all be 0."""
-    if given is not None and np.ndim(given) > 0:
-        values = read_vector(given, None, "weight", allow_none=False)
-        if len(values) == rows and not values.any():
-            return values
-    elif given == 0:
-        return np.zeros(rows)
-    return read_query_weight(given, rows, queries, what="weight")
+    """Weights of some rows, which may all be 0, or of their queries."""
+    if given is None:
+        return None
+    values = read_vector(
+        np.full(rows, given) if np.ndim(given) == 0 else given, None, "weight", allow_none=False
+    )
+    if len(values) == rows:
+        return values if not values.any() else read_weight(values, rows, what="weight")
+    return read_query_weight(values, rows, queries, what="weight")

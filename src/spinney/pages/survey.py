@@ -96,6 +96,8 @@ class Survey:
                     self._entries = found if self._entries is None else self._entries + found
             first += table.rows
             advance(table.rows)
+            if self._source.rows is not None and first > self._source.rows:
+                raise self._other_rows(f"more than {self._source.rows}")
             if first > MOST_ROWS:
                 raise DataError(
                     f"{self._source.title} has more than {MOST_ROWS} rows; a Dataset can hold no more"
@@ -103,7 +105,7 @@ class Survey:
         if not first:
             raise DataError(f"{self._source.title} has no rows; give at least one")
         if self._source.rows not in (None, first):
-            raise DataError(f"{self._source.title} said to have {self._source.rows} rows, but gave {first}")
+            raise self._other_rows(str(first))
         if known is not None:
             self.schema = known
         else:
@@ -112,6 +114,9 @@ class Survey:
             columns, names = self._columns
             self.schema = Schema(names, columns, counts.found(rules.params.max_bin))
         return first
+
+    def _other_rows(self, found: str) -> DataError:
+        return DataError(f"{self._source.title} is to have {self._source.rows} rows, but gave {found}")
 
     def _begin(self, table: Table) -> CategoryCounts | None:
         """Take note of the columns of the first batch."""
