@@ -3,6 +3,7 @@
 import numpy as np
 
 import spinney as sp
+from spinney.pages import header
 
 FEATURES = ("group", "low", "codes", "bins", "default")
 
@@ -77,3 +78,9 @@ def check_same_codes(dataset, matrix):
     assert np.array_equal(np.concatenate(column_codes)[order], sparse.column_codes)
     assert np.array_equal(np.concatenate(column_rows)[order], sparse.column_rows)
     assert np.array_equal(sum(counts), np.diff(sparse.starts))
+
+
+def key_of(told):
+    """The key of a header, as somebody would make it who knows the format."""
+    pages = header.Pages(*(told["pages"][name] for name in header.PAGE_FACTS))
+    return header.Header(0, None, None, False, 0, told["arrays"], pages, 1).key

@@ -14,10 +14,8 @@ import pytest
 from scipy import sparse
 
 import spinney as sp
-from paged import check_same, codes_of, paged
-from spinney.errors import DataError, DatasetFormatError, DataTypeError, ParameterError
-from spinney.pages import codec, header
-from spinney.pages.memory import free_memory, memory_bytes
+from paged import check_same, codes_of, key_of, paged
+from spinney.errors import DataError, DatasetFormatError, DataTypeError
 
 ROWS = 200
 
@@ -193,6 +191,20 @@ def test_a_page_that_is_gone_while_it_is_read_again_is_named(copy):
             codes_of(dataset)
 
 
+def test_a_page_that_changes_after_it_was_read_is_named(copy):
+    dataset = sp.open_dataset(copy, memory=0)
+    codes_of(dataset)
+    page = copy / "page-000001.bin"
+    data = page.read_bytes()
+    page.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(
+        DatasetFormatError, match=r"page-000001\.bin' is damaged: its checksum is not what it was"
+    ):
+        codes_of(dataset)
+    page.write_bytes(data)
+    codes_of(dataset)
+
+
 def rewrite(folder, name=None, array=None, **changes):
     """Change what the header says, and an array, as somebody would who knows the format."""
     told = json.loads((folder / "dataset.json").read_text())
@@ -200,14 +212,7 @@ def rewrite(folder, name=None, array=None, **changes):
     if name is not None:
         (folder / f"{name}.bin").write_bytes(array.tobytes())
         told["arrays"][name] = {"items": array.size, "checksum": zlib.crc32(array.tobytes())}
-    sound = header._from_json({**told, "key": key_of(told)}) if isinstance(told.get("pages"), dict) else None
     (folder / "dataset.json").write_text(json.dumps({**told, "key": key_of(told)}))
-    return sound
-
-
-def key_of(told):
-    pages = header.Pages(*(told["pages"][name] for name in header.PAGE_FACTS))
-    return header.Header(0, None, None, False, 0, told["arrays"], pages, 1).key
 
 
 def read(folder, name, dtype):
@@ -337,50 +342,6 @@ def test_entries_of_sparse_columns_are_looked_at(tmp_path):
             codes_of(sp.open_dataset(folder))
 
 
-@pytest.mark.parametrize("compression", ["auto", "none", "lz4", "zstd"])
-def test_compressed_pages_give_the_same_codes(tmp_path, compression):
-    X = np.sort(np.random.default_rng(0).random((3_000, 3)), axis=0)
-    dataset = paged(X, size=3_000, page_rows=1_000, folder=tmp_path / "a", compression=compression, memory=0)
-    check_same(dataset, sp.Dataset(X))
-    facts = dataset.describe()
-    assert facts["compressed_pages"] == (0 if compression == "none" else facts["pages"])
-    assert (facts["disk_bytes"] < 3_000) == (compression != "none")
-
-
-def test_what_does_not_shrink_is_written_as_it_is():
-    X = np.random.default_rng(0).random((2_000, 2))
-    assert paged(X, compression="auto").describe()["compressed_pages"] == 0
-
-
-def test_codes_are_kept_in_as_few_bits_as_they_need():
-    X = np.random.default_rng(0).integers(0, 4, (800, 3)).astype(float)
-    facts = paged(X, compression="none", bundle=False).describe()
-    assert facts["disk_bytes"] == 3 * 800 * 3 // 8
-    assert facts["bytes"] > facts["disk_bytes"]
-
-
-def test_a_damaged_compressed_page_is_refused(tmp_path):
-    X = np.sort(np.random.default_rng(0).random((3_000, 3)), axis=0)
-    folder = tmp_path / "a"
-    paged(X, size=3_000, folder=folder, compression="zstd")
-    text = json.loads((folder / "dataset.json").read_text())
-    data = bytes(text["pages"]["bytes"][0])
-    (folder / "page-000000.bin").write_bytes(data)
-    text["pages"]["checksum"][0] = zlib.crc32(data)
-    (folder / "dataset.json").write_text(json.dumps({**text, "key": key_of(text)}))
-    with pytest.raises(DatasetFormatError, match=r"it cannot be decompressed|bytes after decompression"):
-        codes_of(sp.open_dataset(folder))
-
-
-def test_compression_needs_pyarrow_and_says_so(monkeypatch):
-    monkeypatch.setattr(codec, "find_spec", lambda name: None)
-    with pytest.raises(ParameterError, match="compression='lz4' needs PyArrow"):
-        paged(*problem(), compression="lz4")
-    assert paged(np.zeros((500, 2)), compression="auto").describe()["compressed_pages"] == 0
-    with pytest.raises(DatasetFormatError, match="compressed by lz4: reading it needs PyArrow"):
-        codec.unpack("lz4", np.zeros(3, np.uint8), 3)
-
-
 def test_learners_that_need_the_table_are_refused():
     dataset = paged(*problem())
     for ask in (lambda: dataset.matrix, dataset.table):
@@ -390,20 +351,3 @@ def test_learners_that_need_the_table_are_refused():
             ask()
     assert not dataset.has_table
     assert repr(dataset) == "Dataset(rows=200, columns=4, bins=34, pages=1)"
-
-
-def test_memory_is_what_is_free_or_what_the_control_group_leaves(tmp_path):
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/meminfo").write_text("MemTotal: 9 kB\nMemAvailable:     1000 kB\n")
-    assert free_memory(tmp_path) == 1_024_000
-    group = tmp_path / "sys/fs/cgroup"
-    group.mkdir(parents=True)
-    (group / "memory.max").write_text("max\n")
-    (group / "memory.current").write_text("400\n")
-    assert free_memory(tmp_path) == 1_024_000
-    (group / "memory.max").write_text("1000\n")
-    assert free_memory(tmp_path) == 600
-    assert memory_bytes("0.5GB") == 500_000_000
-    assert memory_bytes(" 3 KiB ") == 3_072
-    with pytest.raises(ParameterError, match="memory=-1 must be 0 or more bytes"):
-        memory_bytes(-1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
+
+import numpy as np
 
 from spinney.data.read import read_table
 from spinney.data.table import Table, describe_column
@@ -117,9 +118,9 @@ class BatchSource:
         *,
         once: bool = False,
     ) -> None:
-        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, numbers.Integral)):
+        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer)):
             raise ParameterTypeError(f"rows={rows!r:.60} must be a whole number")
-        self.rows = None if rows is None else int(rows)
+        self.rows: int | None = None if rows is None else int(rows)
         again = callable(source) or isinstance(source, list | tuple)
         if not again and not (once and isinstance(source, Iterable)):
             kind = type(source).__name__

@@ -21,7 +21,7 @@ from spinney.errors import DataError, DatasetFormatError, SpinneyError
 from spinney.pages.blocks import PagedBlocks
 from spinney.pages.check import checked_cuts, checked_features
 from spinney.pages.codec import PLAIN
-from spinney.pages.folder import Folder, folders_of, read_file, remove_folders
+from spinney.pages.folder import Folder, check_size, folders_of, read_file, remove_folders
 from spinney.pages.form import PageForm
 from spinney.pages.header import ARRAYS, LABELS, Header, read_header
 from spinney.pages.memory import memory_bytes
@@ -159,14 +159,7 @@ def _array(folder: Path, name: str, header: Header) -> NDArray[Any]:
     told, dtype = header.arrays[name], np.dtype("<" + (ARRAYS | LABELS)[name])
     size = told["items"] * dtype.itemsize
     path = folder / f"{name}.bin"
-    try:
-        found = path.stat().st_size
-    except OSError as error:
-        raise DatasetFormatError(
-            f"{str(path)!r}, a part of the data set, cannot be read: {error.strerror}"
-        ) from error
-    if found != size:  # before anything of that size is allocated
-        raise DatasetFormatError(f"{str(path)!r} is damaged: it has {found} bytes, not {size}")
+    check_size(path, size)
     data = np.empty(told["items"], dtype)
     read_file(path, size, told["checksum"], data.view(np.uint8))
     return data.astype(dtype.newbyteorder("="), copy=False)
@@ -182,16 +175,7 @@ def _check_pages(store: PageStore) -> None:
             raise DatasetFormatError(
                 f"the header tells {pages.bytes[page]} bytes of {str(path)!r}, which would have {raw}"
             )
-        try:
-            found = path.stat().st_size
-        except OSError as error:
-            raise DatasetFormatError(
-                f"{str(path)!r}, a part of the data set, cannot be read: {error.strerror}"
-            ) from error
-        if found != pages.bytes[page]:
-            raise DatasetFormatError(
-                f"{str(path)!r} is damaged: it has {found} bytes, not {pages.bytes[page]}"
-            )
+        check_size(path, pages.bytes[page])
 
 
 def _by_row(values: NDArray[Any], rows: int, what: str) -> NDArray[Any]:

@@ -166,30 +166,55 @@ def remove_folders(folders: list[Path], process: int) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def read_file(path: Path, size: int, checksum: int, room: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Read a file of known size and checksum into memory that is given, which may be larger; gives the part that was filled."""
+Stamp = tuple[int, int, int, int]
+
+
+def read_file(
+    path: Path, size: int, checksum: int, room: NDArray[np.uint8], known: Stamp | None = None
+) -> tuple[NDArray[np.uint8], Stamp]:
+    """Read a file of known size and checksum into memory that is given, which may be larger.
+
+    Gives the part that was filled, and a stamp of the file. A file that still has the stamp that is known of it was compared with
+    its checksum before.
+    """
     data = room[:size]
     view = data.data
     try:
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            found = os.fstat(descriptor).st_size
-            if found != size:
-                raise DatasetFormatError(f"{str(path)!r} is damaged: it has {found} bytes, not {size}")
+            status = os.fstat(descriptor)
+            if status.st_size != size:
+                raise _damaged(path, f"it has {status.st_size} bytes, not {size}")
             at = 0
             while at < size:
                 read = os.preadv(descriptor, [view[at:]], at)
                 if read == 0:
-                    raise DatasetFormatError(f"{str(path)!r} is damaged: it ends after {at} of {size} bytes")
+                    raise _damaged(path, f"it ends after {at} of {size} bytes")
                 at += read
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise DatasetFormatError(
-            f"{str(path)!r}, a part of the data set, cannot be read: {error.strerror}"
-        ) from error
-    if zlib.crc32(view) != checksum:
-        raise DatasetFormatError(
-            f"{str(path)!r} is damaged: its checksum is not what it was when it was written"
-        )
-    return data
+        raise gone(path, error) from error
+    stamp = status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
+    if stamp != known and zlib.crc32(view) != checksum:
+        raise _damaged(path, "its checksum is not what it was when it was written")
+    return data, stamp
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuse a file that is gone or has another size, before anything of its size is allocated."""
+    try:
+        found = path.stat().st_size
+    except OSError as error:
+        raise gone(path, error) from error
+    if found != size:
+        raise _damaged(path, f"it has {found} bytes, not {size}")
+
+
+def gone(path: Path, error: OSError) -> DatasetFormatError:
+    """Make the error for a file that cannot be read."""
+    return DatasetFormatError(f"{str(path)!r}, a part of the data set, cannot be read: {error.strerror}")
+
+
+def _damaged(path: Path, why: str) -> DatasetFormatError:
+    return DatasetFormatError(f"{str(path)!r} is damaged: {why}")

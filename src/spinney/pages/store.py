@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from spinney.binning.matrix import BinnedMatrix, aligned
 from spinney.errors import DatasetFormatError
 from spinney.jit.team import Team
 from spinney.pages.codec import unpack
-from spinney.pages.folder import home_of, page_name, read_file
+from spinney.pages.folder import Stamp, home_of, page_name, read_file
 from spinney.pages.form import PageForm
 from spinney.pages.header import Pages
 
@@ -42,12 +42,15 @@ class PageStore:
         How they are written.
     draft : bool
         Whether they are drafts.
+    stamps : dict
+        Of the files that were compared with their checksums.
     """
 
     folders: list[Path]
     pages: Pages
     form: PageForm
     draft: bool = False
+    stamps: dict[int, Stamp] = field(default_factory=dict)
 
     def path(self, page: int) -> Path:
         """File of a page."""
@@ -74,7 +77,9 @@ class PageStore:
         """Codes by column of a page, into flat memory that may be larger."""
         pages, form = self.pages, self.form
         rows, entries, path = pages.rows[page], pages.entries[page], self.path(page)
-        data = read_file(path, pages.bytes[page], pages.checksum[page], raw)
+        data, self.stamps[page] = read_file(
+            path, pages.bytes[page], pages.checksum[page], raw, self.stamps.get(page)
+        )
         groups = into[: len(form.widths) * rows].reshape(len(form.widths), rows)
         try:
             return form.unpack(
