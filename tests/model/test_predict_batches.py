@@ -31,7 +31,7 @@ def models():
         "several": sp.RandomForestClassifier(3, random_state=0)
         .fit(frame, np.stack([y, y > 0], axis=1).astype(int))
         .model_,
-        "adaboost": sp.AdaBoostRegressor(3, random_state=0).fit(plain, y).model_,
+        "adaboost": sp.AdaBoostRegressor(n_estimators=3, random_state=0).fit(plain, y).model_,
         "isolation": sp.IsolationForest(5, random_state=0).fit(plain).model_,
     }
 
