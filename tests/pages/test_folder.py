@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import shutil
+import textwrap
 import zlib
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import children
 import spinney as sp
 from paged import check_same, codes_of, key_of, paged
 from spinney.errors import DataError, DatasetFormatError, DataTypeError
@@ -152,6 +154,33 @@ def test_a_failure_of_the_source_leaves_nothing_behind(tmp_path):
     with pytest.raises(RuntimeError, match="the network is gone"):
         sp.Dataset.from_batches(source, folder=tmp_path / "data", page_rows=50)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_process_that_is_killed_leaves_no_folder_that_looks_whole(tmp_path):
+    program = """
+    import json, os, sys
+    import numpy as np
+    import spinney as sp
+
+    readings = []
+
+    def source():
+        readings.append(1)
+        for batch in range(4):
+            if len(readings) == 2 and batch == 3:
+                print(json.dumps(sorted(os.listdir(sys.argv[1]))), flush=True)
+                os._exit(0)
+            yield np.full((50, 2), batch), np.zeros(50)
+
+    sp.Dataset.from_batches(source, folder=sys.argv[1], page_rows=50)
+    """
+    folder = tmp_path / "data"
+    left = children.run(textwrap.dedent(program), str(folder))
+    assert left == sorted(os.listdir(folder)) == [f"draft-{page:06d}.bin" for page in range(3)]
+    with pytest.raises(DatasetFormatError, match="is no data set, or its writing was broken off"):
+        sp.open_dataset(folder)
+    with pytest.raises(DataError, match="holds a data set whose writing was broken off; remove the folder"):
+        paged(*problem(), folder=folder)
 
 
 def test_a_folder_without_its_header_is_no_data_set(copy):

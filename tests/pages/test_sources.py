@@ -73,8 +73,11 @@ def test_columns_of_files_can_be_chosen_and_categories_named(tmp_path):
 def test_whole_numbers_of_a_csv_file_may_go_on_with_fractions(tmp_path):
     (tmp_path / "a.csv").write_text("a,y\n" + "1,2\n" * 5)
     (tmp_path / "b.csv").write_text("a,y\n1.5,2\n,3\n")
+    (tmp_path / "c.csv").write_text("a,y\n,4\n")
     dataset = sp.Dataset.from_files(tmp_path, target="y")
-    check_same(dataset, sp.Dataset(pd.DataFrame({"a": [1.0] * 5 + [1.5, np.nan]}), [2.0] * 6 + [3.0]))
+    check_same(
+        dataset, sp.Dataset(pd.DataFrame({"a": [1.0] * 5 + [1.5, np.nan, np.nan]}), [2.0] * 6 + [3.0, 4.0])
+    )
 
 
 def change(table, row, column, value):
@@ -177,7 +180,7 @@ def turning(first, second):
         (
             [(pd.DataFrame(X.astype(str)), Y)],
             DataTypeError,
-            "batch 0: column 0 holds text or categories, but",
+            "batch 0: column 0 holds text .* when these rows were read before",
         ),
         ([(sparse.csr_array(X), Y)], DataError, "batch 0: it is sparse, but rows before it are dense"),
     ],

@@ -172,9 +172,12 @@ def _open(path: str) -> Any:
         convert_options=csv.ConvertOptions(strings_can_be_null=True),
     )
     found = dataset.dataset(path, format=form)
-    # The types are guessed from the first rows; a column of whole numbers may go on with fractions.
+    # The types are guessed from the first rows. Whole numbers may go on with fractions, and no values at all with numbers.
+    types = pyarrow.types
     fields = [
-        pyarrow.field(one.name, pyarrow.float64()) if pyarrow.types.is_integer(one.type) else one
+        pyarrow.field(one.name, pyarrow.float64())
+        if types.is_integer(one.type) or types.is_null(one.type)
+        else one
         for one in found.schema
     ]
     return dataset.dataset(path, format=form, schema=pyarrow.schema(fields))

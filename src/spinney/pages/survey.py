@@ -15,7 +15,7 @@ from spinney.binning.dataset import MOST_ROWS
 from spinney.data import CategoryCounts, Schema, Table, encode, match_columns
 from spinney.data.schema import MOST_COLUMNS
 from spinney.data.sources import Batch, RowSource, errors_of
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
 from spinney.pages.labels import LabelParts
 from spinney.pages.sample import Sample
@@ -173,12 +173,23 @@ class Survey:
                 if first + table.rows > self.rows:
                     raise self._changed(f"more than {self.rows}")
                 self.labels.check(batch, first)
-                ready = encode(table, self.schema.categories, self._unseen)
+                ready = self._encoded(table)
             yield batch, ready
             first += table.rows
             advance(table.rows)
         if first != self.rows:
             raise self._changed(str(first))
+
+    def _encoded(self, table: Table) -> Table:
+        """A table with categories as numbers; what it holds must be of the same kind as before."""
+        try:
+            return encode(table, self.schema.categories, self._unseen)
+        except DataTypeError as error:
+            if self._rules.known is not None:
+                raise
+            raise DataTypeError(
+                f"{error}. It was of another kind when these rows were read before; the same rows must come every time"
+            ) from None
 
     @property
     def _unseen(self) -> str:
