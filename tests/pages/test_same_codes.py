@@ -1,5 +1,7 @@
 """A data set on disk has the cuts, groups and codes of the same rows in memory."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,6 +72,18 @@ def test_scans_go_forward_and_backward_in_turn_and_may_be_given_up():
     next(given_up)
     given_up.close()
     assert [block for block, _ in dataset.blocks.scan()] == backward
+
+
+def test_where_no_thread_is_to_be_had_pages_are_read_when_they_are_asked_for(monkeypatch):
+    X = table()[:130]
+    dataset, whole = paged(X, page_rows=20, memory=6_000), sp.Dataset(X)
+
+    def refused(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    for _ in range(2):
+        check_same(dataset, whole)
 
 
 def test_categories_are_counted_over_all_batches_and_rows_of_weight_0_do_not_count():

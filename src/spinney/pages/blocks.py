@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -89,12 +90,13 @@ class PagedBlocks:
         for one in rooms:
             free.put(one)
         stop = threading.Event()
-        reader = threading.Thread(
-            target=_work, args=(self._store, wanted, self._keep, raw, free, ready, stop), daemon=True
-        )
-        reader.start()
+        work = partial(_work, self._store, keep=self._keep, raw=raw, free=free, ready=ready, stop=stop)
+        reader = threading.Thread(target=work, args=(wanted,), daemon=True)
+        alone = not _started(reader)
         try:
-            for _ in wanted:
+            for one_page in wanted:
+                if alone:
+                    work([one_page])
                 found = ready.get()
                 if isinstance(found, BaseException):
                     raise found
@@ -141,6 +143,15 @@ def _work(
                 return
     except BaseException as error:
         ready.put(error)
+
+
+def _started(thread: threading.Thread) -> bool:
+    """Whether the system has a thread to give; else pages are read when they are asked for."""
+    try:
+        thread.start()
+    except (RuntimeError, MemoryError):
+        return False
+    return True
 
 
 def _taken(pool: list[T], make: Callable[[], T]) -> T:
