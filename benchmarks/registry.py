@@ -12,6 +12,7 @@ from benchmarks.cases import (
     costs,
     cross_validation,
     datasets,
+    disk,
     fits,
     flights,
     forest_accuracy,
@@ -83,6 +84,10 @@ LIST = (
     Case("survival-accuracy", "concordance of Cox and AFT over five seeds", survival.run_accuracy, XGBOOST),
     Case("dataset", "build the Dataset of 500 000 × 28", datasets.run, EVERY),
     Case("memory", "peak memory of train-long in its own process", memory.run, EVERY),
+    Case(
+        "disk", "from batches on disk, 5 000 000 × 28, depth 8 and 255 leaves, 20 rounds", disk.run, XGBOOST
+    ),
+    Case("disk-memory", "peak memory of 20 000 000 × 28 with 500 MB for pages", disk.run_memory, NOBODY),
     Case("predict", "predict 500 000 rows, 100 trees of 255 leaves", prediction.run_many, EVERY),
     Case("predict-one", "predict one row, 100 trees of 255 leaves", prediction.run_one, EVERY),
     Case(

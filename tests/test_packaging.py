@@ -131,6 +131,7 @@ def test_the_changelog_speaks_of_this_version():
         "docs/ranking.md",
         "docs/sketch.md",
         "docs/constraints.md",
+        "docs/disk.md",
     ],
 )
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from spinney.model.isolation_model import IsolationModel
     from spinney.model.loading import load
     from spinney.model.model import Model
+    from spinney.pages.dataset import open_dataset
     from spinney.training.adaboosting.steps import adaboost_r2_step, adaboost_step
     from spinney.training.boosting import train
     from spinney.training.callbacks import History, ProgressBar, RoundInfo
@@ -74,6 +75,7 @@ _HOME = {
     "cv": "spinney.training.cross_validation",
     "load": "spinney.model.loading",
     "load_estimator": "spinney.estimators.files",
+    "open_dataset": "spinney.pages.dataset",
     "permutation_importance": "spinney.judging.permutation",
     "split": "spinney.training.split",
     "train": "spinney.training.boosting",
@@ -112,6 +114,7 @@ __all__ = [
     "cv",
     "load",
     "load_estimator",
+    "open_dataset",
     "permutation_importance",
     "split",
     "train",

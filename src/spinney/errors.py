@@ -33,6 +33,10 @@ class ModelFormatError(SpinneyError, ValueError):
     """A model file is damaged, of an unknown version, or not a model file."""
 
 
+class DatasetFormatError(SpinneyError, ValueError):
+    """The folder of a data set is damaged, not whole, of an unknown version, or none of a data set."""
+
+
 class SketchFormatError(SpinneyError, ValueError):
     """The bytes of a sketch are damaged, of an unknown version, or not those of a sketch."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import spinney as sp
-from spinney.binning.dataset import DATA_PARAMS
+from spinney.binning.arguments import DATA_PARAMS
 from spinney.params import Row, markdown, numpydoc, table
 from spinney.params.metrics import METRICS
 from spinney.params.objectives import OBJECTIVES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from spinney.binning.kernels.entry import cut_stored
 from spinney.binning.kernels.records import CutLists
 from spinney.binning.kernels.sketch import cut_points
 from spinney.binning.sketch import QuantileSketch
-from spinney.binning.thin import Thinner
+from spinney.binning.thin import Thinner, count_entries
 from spinney.data import Panel, Table
 from spinney.data.spans import EMPTY64, kernel_blocks
 from spinney.data.sparse import SparseValues
@@ -103,6 +104,7 @@ def find_cuts(
     categories: NDArray[np.int64] | None = None,
     thin: bool = True,
     spread: bool = False,
+    thinner: Thinner | None = None,
 ) -> Cuts:
     """Quantile cuts of every column, the same for any number of threads, for float32 and float64, dense and sparse input.
 
@@ -110,8 +112,11 @@ def find_cuts(
 
     `absent` is what an entry that a sparse table does not store means: 0, or NaN. Where cuts would be very many, columns of few
     entries get fewer if they may be thinned; see `Thinner`.
+
+    A table has the cuts of its sampled rows (`sample_rows`), given as a table of their own with their weights and the `thinner`
+    of the whole.
     """
-    thinner = Thinner(table, thin)
+    thinner = thinner or Thinner(table.rows, partial(count_entries, table), thin)
     picks = sample_rows(table.rows)
     most = min(max_bin, LARGEST_BINS, len(picks) + 1)
     sampled_weight = EMPTY64 if weight is None else whole_masses(weight[picks])

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns, own, read_start
+from spinney.binning.blocks import Blocks
 from spinney.binning.bundle import Bundling
 from spinney.binning.categorical import named_columns
 from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.encode import plan_and_encode
+from spinney.binning.features import Features
+from spinney.binning.from_disk import FromDisk
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.plan import Plan
 from spinney.binning.sorted import SortedColumns, sort_columns
@@ -24,7 +28,6 @@ from spinney.data import (
     encode,
     learn_categories,
     match_columns,
-    read_margin,
     read_queries,
     read_query_weight,
     read_table,
@@ -33,17 +36,16 @@ from spinney.data import (
 from spinney.data.schema import MOST_COLUMNS
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.params import Config, parse
+from spinney.params import parse
 
 # Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
 # 10 000 × 10 1.60, 1 000 × 50 .89, 2 000 × 50 1.42.
 SHARE_VALUES = 50_000
-DATA_PARAMS = ("max_bin", "bundle", "bundle_order", "max_conflict_rate", "absent", "unseen")
 View = TypeVar("View")
 MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 
 
-class Dataset:
+class Dataset(FromDisk):
     """A table, binned, with what training needs beside it.
 
     The table itself is let go of when a training on bins begins. `tree_method` exact and approx read it again. So X must not
@@ -113,6 +115,8 @@ class Dataset:
     schema: Schema
     index: NDArray[np.int32] | None = None
     """Rows of `whole` that this data set has, ascending; None for all."""
+    blocks: Blocks | None = None
+    """The codes, if they come block by block; None where they are in `matrix`."""
 
     def __init__(
         self,
@@ -139,11 +143,11 @@ class Dataset:
     ) -> None:
         if reference is not None and not isinstance(reference, Dataset):
             raise DataTypeError(f"reference must be a spinney.Dataset, got {type(reference).__name__}")
-        known = _known_columns(reference, schema)
+        known = known_columns(reference, schema)
         given = dict(
             zip(DATA_PARAMS, (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen), strict=True)
         )
-        self.params = _data_params(given, reference)
+        self.params = data_params(given, reference)
         n_jobs = parse({"n_jobs": n_jobs}).n_jobs
         for flag, value in (("spread", spread), ("keep_table", keep_table)):
             if not isinstance(value, bool | np.bool_):
@@ -159,12 +163,12 @@ class Dataset:
         if table.columns > MOST_COLUMNS:
             raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
         self.rows: int = table.rows
-        self.target: NDArray[np.float64] | None = _own(read_target(y, table.rows))
+        self.target: NDArray[np.float64] | None = own(read_target(y, table.rows))
         self.queries: NDArray[np.int64] | None = read_queries(group, qid, table.rows)
-        self.weight: NDArray[np.float64] | None = _own(
+        self.weight: NDArray[np.float64] | None = own(
             read_query_weight(weight, table.rows, self.queries, what="weight")
         )
-        self.margin: NDArray[np.float64] | None = _own(_read_margin(base_margin, table.rows))
+        self.margin: NDArray[np.float64] | None = own(read_start(base_margin, table.rows))
         self._bin(self._encoded(table, known, categorical), reference, bool(spread), n_jobs)
 
     def table(self, what: str = "dataset") -> Table:
@@ -329,19 +333,22 @@ class Dataset:
         (4, 1, 1)
         """
         matrix = self.whole.matrix
-        features = matrix.features
-        sizes = np.bincount(features.group[features.group >= 0], minlength=matrix.groups)
+        return self._described(matrix.features, matrix.sparse.entries)
+
+    def _described(self, features: Features, entries: int) -> dict[str, int]:
+        groups = len(features.group_codes)
+        sizes = np.bincount(features.group[features.group >= 0], minlength=groups)
         return {
             "rows": self.rows,
             "columns": self.columns,
             "bins": int(self.cuts.bins.sum()),
             "categorical_columns": len(self.schema.categorical),
             "rare_categories": sum(one.rare for one in self.schema.categories or () if one is not None),
-            "groups": matrix.groups,
+            "groups": groups,
             "bundles": int((sizes > 1).sum()),
             "bundled_columns": int(sizes[sizes > 1].sum()),
             "sparse_columns": int((features.group < 0).sum()),
-            "stored_entries": matrix.sparse.entries,
+            "stored_entries": entries,
             "conflicts": self.plan.conflicts,
             "queries": 0 if self.queries is None else int(self.queries.max()) + 1,
             "bytes": self.nbytes,
@@ -349,43 +356,3 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset(rows={self.rows}, columns={self.columns}, bins={int(self.cuts.bins.sum())})"
-
-
-def _known_columns(reference: Dataset | None, schema: Schema | None) -> Schema | None:
-    """The columns that are known before the table is read."""
-    if schema is None:
-        return None if reference is None else reference.schema
-    if not isinstance(schema, Schema):
-        raise DataTypeError(f"schema must be the schema of a model, got {type(schema).__name__}")
-    if reference is not None:
-        raise ParameterError("schema is given beside reference, which has columns of its own; leave it out")
-    return schema
-
-
-def _data_params(given: Mapping[str, object], reference: Dataset | None) -> Config:
-    """The parameters of the data, checked; those of the reference where there is one."""
-    told = {name: value for name, value in given.items() if value is not None}
-    params = parse(told)
-    if reference is None:
-        return params
-    for name in told:
-        if getattr(params, name) != getattr(reference.params, name):
-            raise ParameterError(
-                f"{name} = {told[name]!r} differs from the reference's {getattr(reference.params, name)!r}; leave it out"
-            )
-    return reference.params
-
-
-def _own(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """A copy, so that later changes to the caller's array do not reach a checked data set."""
-    return None if values is None else values.copy(order="K")
-
-
-def _read_margin(values: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:
-    if values is None:
-        return None
-    shape = np.shape(values)
-    margin = read_margin(values, rows, shape[1] if len(shape) == 2 else 1)
-    if margin is not None and np.abs(margin).max() > 1e30:
-        raise DataError("base_margin holds a value beyond ±1e30, which is too large to train on")
-    return margin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries, lines_record, split8
-from spinney.binning.features import SPARSE, Features
+from spinney.binning.features import NO_DEFAULT, SPARSE, Features
 from spinney.binning.kernels.bin import by_rows
 from spinney.binning.kernels.entry import entries_by_row, fill_groups, lines_of_entries
 from spinney.binning.kernels.records import SparseCodes
@@ -23,13 +24,38 @@ from spinney.errors import DataError
 from spinney.jit.team import Team
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnCodes:
+    """Codes of some rows by column: all that is needed to tell those by row.
+
+    Attributes
+    ----------
+    groups : uint8 or uint16, groups × rows
+        Codes of the groups.
+    starts : int64[columns + 1]
+        Where the entries of each sparse column begin; a column that is not sparse has none.
+    rows : int32[entries]
+        Their rows, ascending within a column.
+    codes : uint16[entries]
+        Their codes, counted from 1.
+    from_sparse : bool
+        Whether the table was sparse.
+    """
+
+    groups: NDArray[Any]
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    codes: NDArray[np.uint16]
+    from_sparse: bool
+
+
 def plan_and_encode(
     table: Table, cuts: Cuts, team: Team, bundling: Bundling | None = None, absent: float = 0.0
 ) -> tuple[Plan, BinnedMatrix]:
     """Plan a whole table and give its codes. The values are put into bins once."""
     found = survey(table, cuts, absent, team, bundling is not None)
     plan = make_plan(found, cuts, absent, bundling)
-    return plan, _arranged(found, plan, team)
+    return plan, with_rows(arranged(found, plan, team), plan, team)
 
 
 def encode(table: Table, plan: Plan, team: Team) -> BinnedMatrix:
@@ -49,6 +75,11 @@ def encode(table: Table, plan: Plan, team: Team) -> BinnedMatrix:
     BinnedMatrix
         The same as these rows of the whole table's, for any number of threads.
     """
+    return with_rows(encode_columns(table, plan, team), plan, team)
+
+
+def encode_columns(table: Table, plan: Plan, team: Team) -> ColumnCodes:
+    """The same by column only."""
     found = _as_planned(table, plan, team)
     entries, features = found.entries, plan.features
     last = entries.last_bins()
@@ -58,7 +89,7 @@ def encode(table: Table, plan: Plan, team: Team) -> BinnedMatrix:
         raise DataError(
             f"{column} holds a missing value, but the plan was made from rows that have none in it"
         )
-    return _arranged(found, plan, team)
+    return arranged(found, plan, team)
 
 
 def _as_planned(table: Table, plan: Plan, team: Team) -> Survey:
@@ -69,25 +100,32 @@ def _as_planned(table: Table, plan: Plan, team: Team) -> Survey:
     else:
         listed = default == plan.cuts.bins_of(plan.absent)
         lines, entries = bin_entries(table, plan.cuts, plan.absent, team, listed)
-    picks = np.flatnonzero(plan.listed[lines.columns])
+    return list_lines(Survey(table.rows, lines, entries, table.sparse is not None), default, team)
+
+
+def list_lines(found: Survey, default: NDArray[np.int64], team: Team) -> Survey:
+    """The same bins, with entries of those lines that have a default bin; `default` tells that of every column of the table."""
+    lines = found.lines
     wanted = default[lines.columns]
+    picks = np.flatnonzero(wanted != NO_DEFAULT)
+    if not len(picks):
+        return found
     in_default, _ = count_bins(lines, wanted, wanted, team)
-    lines, more = take_lines(lines, picks, wanted[picks], table.rows - in_default[picks], team)
-    return Survey(table.rows, lines, entries.join(more), table.sparse is not None)
+    lines, more = take_lines(lines, picks, wanted[picks], found.rows - in_default[picks], team)
+    return Survey(found.rows, lines, found.entries.join(more), found.from_sparse)
 
 
-def _arranged(found: Survey, plan: Plan, team: Team) -> BinnedMatrix:
+def arranged(found: Survey, plan: Plan, team: Team) -> ColumnCodes:
     """Codes of bins. The entries of the survey are used up."""
     features, lines, entries = plan.features, found.lines, found.entries
     if not len(entries.columns):
-        return _matrix(lines.bins, features, _sparse(entries, features, found.rows), found.from_sparse, team)
+        return _with_sparse(lines.bins, entries, features, found.from_sparse)
     groups = np.empty((len(features.group_codes), found.rows), plan.dtype)
     groups[features.group[lines.columns]] = lines.bins
     listed, in_group = plan.listed[entries.columns], features.group[entries.columns] != SPARSE
     _fill_alone(entries.take(np.flatnonzero(~listed)), features, groups, team)
     _fill_bundles(entries.take(np.flatnonzero(listed & in_group)), features, groups, team)
-    sparse = _sparse(entries.take(np.flatnonzero(~in_group)), features, found.rows)
-    return _matrix(groups, features, sparse, found.from_sparse, team)
+    return _with_sparse(groups, entries.take(np.flatnonzero(~in_group)), features, found.from_sparse)
 
 
 def _fill_alone(entries: Entries, features: Features, groups: NDArray[Any], team: Team) -> None:
@@ -112,46 +150,44 @@ def _fill_bundles(entries: Entries, features: Features, groups: NDArray[Any], te
         )  # fmt: skip
 
 
-def _sparse(entries: Entries, features: Features, rows: int) -> SparseCodes:
-    """Codes of the sparse columns."""
+def _with_sparse(
+    groups: NDArray[Any], entries: Entries, features: Features, from_sparse: bool
+) -> ColumnCodes:
+    """Add the codes of the sparse columns."""
     counts = np.zeros(features.columns, np.int64)
     counts[entries.columns] = entries.counts
-    starts = starts_of(counts)
     above = entries.bins > np.repeat(entries.default.astype(np.uint16), entries.counts)
     codes = entries.bins  # changed in place: nobody asks for the bins any more
     codes += np.uint16(1)
     codes -= above
-    present = int(len(entries.columns) > 0)
-    row_starts, row_codes = np.empty((rows + 1) * present, np.int64), np.empty(len(codes), np.int32)
+    return ColumnCodes(groups, starts_of(counts), entries.rows, codes, from_sparse)
+
+
+def with_rows(codes: ColumnCodes, plan: Plan, team: Team) -> BinnedMatrix:
+    """Add the copy by rows."""
+    count, rows = codes.groups.shape
+    by_row = aligned(rows, row_stride(count, codes.groups.dtype), codes.groups.dtype)
+    return fill_rows(codes, plan.features, by_row, team)
+
+
+def fill_rows(codes: ColumnCodes, features: Features, by_row: NDArray[Any], team: Team) -> BinnedMatrix:
+    """Add the copy by rows in memory that is given, rows × stride."""
+    team.run(by_rows.bind(lines_record(codes.groups), by_row.shape[1], *split8(by_row)))
+    rows, entries = codes.groups.shape[1], len(codes.codes)
+    present = int((features.group == SPARSE).any())
+    row_starts, row_codes = np.empty((rows + 1) * present, np.int64), np.empty(entries, np.int32)
     if present:
         entries_by_row(
-            rows,
-            features.columns,
-            len(codes),
-            starts,
-            entries.rows,
-            codes,
-            features.low,
-            row_starts,
-            row_codes,
-        )
-    return SparseCodes(
+            rows, features.columns, entries, codes.starts, codes.rows, codes.codes, features.low, row_starts, row_codes
+        )  # fmt: skip
+    sparse = SparseCodes(
         present=present,
-        entries=len(codes),
+        entries=entries,
         axis=features.sparse_codes,
         row_starts=row_starts,
         row_codes=row_codes,
-        starts=starts,
-        column_rows=entries.rows,
-        column_codes=codes,
+        starts=codes.starts,
+        column_rows=codes.rows,
+        column_codes=codes.codes,
     )
-
-
-def _matrix(
-    groups: NDArray[Any], features: Features, sparse: SparseCodes, from_sparse: bool, team: Team
-) -> BinnedMatrix:
-    """Add the copy by rows."""
-    count, rows = groups.shape
-    by_row = aligned(rows, row_stride(count, groups.dtype), groups.dtype)
-    team.run(by_rows.bind(lines_record(groups), by_row.shape[1], *split8(by_row)))
-    return BinnedMatrix(by_row, groups, features, sparse, from_sparse)
+    return BinnedMatrix(by_row, codes.groups, features, sparse, codes.from_sparse)

@@ -73,7 +73,6 @@ class BinnedMatrix:
 
     def binned(self, categorical: NDArray[np.uint8]) -> Binned:
         """What kernels know of these codes; `categorical` is 1 for columns of categories."""
-        features = self.features
         return Binned(
             Codes(
                 self.rows,
@@ -84,18 +83,23 @@ class BinnedMatrix:
                 *split8(self.by_column),
             ),
             self.sparse,
-            Columns(
-                columns=features.columns,
-                groups=len(features.group_codes),
-                group_of=features.group,
-                low=features.low,
-                codes=features.codes,
-                bins=features.bins,
-                default=features.default,
-                group_codes=features.group_codes,
-                categorical=categorical,
-            ),
+            columns_record(self.features, categorical),
         )
+
+
+def columns_record(features: Features, categorical: NDArray[np.uint8]) -> Columns:
+    """What kernels know of the columns; `categorical` is 1 for those of categories."""
+    return Columns(
+        columns=features.columns,
+        groups=len(features.group_codes),
+        group_of=features.group,
+        low=features.low,
+        codes=features.codes,
+        bins=features.bins,
+        default=features.default,
+        group_codes=features.group_codes,
+        categorical=categorical,
+    )
 
 
 def row_stride(columns: int, dtype: np.dtype[Any]) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries, Lines
-from spinney.binning.features import code_type
+from spinney.binning.features import NO_DEFAULT, code_type
 from spinney.binning.given import block_of, stored_of
 from spinney.binning.kernels.bin import CHUNK, bin_values
 from spinney.binning.kernels.entry import (
@@ -63,21 +63,46 @@ def survey(table: Table, cuts: Cuts, absent: float, team: Team, list_lines: bool
     else:
         lines, entries = bin_entries(table, cuts, absent, team)
     if list_lines and table.columns > 1:
-        zero, missing = cuts.bins_of(0.0)[lines.columns], cuts.bins[lines.columns]
-        zeros, missings = count_bins(lines, zero, missing, team)
-        most = np.maximum(zeros, missings)
-        picks = np.flatnonzero(
-            (2 * (table.rows - most) < table.rows) & (cuts.categorical[lines.columns] == 0)
-        )
-        default = np.where(zeros >= missings, zero, missing)[picks]
-        lines, more = take_lines(lines, picks, default, table.rows - most[picks], team)
+        zeros, missings = count_bins(lines, cuts.bins_of(0.0)[lines.columns], cuts.bins[lines.columns], team)
+        default = mostly_in(cuts, lines.columns, zeros, missings, table.rows)
+        picks = np.flatnonzero(default != NO_DEFAULT)
+        counts = table.rows - np.maximum(zeros, missings)[picks]
+        lines, more = take_lines(lines, picks, default[picks], counts, team)
         entries = entries.join(more)
     return Survey(table.rows, lines, entries, table.sparse is not None)
 
 
+def mostly_in(
+    cuts: Cuts, columns: NDArray[np.int64], zeros: NDArray[np.int64], missings: NDArray[np.int64], rows: int
+) -> NDArray[np.int64]:
+    """The bin, of zero or of missing values, that most rows of each of some columns are in, else NO_DEFAULT.
+
+    Parameters
+    ----------
+    cuts : Cuts
+        Of all columns.
+    columns : int64
+        The columns. Those of categories have no such bin.
+    zeros, missings : int64
+        How many rows of each are in the bin of zero, and in that of missing values.
+    rows : int
+        Rows of the table.
+    """
+    most = np.maximum(zeros, missings)
+    found = (2 * (rows - most) < rows) & (cuts.categorical[columns] == 0)
+    bins: NDArray[np.int64] = np.where(zeros >= missings, cuts.bins_of(0.0)[columns], cuts.bins[columns])
+    return np.where(found, bins, NO_DEFAULT)
+
+
+def mostly_absent(away: NDArray[np.int64], rows: int) -> NDArray[np.bool_]:
+    """Which columns of a sparse table mostly are in the bin of absent values, `away` rows of each are not."""
+    found: NDArray[np.bool_] = 2 * away < rows
+    return found
+
+
 def bin_lines(table: Table, cuts: Cuts, team: Team) -> Lines:
     """Bins of a dense table."""
-    lines = _room_for_lines(np.arange(table.columns), table, cuts)
+    lines = _room_for_lines(np.arange(table.columns), table.rows, cuts)
     infinite = np.zeros(table.columns, np.uint8)
     line = np.empty(team.size * CHUNK, np.float64)
     for panel in table.panels:
@@ -98,29 +123,56 @@ def bin_entries(
 
     `listed` says instead of which columns entries are wanted.
     """
+    stored, away = _stored_bins(table, cuts, absent, team)
+    if listed is None:
+        listed = mostly_absent(away, table.rows)
+    return part_entries(stored, away, listed, table.rows, cuts, team)
+
+
+def _stored_bins(table: Table, cuts: Cuts, absent: float, team: Team) -> tuple[Entries, NDArray[np.int64]]:
+    """Bins of what a sparse table stores, and how many of each column's are not in the bin of absent values."""
     assert table.sparse is not None
     default = cuts.bins_of(absent)
     values = stored_of(table.sparse)
     bins = np.empty(values.stored, np.uint16)
     away, infinite = np.zeros(values.columns, np.int64), np.zeros(values.columns, np.uint8)
     team.run(bin_stored.bind(values, cuts.record(), default, bins, away, infinite))
-    stored = Entries(np.arange(values.columns), values.starts, values.rows, bins, default)
     # The values are not needed any more, and may be as large as all that follows.
     table.sparse.forget()
-    del values
     _refuse_infinite(table, infinite)
-    if listed is None:
-        listed = 2 * away < table.rows
+    return Entries(np.arange(values.columns), values.starts, values.rows, bins, default), away
+
+
+def part_entries(
+    stored: Entries, away: NDArray[np.int64], listed: NDArray[np.bool_], rows: int, cuts: Cuts, team: Team
+) -> tuple[Lines, Entries]:
+    """Entries of all columns → lines of those that are not to be listed, and entries of the others.
+
+    Parameters
+    ----------
+    stored : Entries
+        Of all columns; some may be in the default bin.
+    away : int64
+        How many entries of each column are not.
+    listed : bool
+        Which columns are to be listed.
+    rows : int
+        Rows of the table.
+    cuts : Cuts
+        Where columns are cut.
+    team : Team
+        Threads to work with.
+    """
     few, many = np.flatnonzero(listed), np.flatnonzero(~listed)
     starts = starts_of(away[few])
     kept = int(starts[-1])
-    lines = _room_for_lines(many, table, cuts)
-    if kept == len(bins) and not len(many):
+    lines = _room_for_lines(many, rows, cuts)
+    if kept == len(stored.bins) and not len(many):
         return lines, stored
-    rows, kept_bins = np.empty(kept, np.int32), np.empty(kept, np.uint16)
-    team.run(keep_away.bind(stored.record(), len(few), kept, few, starts, rows, kept_bins))
+    kept_rows, kept_bins = np.empty(kept, np.int32), np.empty(kept, np.uint16)
+    team.run(keep_away.bind(stored.record(), len(few), kept, few, starts, kept_rows, kept_bins))
     team.run(lines_of_entries.bind(stored.record(), many, lines.record()))
-    return lines, Entries(few, starts, rows, kept_bins, default[few])
+    return lines, Entries(few, starts, kept_rows, kept_bins, stored.default[few])
 
 
 def count_bins(
@@ -148,10 +200,10 @@ def take_lines(
     )
 
 
-def _room_for_lines(columns: NDArray[np.int64], table: Table, cuts: Cuts) -> Lines:
+def _room_for_lines(columns: NDArray[np.int64], rows: int, cuts: Cuts) -> Lines:
     """Lines of bins that are still to be written; missing values have a number too."""
     kind = code_type(int(cuts.bins.max(initial=0)) + 1)
-    return Lines(columns, np.empty((len(columns), table.rows), kind))
+    return Lines(columns, np.empty((len(columns), rows), kind))
 
 
 def _refuse_infinite(table: Table, infinite: NDArray[np.uint8]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,11 +21,12 @@ class Thinner:
     """Collects the cuts of a table's columns, and takes some away when they become very many.
 
     A column that is 0 or missing in most rows then keeps about one cut for every `ENTRIES_OF_BIN` entries that are neither, and
-    always those next to 0. The same for dense and sparse tables. Nothing is taken away where `thin` is False.
+    always those next to 0. The same for dense and sparse tables. Nothing is taken away where `thin` is False. `count` tells how
+    many such entries each column of the table has; it is asked only where cuts are very many.
     """
 
-    def __init__(self, table: Table, thin: bool) -> None:
-        self._table, self._thin = table, thin
+    def __init__(self, rows: int, count: Callable[[], NDArray[np.int64]], thin: bool) -> None:
+        self._rows, self._count, self._thin = rows, count, thin
         self._parts: list[NDArray[np.float64]] = []
         self._total, self._thinned = 0, 0
 
@@ -44,9 +46,9 @@ class Thinner:
     @cached_property
     def _most(self) -> NDArray[np.int64]:
         """How many cuts a column may keep."""
-        entries = count_entries(self._table)
-        few = entries < FEW * self._table.rows
-        return np.where(few, np.maximum(entries // ENTRIES_OF_BIN, 1), self._table.rows)
+        entries = self._count()
+        few = entries < FEW * self._rows
+        return np.where(few, np.maximum(entries // ENTRIES_OF_BIN, 1), self._rows)
 
 
 def thinned(cuts: NDArray[np.float64], most: int) -> NDArray[np.float64]:

@@ -11,7 +11,8 @@ Must not know: bins, trees, objectives, estimators. Infinite feature values are 
 that would be one more pass over the table: binning finds them, and names the column with `describe_column`.
 """
 
-from spinney.data.categories import Categories, encode, learn_categories
+from spinney.data.categories import Categories, encode
+from spinney.data.category_counts import CategoryCounts, learn_categories
 from spinney.data.forest_target import ForestTarget, read_class_target, read_number_target, target_columns
 from spinney.data.labels import Labels, named_column
 from spinney.data.queries import ByQuery, by_query, read_queries, read_query_weight
@@ -25,6 +26,7 @@ from spinney.data.target import read_labels, read_margin, read_vector, read_weig
 __all__ = [
     "ByQuery",
     "Categories",
+    "CategoryCounts",
     "ForestTarget",
     "Labels",
     "Panel",

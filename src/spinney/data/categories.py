@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.kinds import LARGEST_WHOLE, NUMBERS, Category, is_written_as, kind_of, read_as_numbers
+from spinney.data.kinds import LARGEST_WHOLE, NUMBERS, Category, is_written_as, kind_of
 from spinney.data.table import Panel, Table, column_title
 from spinney.errors import DataError, DataTypeError, ModelFormatError
 
@@ -109,54 +109,6 @@ def _is_sound_number(value: object) -> bool:
     )
 
 
-def learn_categories(
-    table: Table, named: Collection[int], weight: NDArray[np.float64] | None, max_bin: int
-) -> tuple[Categories | None, ...] | None:
-    """Find the categories of a training table's categorical columns.
-
-    Parameters
-    ----------
-    table : Table
-        Columns of text or categories are categorical. A column of text that all reads as numbers must be among the named
-        ones, or be of a type that says so.
-    named : collection of int
-        Columns of whole numbers, dates, times or intervals that are categorical too.
-    weight : float64[rows], optional
-        Rows of weight 0 do not count.
-    max_bin : int
-        Up to so many categories are all kept; of more, the most frequent that together make up 99 % of the rows with
-        a value, and at least so many. A column never keeps more than 65 000.
-
-    Returns
-    -------
-    tuple of Categories or None, or None
-        One a column; None where no column is categorical.
-    """
-    if table.sparse is not None:
-        if named:
-            raise DataTypeError("a sparse table cannot have categorical columns: give it dense, or one-hot")
-        return None
-    found: list[Categories | None] = [None] * table.columns
-    counts = None if weight is None else weight > 0.0
-    for panel in table.panels:
-        for k in range(panel.columns):
-            column = panel.first + k
-            if panel.categories is None and column not in named:
-                continue
-            title = column_title(table.names, column)
-            if column not in named and panel.refused:
-                raise DataTypeError(
-                    f"{panel.refused}; or {_naming(table, column)} if its values are categories"
-                )
-            if column not in named and not panel.declared and read_as_numbers(panel.categories or ()):
-                raise _numbers_as_text(table, column, panel)
-            codes, values = _own_codes(panel, k, title, learning=True)
-            if counts is not None:
-                codes = codes[counts]
-            found[column] = _ordered(values, codes, max_bin, panel.spelt)
-    return tuple(found) if any(one is not None for one in found) else None
-
-
 def encode(table: Table, categories: tuple[Categories | None, ...] | None, unseen: str) -> Table:
     """Replace categories by their numbers, so that every column is one of numbers.
 
@@ -207,21 +159,7 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
     return Table(table.rows, table.columns, table.names, tuple(panels))
 
 
-def _numbers_as_text(table: Table, column: int, panel: Panel) -> DataError:
-    texts = [str(value) for value in panel.categories or ()]
-    infinite = next((text for text in texts if math.isinf(float(text))), None)
-    no_number = "" if infinite is None else f" ({infinite!r:.40} first made missing: numbers must be finite)"
-    return DataError(
-        f"{column_title(table.names, column)} holds text that reads as numbers, such as {texts[0]!r:.40}; make it numbers, "
-        f"as in {panel.as_numbers}{no_number}, or {_naming(table, column)} if the text stands for categories"
-    )
-
-
-def _naming(table: Table, column: int) -> str:
-    return f"name it, categorical=[{(column if table.names is None else table.names[column])!r}],"
-
-
-def _own_codes(
+def own_codes(
     panel: Panel, k: int, title: str, *, learning: bool
 ) -> tuple[NDArray[np.int64], Sequence[Category]]:
     """Codes of a column, -1 where it is missing, and the category behind each code."""
@@ -262,21 +200,6 @@ def _check_numbers(distinct: NDArray[np.generic], title: str, learning: bool) ->
         )
 
 
-def _ordered(
-    values: Sequence[Category], codes: NDArray[np.int64], max_bin: int, spelt: str | None
-) -> Categories:
-    """The categories that occur, by how often they do, then by their own order."""
-    counts = np.bincount(codes[codes >= 0], minlength=len(values))
-    present = np.array(sorted(np.flatnonzero(counts).tolist(), key=values.__getitem__), np.int64)
-    order = present[np.argsort(-counts[present], kind="stable")]
-    kept = len(order)
-    if kept > min(max_bin, MOST_KEPT):
-        share = np.cumsum(counts[order]) / counts.sum()
-        covering = int(np.searchsorted(share, COVERED)) + 1
-        kept = min(max(covering, max_bin), MOST_KEPT, kept)
-    return Categories(tuple(values[code] for code in order.tolist()), kept, spelt if kept else None)
-
-
 def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) -> NDArray[np.float64]:
     if panel.categories is None and _all_missing(panel.values[:, k]):
         return _missing(panel)
@@ -286,7 +209,7 @@ def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) 
             f"{title} was categorical in training, with {wanted.kind} for categories; now it holds {given}. "
             f"Give {wanted.kind}"
         )
-    codes, values = _own_codes(panel, k, title, learning=False)
+    codes, values = own_codes(panel, k, title, learning=False)
     numbers = np.array(
         [wanted.numbers.get(value, -1) for value in values] + [-1], np.float64
     )  # the last is for missing

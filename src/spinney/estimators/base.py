@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
-from spinney.binning.dataset import DATA_PARAMS, Dataset
+from spinney.binning.arguments import DATA_PARAMS
+from spinney.binning.dataset import Dataset
 from spinney.data import Labels, match_columns, read_margin, read_queries, read_query_weight, read_table
 from spinney.estimators.arguments import told
 from spinney.estimators.checks import check_alone, fraction_of, rounds_of

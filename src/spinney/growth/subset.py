@@ -18,7 +18,7 @@ def subset_of(rows: NDArray[np.int32] | None, table_rows: int) -> Subset:
     """
     if rows is None:
         nothing = np.empty(0, np.int32)
-        return Subset(0, table_rows, nothing, nothing)
+        return Subset(0, table_rows, table_rows, nothing, nothing)
     number = np.zeros(table_rows, np.int32)
     number[rows] = np.arange(len(rows), dtype=np.int32)
-    return Subset(1, len(rows), rows, number)
+    return Subset(1, len(rows), table_rows, rows, number)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Self
 
 from spinney.data import Schema, Table, encode, match_columns, read_table
 from spinney.errors import ModelFormatError
 from spinney.model import file
+from spinney.model.batches import PredictsBatches
 from spinney.model.file import Parts
 from spinney.tree import Tree, dump
 
 
-class SavedModel(ABC):
+class SavedModel(PredictsBatches):
     """A finished model; it never changes.
 
     Two models are equal (`==`) when their files would hold the same bytes. A model is pickled as those bytes.
@@ -80,7 +81,8 @@ class SavedModel(ABC):
 
     def read(self, X: object) -> Table:
         """Read a table to predict on: its columns in the order of training, categories as their numbers."""
-        table = match_columns(read_table(X, allow_empty=True), self.feature_names, self.n_features)
+        given = X if isinstance(X, Table) else read_table(X, allow_empty=True)
+        table = match_columns(given, self.feature_names, self.n_features)
         if table.rows == 0:
             return table
         return encode(table, self._parts.schema.categories, self._parts.params.unseen)

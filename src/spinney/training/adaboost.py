@@ -20,6 +20,7 @@ from spinney.params import AdaBoostConfig
 from spinney.sampling.by_weight import counts_by_weight
 from spinney.training.adaboosting.rounds import ClassRounds, NumberRounds, Round
 from spinney.training.adaboosting.weights import Weights
+from spinney.training.sharing import check_in_memory
 from spinney.tree.compact import CompactForest, GrownTree
 
 # Values (rows × columns) of a tree from which growing is shared among threads.
@@ -64,6 +65,7 @@ def train_adaboost(
     DataError
         If the first tree is no better than guessing, or, where rows are drawn, no tree is.
     """
+    check_in_memory(dataset, "AdaBoost")
     with Team(threads_for(n_jobs, most_for(dataset.rows * dataset.columns, SHARE_VALUES))) as team:
         table = binned_table(dataset.matrix, dataset.cuts)
         weights = Weights(weight, dataset.rows, team)

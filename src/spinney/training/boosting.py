@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import objectives
-from spinney.binning.dataset import DATA_PARAMS, Dataset
+from spinney.binning.arguments import DATA_PARAMS
+from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.growth.leaf_values import LeafValues
@@ -105,6 +106,7 @@ def train(
     loss = objectives.get(config, function)
     loss.prepared(dataset.labels())
     watched = _check_valid(valid, dataset, loss, judges)
+    learners.check_blocks(config, dataset, watched)
     check_stopping(config, judges, watched)
     listeners = checked_callbacks(callbacks)
     with ExitStack() as stack:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
+from spinney.binning.matrix import BinnedMatrix
+from spinney.binning.take import take_codes
 from spinney.data import Schema
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.growth.replay import replay
@@ -65,11 +68,28 @@ class Past:
 
     def _replay(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
         try:
-            for t, tree in enumerate(self.trees):
-                replay(tree, t % len(scores), data.matrix, data.cuts, scores, team)
+            for begin, end, matrix in _pieces(data):
+                for t, tree in enumerate(self.trees):
+                    own = scores[t % len(scores), begin:end]
+                    replay(tree, 0, matrix, data.cuts, own[None], team)
         except DataError:
             data.table(what)  # says that it is gone, and what to do
             raise
+
+
+def _pieces(data: Dataset) -> Iterator[tuple[int, int, BinnedMatrix]]:
+    """The codes of a data set, at once or block by block, with the numbers of their rows: first, and behind the last."""
+    blocks, index = data.whole.blocks, data.index
+    if blocks is None:
+        yield 0, data.rows, data.matrix
+        return
+    firsts = blocks.begins if index is None else np.searchsorted(index, blocks.begins)
+    for block, matrix in blocks.scan():
+        begin, end = int(firsts[block]), int(firsts[block + 1])
+        if index is not None:
+            matrix = take_codes(matrix, index[begin:end] - np.int32(blocks.begins[block]))
+        if begin < end:
+            yield begin, end, matrix
 
 
 def past_of(init_model: object, config: Config, schema: Schema) -> Past | None:

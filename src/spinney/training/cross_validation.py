@@ -27,6 +27,7 @@ from spinney.training.dealing import check_truth, dealing_of
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge, check_stopping, deciding, judges_of
 from spinney.training.folds import Fold, folds_of
+from spinney.training.learners import check_blocks
 from spinney.training.learning_rates import schedule_of
 from spinney.training.own_objective import with_function
 from spinney.training.sharing import threads_of
@@ -112,6 +113,7 @@ def cv(
     """
     params, function = with_function(params, objective)
     config = config_of(params, dataset)
+    check_blocks(config, dataset, {})
     rounds = checked_rounds(rounds)
     judges = judges_of(config, metrics)
     check_stopping(config, judges, {"test": dataset})

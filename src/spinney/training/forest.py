@@ -17,6 +17,7 @@ from spinney.model.forest_model import ForestModel
 from spinney.model.leaf_rows import LeafRows
 from spinney.params.forest import ForestConfig
 from spinney.sampling.bootstrap import bag_counts
+from spinney.training.sharing import check_in_memory
 from spinney.tree.compact import CompactForest, GrownTree
 
 # Values (rows × columns × trees) from which growing is shared among threads.
@@ -58,6 +59,7 @@ def train_forest(
     -------
     ForestModel
     """
+    check_in_memory(dataset, "a forest")
     if weight is not None and not weight.any():
         raise DataError("the weights of all rows are 0; a forest needs a row with a weight above 0")
     placed = config.placed(dataset.schema.names, dataset.columns, dataset.schema.categorical)

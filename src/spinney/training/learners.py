@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from spinney.binning.views import FINE_BINS
 from spinney.data import Labels, Table
 from spinney.errors import ParameterError
 from spinney.growth.approx import ApproxGrower
+from spinney.growth.blockwise import BlockGrower
 from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
 from spinney.growth.leaf_values import AllRows, LeafValues
@@ -66,15 +67,33 @@ def get(given: Setup) -> Learner:
     return _Sorted(given)
 
 
+def check_blocks(config: Config, dataset: Dataset, valid: Mapping[str, Dataset]) -> None:
+    """Refuse data sets whose codes come block by block, where the learner needs more than codes."""
+    if config.tree_method == "hist":
+        return
+    for what, data in {
+        "dataset": dataset,
+        **{f"valid[{name!r}]": data for name, data in valid.items()},
+    }.items():
+        if data.whole.blocks is not None:
+            raise ParameterError(
+                f"tree_method={config.tree_method!r} needs the table of {what}, of which only codes are kept, block by block; "
+                "use tree_method='hist'"
+            )
+
+
 class _Hist:
     """Trees from bins that were chosen once."""
 
     def __init__(self, given: Setup) -> None:
         self._team, data = given.team, given.dataset
-        self._grower = HistGrower(
-            data.whole.matrix, data.cuts, given.config, given.gradients, given.bag, given.team, given.values,
-            rows=data.index,
-        )  # fmt: skip
+        parts = data.cuts, given.config, given.gradients, given.bag, given.team, given.values
+        blocks = data.whole.blocks
+        self._grower: HistGrower | BlockGrower = (
+            HistGrower(data.whole.matrix, *parts, rows=data.index)
+            if blocks is None
+            else BlockGrower(blocks, *parts, rows=data.index)
+        )
         self.grow = self._grower.grow
 
     def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
@@ -82,6 +101,10 @@ class _Hist:
 
     def follow(self, data: Dataset, scores: NDArray[np.float64], what: str) -> AddTree:
         data.release()
+        blocks = data.whole.blocks
+        if blocks is not None:
+            add = self._grower.walk_blocks(blocks, scores, data.index)
+            return lambda tree, output: add()
         walk = self._grower.walk(data.whole.matrix, scores, data.index)
         return lambda tree, output: self._team.run(walk)
 

@@ -141,20 +141,26 @@ def flushed_of(thread, sums, axis):
 
 
 @inline
+def empty(codes, sparse, axis, first, last, packed, histogram):
+    """Move the packed sums of the used groups first..last-1 and of all sparse columns to a histogram."""
+    for j in range(first, last):
+        unpack(packed, packed_of(j, codes, axis), histogram, axis.starts[j], axis.starts[j + 1])
+    if sparse.axis > 0:
+        sparse_at = axis.extent[0].sparse_at
+        unpack(packed, axis.extent[0].sparse_packed, histogram, sparse_at, sparse_at + sparse.axis)
+
+
+@inline
 def sum_rows(entries, begin, end, held, codes, sparse, axis, first, last, packed, flushed):
     """Sum rows into the packed sums of some groups and of all sparse columns, which hold `held` rows already.
 
     Returns how many they hold then. Sums that are full are flushed first.
     """
-    sparse_at = axis.extent[0].sparse_at
     sparse_packed = axis.extent[0].sparse_packed
     at = begin
     while at < end:
         if held == BLOCK:
-            for j in range(first, last):
-                unpack(packed, packed_of(j, codes, axis), flushed, axis.starts[j], axis.starts[j + 1])
-            if sparse.axis > 0:
-                unpack(packed, sparse_packed, flushed, sparse_at, sparse_at + sparse.axis)
+            empty(codes, sparse, axis, first, last, packed, flushed)
             held = 0
         to = min(min(at + PASS, end), at + BLOCK - held)
         slab = first
@@ -169,6 +175,18 @@ def sum_rows(entries, begin, end, held, codes, sparse, axis, first, last, packed
         held += to - at
         at = to
     return held
+
+
+@inline
+def take_flushed(begin, end, flushed, histogram):
+    """Add flushed sums of the codes begin..end-1 to a histogram, and clear them."""
+    for c in range(begin, end):
+        histogram.g[c] += flushed.g[c]
+        histogram.h[c] += flushed.h[c]
+        histogram.count[c] += flushed.count[c]
+        flushed.g[c] = 0
+        flushed.h[c] = 0
+        flushed.count[c] = 0
 
 
 @inline
@@ -189,14 +207,16 @@ def flush(unit, flushed_too, first, last, sums, axis, histogram):
         else:
             unpack(packed, at, histogram, begin, end)
         if flushed_too != 0:
-            flushed = flushed_of(t, sums, axis)
-            for c in range(begin, end):
-                histogram.g[c] += flushed.g[c]
-                histogram.h[c] += flushed.h[c]
-                histogram.count[c] += flushed.count[c]
-                flushed.g[c] = 0
-                flushed.h[c] = 0
-                flushed.count[c] = 0
+            take_flushed(begin, end, flushed_of(t, sums, axis), histogram)
+
+
+@inline
+def join(unit, flushed_too, sums, axis, histogram):
+    """Add what all threads hold of a unit in their packed and flushed sums, which are cleared, to a histogram."""
+    for t in range(sums.threads):
+        unpack(sums.packed, t * sums.packed_size + unit.packed, histogram, unit.begin, unit.end)
+        if flushed_too != 0:
+            take_flushed(unit.begin, unit.end, flushed_of(t, sums, axis), histogram)
 
 
 @inline

@@ -17,11 +17,28 @@ def number_of(place, subset, gathered):
 
 
 @inline
-def leaf_sums(team, rows, bag, gathered, pairs, table):
-    """List this thread's rows by leaf, and add them to the exact sums of their leaves: 64-bit fixed point, in any order."""
-    scales = table.scales[0]
+def sum_leaf(entries, begin, end, first, subset, gathered, pairs, scales, members):
+    """List the rows of entries[begin:end] and give their sums: 64-bit fixed point, in any order.
+
+    `first` is the row of the table that places count from.
+    """
     scale_g = scales.exact_g
     scale_h = scales.exact_h
+    g = 0
+    h = 0
+    for i in range(begin, end):
+        ahead = first + (entries[min(i + PREFETCH_ROWS, end - 1)] >> 32)
+        prefetch(pairs, 2 * number_of(ahead, subset, gathered))
+        place = number_of(first + (entries[i] >> 32), subset, gathered)
+        g += np.int64(float(pairs[2 * place]) * scale_g)
+        h += np.int64(float(pairs[2 * place + 1]) * scale_h)
+        members[i - begin] = place
+    return g, h
+
+
+@inline
+def leaf_sums(team, rows, bag, gathered, pairs, table):
+    """List this thread's rows by leaf, and add them to the exact sums of their leaves."""
     entries = rows.entries
     by_leaf = rows.by_leaf
     subset = bag.subset
@@ -41,14 +58,8 @@ def leaf_sums(team, rows, bag, gathered, pairs, table):
             own = rows.ranges[node * team.size + team.rank]
             begin = own.begin
             end = own.end
-            g = 0
-            h = 0
-            for i in range(begin, end):
-                prefetch(pairs, 2 * number_of(entries[min(i + PREFETCH_ROWS, end - 1)] >> 32, subset, gathered))
-                place = number_of(entries[i] >> 32, subset, gathered)
-                g += np.int64(float(pairs[2 * place]) * scale_g)
-                h += np.int64(float(pairs[2 * place + 1]) * scale_h)
-                by_leaf.members[to + i - begin] = place
+            listed = tail(by_leaf.members, to)
+            g, h = sum_leaf(entries, begin, end, 0, subset, gathered, pairs, table.scales[0], listed)
             if gathered:
                 for i in range(to, to + end - begin):
                     by_leaf.members[i] = bag.chosen[by_leaf.members[i]]

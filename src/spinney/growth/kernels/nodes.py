@@ -3,6 +3,7 @@
 from spinney.growth.kernels.constraints import bound_children, clipped, own_score
 from spinney.growth.kernels.draws import ROOT, path_of_child, permit_all, permit_columns
 from spinney.growth.kernels.gain import node_score, node_weight
+from spinney.growth.kernels.partition import mark_sides
 from spinney.growth.kernels.records import IDLE, PART, SPLIT, TAKEN
 from spinney.growth.kernels.sets import copy_bits
 from spinney.jit.inline import inline
@@ -162,6 +163,18 @@ def open_task(who, number, rules, tasks, table):
     copy_bits(table.words, tail(table.sets, number * table.words), tail(tasks.sets, who * table.words))
     if rules.columns.group_count > 0:
         permit_columns(number, table.nodes, rules.columns, tail(tasks.permitted, who * tasks.columns))
+
+
+@inline
+def describe_split(who, features, rules, tasks, table):
+    """Write down where the codes of a task's column go, and whether a set of categories makes its children."""
+    task = tasks.tasks[who]
+    column = task.column
+    if features.categorical[column] != 0 and features.bins[column] > rules.categories.one_hot:
+        table.nodes[task.child].of_set = 1
+        table.nodes[task.child + 1].of_set = 1
+    sets = tail(tasks.sets, who * tasks.words)
+    mark_sides(task, features, sets, tasks.words, tail(tasks.sides, who * tasks.sides_size))
 
 
 @inline

@@ -101,6 +101,27 @@ def set_scales(size, gradients, output, in_bag, rules, parts, scales):
 
 
 @inline
+def quantized(number, pairs, at_pair, seed, stochastic, scales):
+    """Gradient and hessian of a row in whole steps; rounding goes by its number in the data set."""
+    up_g = 0.5
+    up_h = 0.5
+    if stochastic:
+        bits = random_bits(seed, PURPOSE_ROUNDING, number)
+        up_g = unit(bits)
+        up_h = unit(bits << 32)
+    # 65536 makes the sum positive, so that cutting off the fraction rounds down.
+    g = np.int64(float(pairs[2 * at_pair]) * scales.g + up_g + 65536.0) - 65536
+    h = np.int64(float(pairs[2 * at_pair + 1]) * scales.h + up_h)
+    return min(max(g, -LARGEST), LARGEST), min(h, LARGEST)
+
+
+@inline
+def entry_of(place, g, h):
+    """An entry: the place of a row among the codes, its gradient and its hessian."""
+    return (place << 32) | ((g & 65535) << 16) | h
+
+
+@inline
 def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
     """Quantize the gradients of this thread's rows of the bag, and sum them. An entry of a gathered bag names the place in it.
 
@@ -111,8 +132,6 @@ def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
     seed = control.seed
     all_rows = control.all_rows != 0
     subset = bag.subset
-    scale_g = scales.g
-    scale_h = scales.h
     stochastic = scales.stochastic != 0.0
     to = at
     sum_g = 0
@@ -122,18 +141,8 @@ def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
             number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
             at_pair = np.int64(i) if gathered else number
             place = np.int64(subset.rows[number]) if subset.some != 0 and not gathered else at_pair
-            up_g = 0.5
-            up_h = 0.5
-            if stochastic:
-                bits = random_bits(seed, PURPOSE_ROUNDING, number)
-                up_g = unit(bits)
-                up_h = unit(bits << 32)
-            # 65536 makes the sum positive, so that cutting off the fraction rounds down.
-            g = np.int64(float(pairs[2 * at_pair]) * scale_g + up_g + 65536.0) - 65536
-            h = np.int64(float(pairs[2 * at_pair + 1]) * scale_h + up_h)
-            g = min(max(g, -LARGEST), LARGEST)
-            h = min(h, LARGEST)
-            entries[to] = (place << 32) | ((g & 65535) << 16) | h
+            g, h = quantized(number, pairs, at_pair, seed, stochastic, scales)
+            entries[to] = entry_of(place, g, h)
             to += 1
             sum_g += g
             sum_h += h

@@ -50,8 +50,9 @@ class Subset:
 
     some: i64  # 0: all
     count: i64
+    table_rows: i64
     rows: i32["count * some"]  # ascending
-    number: i32["data.codes.rows * some"]  # of each of these rows among them
+    number: i32["table_rows * some"]  # of each of these rows among them
 
 
 @record
@@ -335,6 +336,7 @@ class Schedule:
     by_rows: i64  # 1: each thread sums its own rows of all groups, 0: all rows of its own groups
     live_first: i64  # groups outside live_first .. live_last - 1 can split neither child
     live_last: i64
+    in_slot: i64  # 1: the histograms of the children that are summed are in their slots already
 
 
 @record

@@ -58,7 +58,13 @@ def cost_before(i, rows, schedule, axis, costs):
 
 
 @inline
-def share_out(who, crew, rows, stride, sparse, axis, sums, tasks):
+def summed_by_rows(rows, stride, sparse):
+    """Whether threads that work together should each sum their own rows of a child. Sparse columns cannot be shared out."""
+    return sparse.axis > 0 or (stride <= FEW_GROUPS and rows >= SHARE_ROWS)
+
+
+@inline
+def share_out(who, crew, rows, by_rows, axis, sums, tasks):
     """Decide who works on what in a task of `crew` threads, whose smaller child has so many rows."""
     task = tasks.tasks[who]
     schedule = tasks.schedules[who]
@@ -69,8 +75,6 @@ def share_out(who, crew, rows, stride, sparse, axis, sums, tasks):
     schedule.by_rows = 0
     if crew == 1:
         return
-    # Sparse columns cannot be shared out for summing.
-    by_rows = sparse.axis > 0 or (stride <= FEW_GROUPS and rows >= SHARE_ROWS)
     schedule.by_rows = 1 if by_rows else 0
     sum_costs(axis, some_dead, alive, tasks.costs)
     items = axis.extent[0].units if by_rows else axis.extent[0].groups

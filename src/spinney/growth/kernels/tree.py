@@ -9,21 +9,21 @@ leaves enter the tree in the order of the queue, so how work is shared out among
 
 import numpy as np
 
-from spinney.binning.kernels.records import Binned, Codes
+from spinney.binning.kernels.records import Binned, Codes, Columns
 from spinney.growth.kernels.gather import gather, owned_rows
 from spinney.growth.kernels.histogram import flushed_of, sum_rows
 from spinney.growth.kernels.leaves import leaf_sums
-from spinney.growth.kernels.nodes import start_tree, write_tree
+from spinney.growth.kernels.nodes import describe_split, start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
-from spinney.growth.kernels.partition import mark_sides, partition
+from spinney.growth.kernels.partition import partition
 from spinney.growth.kernels.quantize import make_entries, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
     FINISHED, TOGETHER, Axis, Found, HistBag, Lines, Rows, Sums, Table, Tasks, TreeArrays,
 )  # fmt: skip
 from spinney.growth.kernels.rules import Rules
-from spinney.growth.kernels.schedule import share_out
+from spinney.growth.kernels.schedule import share_out, summed_by_rows
 from spinney.growth.kernels.turns import go_on, set_apart
-from spinney.growth.kernels.units import search_children
+from spinney.growth.kernels.units import search_children, summed_child
 from spinney.jit import Member, inline, kernel, record
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import tail
@@ -37,6 +37,7 @@ class Work:
     team: Member
     codes: Codes
     data: Binned
+    features: Columns
     axis: Axis
     rules: Rules
     rows: Rows
@@ -92,7 +93,6 @@ def work_on_node(crew, who, seed, work):
     tasks = work.tasks
     task = tasks.tasks[who]
     by_rows = tasks.schedules[who].by_rows != 0
-    subtracting = task.from_parent != 0
     if task.child != 0:
         sides = tail(tasks.sides, who * tasks.sides_size)
         partition(
@@ -103,22 +103,16 @@ def work_on_node(crew, who, seed, work):
             return False
     found.splits[2 * rank].gain = -1.0
     found.splits[2 * rank + 1].gain = -1.0
-    # The larger child is found by subtraction; where nothing was kept of the parent, it is summed like the smaller one.
     for turn in range(2):
-        child = task.small if turn == 0 else task.large
-        wanted = task.search_small if turn == 0 else task.search_large
-        if turn == 1 and (subtracting or wanted == 0):
-            continue
-        if turn == 0 and wanted == 0 and not subtracting:
+        child = summed_child(turn, task)
+        if child < 0:
             continue
         if turn == 1 and by_rows and not meet(team.sync, crew):
             return False
         sum_node(crew, who, child, work)
         if by_rows and not meet(team.sync, crew):
             return False
-        rest = task.large if turn == 0 and subtracting else np.int64(-1)
-        place = wanted - 1 if turn == 0 else wanted
-        search_children(crew, who, child, rest, place, seed, work)
+        search_children(crew, who, turn, seed, work)
     return meet(team.sync, crew)
 
 
@@ -126,17 +120,10 @@ def work_on_node(crew, who, seed, work):
 def prepare(crew, who, work):
     """Write down what a task's threads need before they start: where codes go, and who works on what."""
     tasks = work.tasks
-    table = work.table
-    features = work.data.features
-    task = tasks.tasks[who]
-    column = task.column
-    if features.categorical[column] != 0 and features.bins[column] > work.rules.categories.one_hot:
-        table.nodes[task.child].of_set = 1
-        table.nodes[task.child + 1].of_set = 1
-    sides = tail(tasks.sides, who * tasks.sides_size)
-    mark_sides(task, features, tail(tasks.sets, who * tasks.words), tasks.words, sides)
-    rows = table.nodes[task.small].count
-    share_out(who, crew, rows, work.codes.stride, work.data.sparse, work.axis, work.sums, tasks)
+    describe_split(who, work.features, work.rules, tasks, work.table)
+    rows = work.table.nodes[tasks.tasks[who].small].count
+    by_rows = summed_by_rows(rows, work.codes.stride, work.data.sparse)
+    share_out(who, crew, rows, by_rows, work.axis, work.sums, tasks)
 
 
 @inline
@@ -210,7 +197,7 @@ def grow_tree(
     # From here on the rows of a gathered bag are numbered by their places in it.
     codes = bag.gathered.codes if gathered else data.codes
     pairs = bag.gathered.pairs if gathered else all_pairs
-    work = Work(team, codes, data, axis, rules, rows, sums, found, lines, tasks, table)
+    work = Work(team, codes, data, data.features, axis, rules, rows, sums, found, lines, tasks, table)
     sum_sizes(team, gradients, output, tasks.parts)
     if not meet(team.sync, team.size):
         return
@@ -224,7 +211,8 @@ def grow_tree(
     if team.rank == 0:
         start_tree(team.size, in_bag, rules, tasks, table)
         set_apart(in_bag, team.size, table.state[0])
-        share_out(0, team.size, in_bag, codes.stride, data.sparse, axis, sums, tasks)
+        by_rows = summed_by_rows(in_bag, codes.stride, data.sparse)
+        share_out(0, team.size, in_bag, by_rows, axis, sums, tasks)
     if not meet(team.sync, team.size):
         return
     if not split_leaves(control.seed, work):

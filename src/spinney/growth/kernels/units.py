@@ -154,12 +154,24 @@ def own_units(rank, crew, schedule, bounds, axis):
 
 
 @inline
-def search_children(crew, who, small, large, place, seed, work):
+def summed_child(turn, task):
+    """The child of a task that is summed in its first turn (0) or its second (1); -1 for none.
+
+    The larger one is found by subtraction; where nothing was kept of the parent, it is summed like the smaller one.
+    """
+    wanted = task.search_small if turn == 0 else task.search_large
+    subtracting = task.from_parent != 0
+    if turn == 1:
+        return task.large if wanted != 0 and not subtracting else np.int64(-1)
+    return task.small if wanted != 0 or subtracting else np.int64(-1)
+
+
+@inline
+def search_children(crew, who, turn, seed, work):
     """Make the histograms of this thread's units and search them for both children, unit by unit in cache.
 
-    `small` is the node that was summed; its split goes to `place` of this thread's two, -1 for none. `large` gets the rest of
-    its parent's histogram, which is in its slot, and the second place; -1 for nobody. A unit that has died in the parent is
-    left alone.
+    The child that was summed in this turn has its sums in the packed ones or in its slot. The larger one gets the rest of its
+    parent's histogram, which is in its slot, where one was kept. A unit that has died in the parent is left alone.
     """
     rank = work.team.rank
     axis = work.axis
@@ -167,7 +179,11 @@ def search_children(crew, who, small, large, place, seed, work):
     sums = work.sums
     tasks = work.tasks
     found = work.found
+    task = tasks.tasks[who]
     schedule = tasks.schedules[who]
+    small = summed_child(turn, task)
+    large = task.large if turn == 0 and task.from_parent != 0 else np.int64(-1)
+    place = task.search_small - 1 if turn == 0 else np.int64(1)
     node_small = work.table.nodes[small]
     node_large = work.table.nodes[max(large, 0)]
     small_slot = node_small.slot
@@ -179,6 +195,8 @@ def search_children(crew, who, small, large, place, seed, work):
     flushed_too = 1 if node_small.count > BLOCK else 0
     from_thread = 0 if schedule.by_rows != 0 else rank
     to_thread = work.team.size if schedule.by_rows != 0 else rank + 1
+    if schedule.in_slot != 0:
+        to_thread = from_thread
     first_unit, last_unit = own_units(rank, crew, schedule, tasks.bounds, axis)
     first_summed = axis.group_units[schedule.live_first]
     last_summed = axis.group_units[schedule.live_last]
@@ -196,18 +214,18 @@ def search_children(crew, who, small, large, place, seed, work):
             continue
         flush(unit, flushed_too, from_thread, to_thread, sums, axis, histogram_small)
         # One place for both children: inlining the search twice would double the time to compile it.
-        for turn in range(2 if large >= 0 else 1):
-            if turn == 1:
+        for which in range(2 if large >= 0 else 1):
+            if which == 1:
                 derive(unit, histogram_large, histogram_small)
-            histogram = histogram_small if turn == 0 else histogram_large
-            lives = is_alive(unit, histogram, axis, work.data.features, rules)
-            if turn == 0:
+            histogram = histogram_small if which == 0 else histogram_large
+            lives = is_alive(unit, histogram, axis, work.features, rules)
+            if which == 0:
                 alive_small[u] = lives
             else:
                 alive_large[u] = lives
-            to = place if turn == 0 else np.int64(1)
+            to = place if which == 0 else np.int64(1)
             if lives != 0 and to >= 0:
                 search(
-                    unit, node_small if turn == 0 else node_large, histogram, axis, work.data.features,
-                    marks_small if turn == 0 else marks_large, rules, work.table.scales[0], line, found, 2 * rank + to,
+                    unit, node_small if which == 0 else node_large, histogram, axis, work.features,
+                    marks_small if which == 0 else marks_large, rules, work.table.scales[0], line, found, 2 * rank + to,
                 )

@@ -1,0 +1,184 @@
+"""Learning the categories of a training table, which may come in batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data.categories import COVERED, MOST_KEPT, Categories, own_codes
+from spinney.data.kinds import NUMBERS, Category, kind_of, read_as_numbers
+from spinney.data.table import Panel, Table, column_title
+from spinney.errors import DataError, DataTypeError
+
+
+def learn_categories(
+    table: Table, named: Collection[int], weight: NDArray[np.float64] | None, max_bin: int
+) -> tuple[Categories | None, ...] | None:
+    """Find the categories of a training table's categorical columns.
+
+    Parameters
+    ----------
+    table : Table
+        Columns of text or categories are categorical. A column of text that all reads as numbers must be among the named
+        ones, or be of a type that says so.
+    named : collection of int
+        Columns of whole numbers, dates, times or intervals that are categorical too.
+    weight : float64[rows], optional
+        Rows of weight 0 do not count.
+    max_bin : int
+        Up to so many categories are all kept; of more, the most frequent that together make up 99 % of the rows with
+        a value, and at least so many. A column never keeps more than 65 000.
+
+    Returns
+    -------
+    tuple of Categories or None, or None
+        One a column; None where no column is categorical.
+    """
+    counts = CategoryCounts(table.names, table.columns, named)
+    counts.add(table, weight)
+    return counts.found(max_bin)
+
+
+@dataclass
+class _Column:
+    """What is known of a column so far."""
+
+    counts: dict[Category, int] = field(default_factory=dict)
+    panel: Panel | None = None  # the first one with categories
+    declared: bool = True  # whether the type of every batch says that it holds categories
+    empty: bool = False  # a batch was of text or categories, and had none
+    numbers: bool = False  # a batch held numbers
+
+
+class CategoryCounts:
+    """Counts the categories of a table that comes in batches: the same as if it came at once.
+
+    Parameters
+    ----------
+    names : tuple of str, or None
+        Names of the columns.
+    columns : int
+        Number of columns.
+    named : collection of int
+        Columns whose numbers, dates, times or intervals are categories.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from spinney.data import read_table
+    >>> counts = CategoryCounts(("tree",), 1, ())
+    >>> for trees in (["oak", "ash"], ["ash", "elm"]):
+    ...     counts.add(read_table(pandas.DataFrame({"tree": trees})), None)
+    >>> counts.found(255)[0].values
+    ('ash', 'elm', 'oak')
+    """
+
+    def __init__(self, names: tuple[str, ...] | None, columns: int, named: Collection[int]) -> None:
+        self._names, self._named = names, named
+        self._columns = [_Column() for _ in range(columns)]
+        self._sparse = False
+
+    def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
+        """Count those of a batch; rows of weight 0 do not count."""
+        if table.sparse is not None:
+            if self._named:
+                raise DataTypeError(
+                    "a sparse table cannot have categorical columns: give it dense, or one-hot"
+                )
+            self._sparse = True
+            return
+        counted = None if weight is None else weight > 0.0
+        for panel in table.panels:
+            for k in range(panel.columns):
+                self._add(panel, k, counted)
+
+    def _add(self, panel: Panel, k: int, counted: NDArray[np.bool_] | None) -> None:
+        column = panel.first + k
+        known, named = self._columns[column], column in self._named
+        if panel.categories is None and not named:
+            known.numbers = known.numbers or _has_value(panel.values[:, k])
+            return
+        if panel.refused and not named:
+            raise DataTypeError(f"{panel.refused}; or {self._naming(column)} if its values are categories")
+        known.empty = True
+        codes, values = own_codes(panel, k, self._title(column), learning=True)
+        if not len(values):
+            return
+        known.declared = known.declared and panel.declared
+        if known.panel is None:
+            known.panel = panel
+        elif _kind(known.panel) != _kind(panel):
+            raise DataTypeError(
+                f"{self._title(column)} holds {_kind(panel)}, but {_kind(known.panel)} in earlier rows; give one kind only"
+            )
+        if counted is not None:
+            codes = codes[counted]
+        often = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
+        for value, count in zip(values, often, strict=True):
+            known.counts[value] = known.counts.get(value, 0) + count
+
+    def found(self, max_bin: int) -> tuple[Categories | None, ...] | None:
+        """The categories of each column, of which `max_bin` at least are kept; see `learn_categories`."""
+        if self._sparse:
+            return None
+        found = tuple(self._found(column, known, max_bin) for column, known in enumerate(self._columns))
+        return found if any(one is not None for one in found) else None
+
+    def _found(self, column: int, known: _Column, max_bin: int) -> Categories | None:
+        if known.panel is None:
+            # Without a category every value is missing, which a column of numbers may be in some of its rows.
+            return Categories((), 0) if known.empty and not known.numbers else None
+        if known.numbers:
+            raise DataTypeError(
+                f"{self._title(column)} holds {_kind(known.panel)} in some rows and plain numbers in others; give one kind only"
+            )
+        if column not in self._named and not known.declared and read_as_numbers(known.counts):
+            raise self._numbers_as_text(column, known)
+        return _ordered(known.counts, max_bin, known.panel.spelt)
+
+    def _title(self, column: int) -> str:
+        return column_title(self._names, column)
+
+    def _naming(self, column: int) -> str:
+        return f"name it, categorical=[{(column if self._names is None else self._names[column])!r}],"
+
+    def _numbers_as_text(self, column: int, known: _Column) -> DataError:
+        assert known.panel is not None
+        texts = [str(value) for value in known.counts]
+        infinite = next((text for text in texts if math.isinf(float(text))), None)
+        no_number = (
+            "" if infinite is None else f" ({infinite!r:.40} first made missing: numbers must be finite)"
+        )
+        return DataError(
+            f"{self._title(column)} holds text that reads as numbers, such as {texts[0]!r:.40}; make it numbers, "
+            f"as in {known.panel.as_numbers}{no_number}, or {self._naming(column)} if the text stands for categories"
+        )
+
+
+def _kind(panel: Panel) -> str:
+    return NUMBERS if panel.categories is None else kind_of(panel.categories, panel.spelt)
+
+
+def _has_value(values: NDArray[np.generic]) -> bool:
+    """Whether some value is not missing; mostly the first one tells."""
+    if not len(values):
+        return False
+    return values.dtype.kind != "f" or bool(values[0] == values[0]) or not bool(np.isnan(values).all())
+
+
+def _ordered(counts: dict[Category, int], max_bin: int, spelt: str | None) -> Categories:
+    """The categories that occur, by how often they do, then by their own order."""
+    values: Sequence[Category] = list(counts)
+    often = np.fromiter(counts.values(), np.int64, len(values))
+    present = np.array(sorted(np.flatnonzero(often).tolist(), key=values.__getitem__), np.int64)
+    order = present[np.argsort(-often[present], kind="stable")]
+    kept = len(order)
+    if kept > min(max_bin, MOST_KEPT):
+        share = np.cumsum(often[order]) / often.sum()
+        covering = int(np.searchsorted(share, COVERED)) + 1
+        kept = min(max(covering, max_bin), MOST_KEPT, kept)
+    return Categories(tuple(values[code] for code in order.tolist()), kept, spelt if kept else None)

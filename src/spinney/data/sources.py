@@ -1,0 +1,163 @@
+"""Rows that come in batches, and can be read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from spinney.data.read import read_table
+from spinney.data.table import Table, describe_column
+from spinney.errors import DataError, DataTypeError, ParameterTypeError, SpinneyError
+
+KEYS = ("X", "y", "weight", "base_margin", "group", "qid")
+
+
+@contextmanager
+def errors_of(where: str, first: int = 0) -> Iterator[None]:
+    """Errors of ours in a `with` block name a file or a batch, and the row of it that their rows are counted from.
+
+    Examples
+    --------
+    >>> with errors_of("file 'a.csv'", 500):
+    ...     raise DataError("y is NaN in row 3")
+    Traceback (most recent call last):
+    ...
+    spinney.errors.DataError: file 'a.csv' from row 500 on: y is NaN in row 3
+    """
+    try:
+        yield
+    except SpinneyError as error:
+        since = f" from row {first} on" if first else ""
+        raise type(error)(f"{where}{since}: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows that follow each other.
+
+    Attributes
+    ----------
+    where : str
+        Names the file or the batch in messages.
+    first : int
+        Number of its first row, counted from that of the file or batch.
+    table : Table
+        Its columns; perhaps no rows.
+    y, weight, margin, group, qid : object
+        What belongs to the rows, as the user gave it; None for nothing.
+    """
+
+    where: str
+    first: int
+    table: Table
+    y: Any = None
+    weight: Any = None
+    margin: Any = None
+    group: Any = None
+    qid: Any = None
+
+    def with_table(self, table: Table) -> Batch:
+        """The same rows with another form of their columns."""
+        return replace(self, table=table)
+
+    def infinite(self, row: int, column: int) -> DataError:
+        """Make the error for an infinite value of a row of this batch."""
+        return DataError(
+            f"{self.where}: {describe_column(self.table, column)} holds an infinite value in row {self.first + row}, counted "
+            "from 0; only finite numbers and NaN (missing) can be used"
+        )
+
+
+class RowSource(Protocol):
+    """Where batches come from: the same ones every time."""
+
+    rows: int | None
+    """Number of rows, None where only reading tells."""
+
+    title: str
+    """What it is called in messages."""
+
+    def batches(self) -> Iterator[Batch]:
+        """Every batch, in order, from the first one on."""
+
+
+class BatchSource:
+    """Batches that a user's function gives.
+
+    Parameters
+    ----------
+    source : callable, list or tuple
+        Called without arguments, it gives a fresh iterator of batches: tables, pairs (X, y), or dicts of X, y,
+        weight, base_margin, group and qid. A list of batches will do.
+    names : sequence of str, optional
+        Column names, for tables that have none.
+    rows : int, optional
+        How many rows there are, where that is known.
+    once : bool, default=False
+        Whether batches are read only once, so that an iterator will do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = BatchSource(lambda: iter([(np.eye(2), [0, 1]), (np.eye(2), [2, 3])]))
+    >>> [(batch.where, batch.table.rows, batch.y) for batch in source.batches()]
+    [('batch 0', 2, [0, 1]), ('batch 1', 2, [2, 3])]
+    """
+
+    title = "source"
+
+    def __init__(
+        self,
+        source: Callable[[], Iterable[Any]] | Iterable[Any],
+        names: Any = None,
+        rows: int | None = None,
+        *,
+        once: bool = False,
+    ) -> None:
+        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer)):
+            raise ParameterTypeError(f"rows={rows!r:.60} must be a whole number")
+        self.rows: int | None = None if rows is None else int(rows)
+        again = callable(source) or isinstance(source, list | tuple)
+        if not again and not (once and isinstance(source, Iterable)):
+            kind = type(source).__name__
+            why = "which can be read only once" if isinstance(source, Iterator) else "which is neither"
+            raise DataTypeError(
+                "source must be a function that gives a fresh iterator of batches each time it is called, or a list of batches; "
+                f"it is a {kind}, {why}: give a function, as in lambda: my_batches()"
+            )
+        self._source, self._names = source, names
+
+    def batches(self) -> Iterator[Batch]:
+        """Every batch, in order, from the first one on."""
+        given = self._source() if callable(self._source) else self._source
+        if isinstance(given, Mapping | str) or not isinstance(given, Iterable):
+            raise DataTypeError(
+                f"source must give an iterator of batches when it is called; it gave a {type(given).__name__}"
+            )
+        for number, one in enumerate(given):
+            yield self._batch(f"batch {number}", one)
+
+    def _batch(self, where: str, given: object) -> Batch:
+        if isinstance(given, Mapping):
+            found = dict(given)
+            unknown = [key for key in found if key not in KEYS]
+            if unknown or "X" not in found:
+                wrong = f"the key {unknown[0]!r}" if unknown else "no key 'X'"
+                raise DataError(
+                    f"{where} is a dict with {wrong}; it must have X, and may have {', '.join(KEYS[1:])}"
+                )
+        elif isinstance(given, tuple):
+            if len(given) != 2:
+                raise DataError(
+                    f"{where} is a tuple of {len(given)}; it must be (X, y), or a dict of {', '.join(KEYS)}"
+                )
+            found = dict(zip(KEYS, given, strict=False))
+        else:
+            found = {"X": given}
+        with errors_of(where):
+            table = read_table(found["X"], names=self._names, allow_empty=True)
+        return Batch(where, 0, table, *(found.get(key) for key in KEYS[1:]))

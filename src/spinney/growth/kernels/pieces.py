@@ -1,0 +1,135 @@
+"""Rows whose codes come block by block: entries by block and node, and in the end rows by leaf.
+
+The entries of a block's rows stand together, in the order of the table, and each names its row's place in the block. Every thread
+owns a *piece* of each block's entries for the whole tree. Its rows of a node are a range of the piece, counted from the piece's
+beginning, so that partition sees the rows of one thread.
+"""
+
+import numpy as np
+
+from spinney.growth.kernels.leaves import sum_leaf
+from spinney.growth.kernels.quantize import entry_of, quantized
+from spinney.growth.kernels.records import PART, Control, Range, Rows, Subset
+from spinney.jit import i32, i64, inline, out, record, u16
+from spinney.jit.intrinsics import atomic_add, tail
+from spinney.objectives.kernels.records import LeafRows
+
+
+@record
+class BlockBag:
+    """The rows that a tree sees, by their numbers in the data set."""
+
+    rows: i64
+    control: out(Control["1"])
+    chosen: i32["rows"]
+    subset: Subset
+
+
+@record
+class BlockRows:
+    """The rows of a tree by block and node."""
+
+    rows: i64
+    threads: i64
+    blocks: i64
+    longest: i64  # rows of the longest block
+    sparse: i64  # 1: some columns are sparse
+    current: i64["1"]  # the block that is looked at
+    firsts: i64["blocks + 1"]  # row of the table that each block begins with
+    begins: i64["blocks + 1"]  # and its first entry
+    entries: out(i64["rows"])
+    spare: out(i64["longest"])
+    ranges: out(Range["blocks * threads * table.max_nodes"])
+    line: out(u16["longest * sparse"])
+    listed: out(i64["threads * table.max_nodes"])  # where each thread's next row of a leaf is listed
+    by_leaf: LeafRows
+
+
+@inline
+def piece_of(block, rank, rows):
+    """First entry of a thread's piece of a block, and the first one behind it."""
+    begin = rows.begins[block]
+    count = rows.begins[block + 1] - begin
+    return begin + count * rank // rows.threads, begin + count * (rank + 1) // rows.threads
+
+
+@inline
+def range_of(block, rank, node, rows, max_nodes):
+    """The range of a node in a thread's piece of a block."""
+    return rows.ranges[(block * rows.threads + rank) * max_nodes + node]
+
+
+@inline
+def rows_of_piece(block, rank, rows, max_nodes):
+    """A piece as rows of one thread."""
+    begin, end = piece_of(block, rank, rows)
+    return Rows(
+        end - begin, 1, tail(rows.entries, begin), tail(rows.spare, begin - rows.begins[block]),
+        tail(rows.ranges, (block * rows.threads + rank) * max_nodes), rows.line, rows.by_leaf,
+    )
+
+
+@inline
+def take_pieces(team, bag, pairs, scales, rows, max_nodes, parts):
+    """Make the entries of this thread's pieces, its ranges of the root, and sum them. The bag's rows ascend."""
+    control = bag.control[0]
+    all_rows = control.all_rows != 0
+    subset = bag.subset
+    stochastic = scales.stochastic != 0.0
+    sum_g = 0
+    sum_h = 0
+    for block in range(rows.blocks):
+        begin, end = piece_of(block, team.rank, rows)
+        first = rows.firsts[block]
+        for i in range(begin, end):
+            number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
+            row = np.int64(subset.rows[number]) if subset.some != 0 else number
+            g, h = quantized(number, pairs, number, control.seed, stochastic, scales)
+            rows.entries[i] = entry_of(row - first, g, h)
+            sum_g += g
+            sum_h += h
+        own = range_of(block, team.rank, 0, rows, max_nodes)
+        own.begin = 0
+        own.end = end - begin
+    parts.sums[team.rank * PART] = sum_g
+    parts.sums[team.rank * PART + 1] = sum_h
+
+
+@inline
+def place_leaves(rank, rows, table):
+    """Find where this thread lists its rows of each leaf: behind those of the threads before it."""
+    by_leaf = rows.by_leaf
+    before = np.int64(0)
+    for number in range(table.state[0].used):
+        node = table.order[number]
+        count = table.nodes[node].count if table.nodes[node].child == 0 else np.int64(0)
+        to = before
+        for block in range(rows.blocks if count > 0 else 0):
+            for t in range(rank):
+                other = range_of(block, t, node, rows, table.max_nodes)
+                to += other.end - other.begin
+        rows.listed[rank * table.max_nodes + number] = to
+        if rank == 0:
+            by_leaf.begin[number] = before
+            by_leaf.end[number] = before + count
+        before += count
+
+
+@inline
+def sum_leaves(rank, rows, subset, pairs, table):
+    """List this thread's rows by leaf, and add them to the exact sums of their leaves, block by block."""
+    place_leaves(rank, rows, table)
+    listed = tail(rows.listed, rank * table.max_nodes)
+    for block in range(rows.blocks):
+        piece = rows_of_piece(block, rank, rows, table.max_nodes)
+        for number in range(table.state[0].used):
+            node = table.order[number]
+            own = piece.ranges[node]
+            if table.nodes[node].child == 0 and own.begin < own.end:
+                members = tail(rows.by_leaf.members, listed[number])
+                g, h = sum_leaf(
+                    piece.entries, own.begin, own.end, rows.firsts[block], subset, False, pairs, table.scales[0], members
+                )
+                listed[number] += own.end - own.begin
+                atomic_add(table.exact_g, node, g)
+                atomic_add(table.exact_h, node, h)

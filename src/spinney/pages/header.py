@@ -1,0 +1,235 @@
+"""The header of a data set's folder: JSON that says what every other file holds. Nothing in it is trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.arguments import DATA_PARAMS
+from spinney.binning.dataset import MOST_ROWS
+from spinney.data import Schema
+from spinney.errors import DatasetFormatError, ModelFormatError, SpinneyError
+from spinney.model import strict_json
+from spinney.pages.codec import CODECS, PLAIN
+from spinney.pages.folder import HEADER, MARK
+from spinney.params import Config, parse
+
+FORMAT = 1
+KIND = "spinney data set"
+LARGEST_HEADER = 2**30
+MOST_FOLDERS = 1000
+# Arrays of every data set, and those that only some have, with their types.
+ARRAYS: dict[str, str] = {
+    "cut_values": "f8", "cut_starts": "i8", "group": "i8", "low": "i8", "codes": "i8", "default": "i8",
+}  # fmt: skip
+LABELS: dict[str, str] = {"target": "f8", "weight": "f8", "margin": "f8", "queries": "i8"}
+PAGE_FACTS = ("rows", "entries", "bytes", "checksum", "codec")
+
+
+@dataclass(frozen=True, eq=False)
+class Pages:
+    """What is known of each page."""
+
+    rows: list[int]
+    entries: list[int]
+    bytes: list[int]
+    checksum: list[int]
+    codec: list[str]
+
+    @classmethod
+    def none(cls) -> Pages:
+        """No pages yet."""
+        return cls([], [], [], [], [])
+
+    def add(self, rows: int, entries: int, size: int, checksum: int, codec: str) -> None:
+        """Take note of a page."""
+        for held, one in zip(self.facts().values(), (rows, entries, size, checksum, codec), strict=True):
+            held.append(one)
+
+    def facts(self) -> dict[str, list[Any]]:
+        """The lists by name."""
+        return {name: getattr(self, name) for name in PAGE_FACTS}
+
+    @property
+    def count(self) -> int:
+        """Number of pages."""
+        return len(self.rows)
+
+    @property
+    def begins(self) -> NDArray[np.int64]:
+        """Row that each page begins with, and the number of rows."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.rows, dtype=np.int64)])
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What the header says.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows.
+    params : Config
+        The parameters of the data.
+    schema : Schema
+        The columns.
+    from_sparse : bool
+        Whether the table was sparse.
+    conflicts : int
+        Entries that bundles have no room for.
+    arrays : dict
+        Number of items and checksum of each array.
+    pages : Pages
+        The pages.
+    folders : int
+        How many folders the pages are dealt over.
+    """
+
+    rows: int
+    params: Config
+    schema: Schema
+    from_sparse: bool
+    conflicts: int
+    arrays: Mapping[str, Mapping[str, int]]
+    pages: Pages
+    folders: int
+
+    @property
+    def key(self) -> str:
+        """What tells this data set from others, by which its folders know each other."""
+        told = json.dumps([self.arrays, self.pages.facts()], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+    def to_text(self) -> str:
+        """The header as JSON."""
+        params = {name: getattr(self.params, name) for name in DATA_PARAMS}
+        told = {
+            "kind": KIND, "format": FORMAT, "key": self.key, "folders": self.folders, "rows": self.rows,
+            "params": params, "schema": self.schema.to_json(), "from_sparse": self.from_sparse,
+            "conflicts": self.conflicts, "arrays": self.arrays, "pages": self.pages.facts(),
+        }  # fmt: skip
+        return json.dumps(told, ensure_ascii=False, indent=1)
+
+    def mark(self, place: int) -> str:
+        """What the folder of that place says of itself, where it is not the first."""
+        return json.dumps({"kind": KIND, "key": self.key, "place": place})
+
+
+def read_header(folders: list[Path]) -> Header:
+    """Read the header, and make sure that the folders are those of one data set, in order."""
+    path = folders[0] / HEADER
+    try:
+        if path.stat().st_size > LARGEST_HEADER:
+            raise DatasetFormatError(f"{str(path)!r} is too large for a header")
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatasetFormatError(
+            f"{str(folders[0])!r} is no data set, or its writing was broken off: it has no {HEADER}"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetFormatError(f"{str(path)!r} cannot be read: {error}") from error
+    try:
+        header = _from_json(strict_json.parse(text, "it"))
+    except SpinneyError as error:
+        raise DatasetFormatError(f"{str(path)!r}: {error}") from error
+    if header.folders != len(folders):
+        raise DatasetFormatError(
+            f"the data set of {str(folders[0])!r} is dealt over {header.folders} folders, but {len(folders)} are given; "
+            "give all, in the order in which they were written"
+        )
+    for place, folder in enumerate(folders[1:], 1):
+        try:
+            found = (folder / MARK).read_bytes().decode("utf-8", "replace")
+        except OSError:
+            found = ""
+        if found != header.mark(place):
+            raise DatasetFormatError(
+                f"{str(folder)!r} is not folder {place} of the data set of {str(folders[0])!r}; give its folders in the order in "
+                "which they were written"
+            )
+    return header
+
+
+def _from_json(told: object) -> Header:
+    keys = (
+        "kind",
+        "format",
+        "key",
+        "folders",
+        "rows",
+        "params",
+        "schema",
+        "from_sparse",
+        "conflicts",
+        "arrays",
+        "pages",
+    )
+    if not isinstance(told, dict) or told.get("kind") != KIND:
+        raise ModelFormatError("it is not the header of a data set")
+    if told.get("format") != FORMAT:
+        raise ModelFormatError(f"it has format {told.get('format')!r:.20}; this version reads {FORMAT}")
+    if set(told) != set(keys):
+        raise ModelFormatError(f"it must have the keys {', '.join(keys)}")
+    rows, params = _whole(told["rows"], "rows", 1, MOST_ROWS), told["params"]
+    if not isinstance(params, dict) or set(params) != set(DATA_PARAMS):
+        raise ModelFormatError(f"params must be {', '.join(DATA_PARAMS)}")
+    if not isinstance(told["from_sparse"], bool):
+        raise ModelFormatError("from_sparse must be true or false")
+    header = Header(
+        rows, parse(params), Schema.from_json(told["schema"]), told["from_sparse"],
+        _whole(told["conflicts"], "conflicts", 0, 2**62), _arrays(told["arrays"]), _pages(told["pages"], rows),
+        _whole(told["folders"], "folders", 1, MOST_FOLDERS),
+    )  # fmt: skip
+    if told["key"] != header.key:
+        raise ModelFormatError("its key does not fit what it says of its files: it was changed")
+    return header
+
+
+def _whole(value: object, what: str, low: int, high: int) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise ModelFormatError(f"{what} must be a whole number from {low} to {high}, got {value!r:.40}")
+    return value
+
+
+def _arrays(told: object) -> dict[str, dict[str, int]]:
+    known = ARRAYS | LABELS
+    if not isinstance(told, dict) or not set(ARRAYS) <= set(told) <= set(known):
+        raise ModelFormatError(f"arrays must be {', '.join(ARRAYS)}, and perhaps {', '.join(LABELS)}")
+    found = {}
+    for name, facts in told.items():
+        if not isinstance(facts, dict) or set(facts) != {"items", "checksum"}:
+            raise ModelFormatError(f"the array {name} must be told by items and checksum")
+        items = _whole(facts["items"], f"items of {name}", 0, 2**40)
+        found[name] = {
+            "items": items,
+            "checksum": _whole(facts["checksum"], f"checksum of {name}", 0, 2**32 - 1),
+        }
+    return found
+
+
+def _pages(told: object, rows: int) -> Pages:
+    if not isinstance(told, dict) or set(told) != set(PAGE_FACTS):
+        raise ModelFormatError(f"pages must be told by {', '.join(PAGE_FACTS)}")
+    lists = list(told.values())
+    if not all(isinstance(one, list) and len(one) == len(lists[0]) and one for one in lists):
+        raise ModelFormatError("pages must be told by lists of one length")
+    for name, low, high in (
+        ("rows", 1, MOST_ROWS),
+        ("entries", 0, 2**40),
+        ("bytes", 0, 2**40),
+        ("checksum", 0, 2**32 - 1),
+    ):
+        for value in told[name]:
+            _whole(value, f"{name} of a page", low, high)
+    if any(codec not in (PLAIN, *CODECS) for codec in told["codec"]):
+        raise ModelFormatError(f"the codec of a page must be one of {', '.join(CODECS)}, or none")
+    if sum(told["rows"]) != rows:
+        raise ModelFormatError(f"its pages have {sum(told['rows'])} rows together, not {rows}")
+    return Pages(*(told[name] for name in PAGE_FACTS))

@@ -1,0 +1,1 @@
+"""The kernels that pack the codes of a page."""

@@ -1,0 +1,229 @@
+"""What must be known of all rows before the first of them can be encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning import thin
+from spinney.binning.categorical import named_columns
+from spinney.binning.cuts import Cuts, find_cuts, sample_rows
+from spinney.binning.dataset import MOST_ROWS
+from spinney.data import CategoryCounts, Schema, Table, encode, match_columns
+from spinney.data.schema import MOST_COLUMNS
+from spinney.data.sources import Batch, RowSource, errors_of
+from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.jit.team import Team
+from spinney.pages.labels import LabelParts
+from spinney.pages.sample import Sample
+from spinney.params import Config
+
+Categorical = str | Sequence[str | int] | NDArray[np.bool_]
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """How rows are to be read.
+
+    Attributes
+    ----------
+    params : Config
+        The parameters of the data.
+    known : Schema, optional
+        The columns, where a reference or a model tells them.
+    categorical : "auto" or sequence
+        Columns whose numbers are categories.
+    cut : bool
+        Whether cuts are to be found; those of a reference are known.
+    """
+
+    params: Config
+    known: Schema | None
+    categorical: Categorical
+    cut: bool
+
+
+class Survey:
+    """Rows that were read once, and can be read again as they are to be encoded.
+
+    Attributes
+    ----------
+    rows : int
+        How many there are.
+    schema : Schema
+        Their columns.
+    labels : LabelParts
+        What belongs to them.
+    from_sparse : bool
+        Whether their tables are sparse.
+    """
+
+    schema: Schema
+    from_sparse: bool
+
+    def __init__(self, source: RowSource, rules: Rules, advance: Advance) -> None:
+        self._source, self._rules = source, rules
+        self.labels = LabelParts()
+        self._columns: tuple[int, tuple[str, ...] | None] | None = None
+        self._entries: NDArray[np.int64] | None = None
+        self._sample = Sample(source.rows)
+        self.rows = self._look(advance)
+
+    def _look(self, advance: Advance) -> int:
+        """Read all rows: count them, their categories and, where they may be needed, their entries."""
+        rules, known = self._rules, self._rules.known
+        counts: CategoryCounts | None = None
+        first = 0
+        for batch in self._batches():
+            table = batch.table
+            with errors_of(batch.where, batch.first):
+                if self._columns is None:
+                    counts = self._begin(table)
+                self._check_columns(table)
+                if not table.rows:
+                    continue
+                weight = self.labels.add(batch)
+                if counts is not None:
+                    counts.add(table, weight)
+                if rules.cut:
+                    self._sample.add(table, first)
+                if rules.cut and table.columns * rules.params.max_bin > thin.MANY_CUTS:
+                    found = thin.count_entries(table)
+                    self._entries = found if self._entries is None else self._entries + found
+            first += table.rows
+            advance(table.rows)
+            if self._source.rows is not None and first > self._source.rows:
+                raise self._other_rows(f"more than {self._source.rows}")
+            if first > MOST_ROWS:
+                raise DataError(
+                    f"{self._source.title} has more than {MOST_ROWS} rows; a Dataset can hold no more"
+                )
+        if not first:
+            raise DataError(f"{self._source.title} has no rows; give at least one")
+        if self._source.rows not in (None, first):
+            raise self._other_rows(str(first))
+        if known is not None:
+            self.schema = known
+        else:
+            assert counts is not None
+            assert self._columns is not None
+            columns, names = self._columns
+            self.schema = Schema(names, columns, counts.found(rules.params.max_bin))
+        return first
+
+    def _other_rows(self, found: str) -> DataError:
+        return DataError(f"{self._source.title} is to have {self._source.rows} rows, but gave {found}")
+
+    def _begin(self, table: Table) -> CategoryCounts | None:
+        """Take note of the columns of the first batch."""
+        known = self._rules.known
+        if table.columns > MOST_COLUMNS:
+            raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
+        named = named_columns(self._rules.categorical, table)
+        self._columns = table.columns, table.names
+        self.from_sparse = table.sparse is not None
+        if known is None:
+            return CategoryCounts(table.names, table.columns, named)
+        for column in named:
+            if column not in known.categorical:
+                raise ParameterError(
+                    f"categorical names column {column}, which is one of numbers in the reference; leave it out"
+                )
+        return None
+
+    def _batches(self) -> Iterator[Batch]:
+        """Batches with the columns in the order of those that are known."""
+        known = self._rules.known
+        for batch in self._source.batches():
+            if known is None:
+                yield batch
+                continue
+            with errors_of(batch.where, batch.first):
+                table = match_columns(batch.table, known.names, known.columns, model="the reference")
+            yield batch.with_table(table)
+
+    def _check_columns(self, table: Table) -> None:
+        """Refuse a batch with other columns than the first."""
+        assert self._columns is not None
+        columns, names = self._columns
+        if table.columns != columns:
+            raise DataError(f"it has {table.columns} columns, but rows before it have {columns}")
+        if table.names != names:
+            told = [] if names is None else list(names)
+            other = next((name for name in table.names or () if name not in told), None)
+            found = "in another order" if other is None else f"of other names, such as {other!r}"
+            raise DataError(f"it has columns {found}; every batch must have the columns of the first")
+        if table.rows and (table.sparse is not None) != self.from_sparse:
+            kinds = ("dense", "sparse") if self.from_sparse else ("sparse", "dense")
+            raise DataError(f"it is {kinds[0]}, but rows before it are {kinds[1]}; give one kind")
+
+    def encoded(self, advance: Advance) -> Iterator[tuple[Batch, Table]]:
+        """Read the rows again: every batch, and its table with categories as numbers. They must be the same as before."""
+        first = 0
+        for batch in self._batches():
+            table = batch.table
+            with errors_of(batch.where, batch.first):
+                self._check_columns(table)
+                if not table.rows:
+                    continue
+                if first + table.rows > self.rows:
+                    raise self._changed(f"more than {self.rows}")
+                self.labels.check(batch, first)
+                ready = self._encoded(table)
+            yield batch, ready
+            first += table.rows
+            advance(table.rows)
+        if first != self.rows:
+            raise self._changed(str(first))
+
+    def _encoded(self, table: Table) -> Table:
+        """A table with categories as numbers; what it holds must be of the same kind as before."""
+        try:
+            return encode(table, self.schema.categories, self._unseen)
+        except DataTypeError as error:
+            if self._rules.known is not None:
+                raise
+            raise DataTypeError(
+                f"{error}. It was of another kind when these rows were read before; the same rows must come every time"
+            ) from None
+
+    @property
+    def _unseen(self) -> str:
+        """What an unknown category means; where categories were learnt, only rows of weight 0 can hold one."""
+        return "missing" if self._rules.known is None else self._rules.params.unseen
+
+    def _changed(self, found: str) -> DataError:
+        once = "" if found != "0" else ": it can be read only once, but must give a fresh iterator each time"
+        return DataError(
+            f"{self._source.title} gave {self.rows} rows the first time and {found} rows when it was read again{once}; the same "
+            "rows must come in the same order every time"
+        )
+
+    def cuts(self, spread_over: Team, advance: Advance) -> Cuts:
+        """Where columns are cut: as those of the whole table would be. Rows are read again where the sample was not known."""
+        params, categories = self._rules.params, self.schema.category_counts
+        if not self._sample.complete:
+            self._sample = Sample(self.rows)
+            first = 0
+            for _, table in self.encoded(advance):
+                self._sample.add(table, first)
+                first += table.rows
+            sample = self._sample.table(None, self._unseen)
+        else:
+            sample = self._sample.table(self.schema.categories, self._unseen)
+        weight = self.labels.weight()
+        if weight is not None:
+            weight = weight[sample_rows(self.rows)]
+        return find_cuts(
+            sample, weight, params.max_bin, spread_over, params.absent_value, categories,
+            thinner=thin.Thinner(self.rows, self._counted, thin=True),
+        )  # fmt: skip
+
+    def _counted(self) -> NDArray[np.int64]:
+        """Values of each column that are neither 0 nor missing; of a column of categories it does not matter."""
+        assert self._entries is not None, "asked for only where bins are many"
+        return self._entries

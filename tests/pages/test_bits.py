@@ -1,0 +1,68 @@
+"""Codes packed into as few bits as they need, against a naive twin."""
+
+import numpy as np
+import pytest
+
+from spinney.binning.encode import ColumnCodes
+from spinney.binning.entries import lines_record
+from spinney.binning.features import Features
+from spinney.errors import DatasetFormatError
+from spinney.jit.team import Team
+from spinney.pages.form import PageForm
+from spinney.pages.kernels.bits import PackedLines, pack_lines, unpack_lines
+
+pytestmark = pytest.mark.kernels
+
+
+def packed_naively(codes, width):
+    """All bits of all codes, lowest first, eight to a byte."""
+    bits = [code >> bit & 1 for code in codes.tolist() for bit in range(width)]
+    bits += [0] * (-len(bits) % 8)
+    return [sum(bit << k for k, bit in enumerate(bits[at : at + 8])) for at in range(0, len(bits), 8)]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    ("dtype", "widths"), [(np.uint8, [1, 3, 8, 7, 5]), (np.uint16, [16, 9, 8, 1, 12])], ids=["bytes", "words"]
+)
+@pytest.mark.parametrize("rows", [1, 7, 50])
+def test_lines_are_packed_bit_by_bit_and_come_back(dtype, widths, rows, threads):
+    rng = np.random.default_rng(rows)
+    lines = np.stack([rng.integers(0, 1 << width, rows) for width in widths]).astype(dtype)
+    naive = [packed_naively(line, width) for line, width in zip(lines, widths, strict=True)]
+    starts = np.cumsum([0, *map(len, naive)])
+    record = PackedLines(
+        len(widths), int(starts[-1]), np.array(widths), starts, np.zeros(int(starts[-1]), np.uint8)
+    )
+    back, largest = np.zeros_like(lines), np.zeros(len(widths), np.int64)
+    with Team(threads) as team:
+        team.run(pack_lines.bind(lines_record(lines), record))
+        team.run(unpack_lines.bind(record, lines_record(back), largest))
+    assert record.packed.tolist() == [byte for line in naive for byte in line]
+    assert np.array_equal(back, lines)
+    assert largest.tolist() == lines.max(axis=1).tolist()
+
+
+def page(codes_of_groups):
+    form = PageForm(Features.lone(np.array(codes_of_groups) - 1), from_sparse=False)
+    rng = np.random.default_rng(1)
+    groups = np.stack([rng.integers(0, codes, 40) for codes in codes_of_groups]).astype(form.dtype)
+    none = np.zeros(0, np.int32)
+    codes = ColumnCodes(groups, np.zeros(len(groups) + 1, np.int64), none, none.astype(np.uint16), False)
+    return form, codes
+
+
+def test_a_page_takes_the_bits_that_its_codes_need():
+    form, codes = page([2, 5, 256])
+    data = form.pack(codes, Team(1))
+    assert len(data) == form.size(40, 0) == (40 * 1 + 7) // 8 + (40 * 3 + 7) // 8 + 40
+    found = form.unpack(data, np.empty_like(codes.groups), 0, Team(1))
+    assert np.array_equal(found.groups, codes.groups)
+
+
+def test_a_code_that_no_bin_has_is_refused():
+    form, codes = page([5, 3])
+    data = form.pack(codes, Team(1))
+    data[0] |= 0b111
+    with pytest.raises(DatasetFormatError, match="a code that no bin has"):
+        form.unpack(data, np.empty_like(codes.groups), 0, Team(1))

@@ -1,0 +1,123 @@
+"""Training from disk gives the bytes of training in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import problems
+import spinney as sp
+from paged import batches_of, paged
+from spinney.errors import DataError, DatasetFormatError, ParameterError
+
+
+def problem(rows=400, seed=0):
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=(rows, 3))
+    numbers[rng.random(rows) < 0.1, 1] = np.nan
+    one_hot = np.eye(5)[rng.integers(0, 5, rows)]
+    X = np.hstack([numbers, one_hot])
+    return X, numbers[:, 0] + one_hot[:, 2] + np.nan_to_num(numbers[:, 1]) ** 2
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"max_leaves": 20, "colsample_bynode": 0.5},
+        {"max_depth": 4, "grow_policy": "depthwise", "subsample": 0.5, "objective": "absolute_error"},
+        {"sampling_method": "goss", "learning_rate": 0.9, "max_leaves": 8},
+    ],
+    ids=["lossguide", "depthwise", "goss"],
+)
+def test_a_model_from_disk_has_the_bytes_of_one_from_memory(make, params):
+    X, y = problem()
+    whole = sp.Dataset(make(X), y)
+    valid = sp.Dataset(make(X[:90]), y[:90], reference=whole)
+    history = sp.History()
+    model = sp.train(params, whole, 6, valid={"v": valid}, callbacks=[history])
+    for page_rows, memory, threads in ((None, None, 1), (37, 0, 2), (150, 12_000, 3)):
+        dataset = paged(make(X), y, page_rows=page_rows, memory=memory)
+        other = paged(make(X[:90]), y[:90], 31, reference=dataset, page_rows=page_rows, memory=0)
+        seen = sp.History()
+        found = sp.train({**params, "n_jobs": threads}, dataset, 6, valid={"v": other}, callbacks=[seen])
+        assert found == sp.Model.from_bytes(model.to_bytes())
+        assert seen.evals == history.evals
+
+
+def test_a_data_set_that_was_opened_again_trains_as_before(tmp_path):
+    X, y = problem()
+    made = paged(X, y, folder=tmp_path / "data", page_rows=99)
+    model = sp.train({"max_leaves": 9}, made, 5)
+    opened = sp.open_dataset(tmp_path / "data", memory="1MB")
+    assert sp.train({"max_leaves": 9}, opened, 5) == model
+    more = sp.train({"max_leaves": 9}, opened, 5, init_model=model)
+    assert more == sp.train({"max_leaves": 9}, sp.Dataset(X, y), 10)
+
+
+def test_parts_of_a_data_set_on_disk_are_those_of_memory():
+    X, y = problem(200)
+    whole, dataset = sp.Dataset(X, y), paged(X, y, page_rows=33, memory=0)
+    params = {"max_leaves": 6}
+    mine, other = (sp.cv(params, one, rounds=4, folds=3) for one in (dataset, whole))
+    assert repr(mine) == repr(other)
+
+
+def test_categories_train_alike():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"tree": rng.choice(list("abcdefgh"), 300), "x": rng.random(300)})
+    y = frame["x"] + (frame["tree"] > "d")
+    params = {"max_leaves": 8}
+    assert sp.train(params, paged(frame, y, page_rows=50), 5) == sp.train(params, sp.Dataset(frame, y), 5)
+
+
+def test_a_page_that_is_gone_while_training_ends_it_with_its_name(tmp_path):
+    X, y = problem()
+    dataset = paged(X, y, folder=tmp_path / "data", page_rows=90, memory=0)
+
+    def remove(info):
+        (tmp_path / "data" / "page-000003.bin").unlink(missing_ok=True)
+
+    with pytest.raises(
+        DatasetFormatError, match=r"page-000003\.bin', a part of the data set, cannot be read"
+    ):
+        sp.train({}, dataset, 3, callbacks=[remove])
+
+
+@pytest.mark.parametrize("method", ["exact", "approx"])
+def test_other_learners_are_refused_before_any_work(method):
+    with pytest.raises(ParameterError, match=f"tree_method='{method}' needs the table of dataset"):
+        sp.train({"tree_method": method}, paged(*problem(50)), 1)
+
+
+def test_a_data_set_without_a_target_can_only_be_a_reference():
+    X, _ = problem(50)
+    with pytest.raises(DataError, match="dataset has no target"):
+        sp.train({}, paged(X), 1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_random_tables_train_to_the_bytes_of_memory(seed):
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(2, 120))
+    X = problems.table(rng, rows, int(rng.integers(1, 6)))
+    y = rng.integers(0, 3, rows).astype(float)
+    if rng.random() < 0.3:
+        X = sparse.csr_array(np.nan_to_num(X))
+    weight = rng.integers(0, 3, rows) + (rng.random(rows) < 0.9)
+    more = {"weight": weight} if rng.random() < 0.4 and weight.any() else {}
+    params = {
+        "max_leaves": int(rng.integers(2, 20)),
+        "subsample": float(rng.choice([1.0, 0.6])),
+        "min_child_weight": 0.0,
+        "n_jobs": int(rng.integers(1, 4)),
+        "objective": str(rng.choice(["squared_error", "absolute_error"])),
+    }
+    dataset = sp.Dataset.from_batches(
+        batches_of(X, y, int(rng.integers(1, rows + 1)), **more),
+        page_rows=int(rng.integers(1, rows + 1)), memory=int(rng.choice([0, 10**8])),
+    )  # fmt: skip
+    assert sp.train(params, dataset, 3) == sp.train(params, sp.Dataset(X, y, **more), 3)
