@@ -66,6 +66,7 @@ def test_whole_numbers_and_text_of_any_kind_name_queries(qid):
     [
         ([1, 2], DataError, "eval_qid has 2 values, but X has 3 rows"),
         ([1, np.nan, 1], DataError, "Input eval_qid contains NaN. The first is in row 1"),
+        ([Decimal(1), Decimal("snan"), Decimal(1)], DataError, "eval_qid names no query in row 1"),
         (["a", None, "a"], DataError, r"eval_qid names no query in row 1 \(None\)"),
         (pd.Series(["a", None, "a"], dtype="category"), DataError, "eval_qid names no query in row 1"),
         ([1, 2.5, 1], DataError, r"eval_qid\[1\] = 2.5; queries are whole numbers or text"),

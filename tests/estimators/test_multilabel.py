@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import cross_val_predict, cross_val_score
 
 import spinney as sp
 from spinney.errors import DataError, ParameterError, ParameterTypeError
@@ -35,7 +35,7 @@ def test_every_label_has_the_trees_of_a_classifier_of_its_own(fitted):
 
 
 def test_attributes_and_score_are_those_of_several_labels(fitted):
-    assert [one.tolist() for one in fitted.classes_] == [[0, 1]] * 3
+    assert fitted.classes_.tolist() == [[0, 1]] * 3
     assert fitted.n_classes_ == [2, 2, 2]
     assert fitted.model_.params.num_target == 3
     assert fitted.score(X, Y) == accuracy_score(Y, fitted.predict(X))
@@ -203,3 +203,20 @@ def test_tags_tell_which_classifiers_take_several_labels():
         return sp.GBMClassifier(objective=objective).__sklearn_tags__().classifier_tags.multi_label
 
     assert [tells(one) for one in (None, "focal", "softmax", "one_vs_rest")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
+def test_scikit_learn_predicts_out_of_fold(labels, method):
+    found = cross_val_predict(sp.GBMClassifier(n_estimators=2), X, Y[:, :labels], cv=2, method=method)
+    assert found.shape == (240, labels)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "category", "boolean"])
+def test_every_frame_that_can_be_fitted_can_be_scored(fitted, dtype):
+    weight = np.arange(240) % 3
+    frame = pd.DataFrame(Y).astype(dtype)
+    assert fitted.score(X, frame) == accuracy_score(Y, fitted.predict(X))
+    assert fitted.score(X, frame, weight) == pytest.approx(
+        accuracy_score(Y, fitted.predict(X), sample_weight=weight)
+    )

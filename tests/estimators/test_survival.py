@@ -171,3 +171,9 @@ def test_what_only_one_score_and_target_have_is_an_error():
 def test_one_row_or_one_time_leaves_hazards_at_one(y):
     found = sp.GBMRegressor(objective="cox", **FEW).fit(X[: len(y)], y)
     np.testing.assert_allclose(found.predict(X), 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("objective", TARGETS)
+def test_no_rows_have_no_score(fitted, objective):
+    with pytest.raises(DataError, match="X has no rows"):
+        fitted[objective].score(X[:0], TARGETS[objective][:0])

@@ -55,3 +55,9 @@ def test_bias_and_variance_need_one_output():
         sp.bias_variance(levels, X, Y[:, 0], repeats=2)
     with pytest.raises(SpinneyError, match="y"):
         sp.bias_variance(sp.GBMRegressor(**SMALL), X, Y, repeats=2)
+
+
+@pytest.mark.parametrize(("metric", "y"), [("rmse", Y), ("pinball", Y[:, 0])])
+def test_intervals_of_several_columns_are_refused_by_name(metric, y):
+    with pytest.raises(SpinneyError, match="prediction has 2 columns, but metric="):
+        sp.bootstrap_interval(metric, y, Y)

@@ -22,6 +22,11 @@ def test_more_classes_than_rows_are_refused_before_memory_is_taken():
         sp.train({"objective": "softmax", "num_class": 2**31 - 1}, sp.Dataset(X, Y > 0), rounds=1)
 
 
+def test_more_targets_than_columns_are_refused_before_memory_is_taken():
+    with pytest.raises(DataError, match="needs y of 2147483647 columns"):
+        sp.train({"num_target": 2**31 - 1}, sp.Dataset(X, Y), rounds=1)
+
+
 @pytest.mark.parametrize("rate", [1e3, 1e30, 1e154, 1e200, 1e308])
 def test_a_training_that_diverges_says_so(rate):
     with pytest.raises(ParameterError, match="training diverged in round"):

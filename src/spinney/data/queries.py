@@ -103,7 +103,7 @@ def _from_names(qid: Any, rows: int, what: str) -> NDArray[np.int64]:
 def _from_objects(names: NDArray[Any], what: str) -> NDArray[np.int64]:
     contents = {kind: content_of(kind) for kind in set(map(type, names))}
     for row, name in enumerate(names):
-        if contents[type(name)] == "missing" or name != name:
+        if contents[type(name)] == "missing" or _is_nan(name):
             raise DataError(
                 f"{what} names no query in row {row} ({name}); drop such rows, or give them a query"
             )
@@ -117,6 +117,13 @@ def _from_objects(names: NDArray[Any], what: str) -> NDArray[np.int64]:
         raise DataTypeError(f"{what} holds both text and numbers; give queries as one of them")
     place: dict[object, int] = {}
     return np.array([place.setdefault(name, len(place)) for name in names], np.int64)
+
+
+def _is_nan(number: Any) -> bool:
+    try:
+        return bool(number != number)
+    except ArithmeticError:  # of a decimal, where a NaN is to signal
+        return True
 
 
 def _is_whole(number: Any) -> bool:

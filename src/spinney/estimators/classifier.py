@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
 from spinney.binning.dataset import Dataset
-from spinney.data import Labels, target_columns
+from spinney.data import Labels, read_weight, target_columns
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
@@ -30,6 +31,7 @@ from spinney.estimators.labels import (
     weigh_validation,
 )
 from spinney.estimators.multilabel import (
+    are_of_labels,
     check_label_columns,
     check_label_weight,
     classes_of_labels,
@@ -66,7 +68,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes_,), or list of ndarray
+    classes_ : ndarray of shape (n_classes_,), or (labels, 2)
         The labels, sorted; with several labels a row, 0 and 1 for each of them.
     n_classes_ : int, or list of int
         Number of classes; with several labels a row, 2 for each of them.
@@ -91,7 +93,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     array([[1., 0.]])
     """
 
-    classes_: NDArray[Any] | list[NDArray[Any]]
+    classes_: NDArray[Any]
     n_classes_: int | list[int]
     class_weight: object
 
@@ -190,15 +192,39 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         """
         return self._staged_scores(X, base_margin, rounds)
 
+    @told
+    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy: the share of rows whose class is predicted or, of several labels a row, all of whose labels are.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+        y : array of shape (rows,) or (rows, labels)
+            The labels.
+        sample_weight : array of shape (rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "model_")
+        if not are_of_labels(self.classes_):
+            return float(super().score(X, y, sample_weight))
+        found = self.predict(X)
+        right = (found == self._read_target(y, len(found))).all(axis=1)
+        return float(np.average(right, weights=read_weight(sample_weight, len(found))))
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.classes_, list):
+        if are_of_labels(self.classes_):
             check_label_weight(self.class_weight)
         else:
             check_class_weight(self.class_weight)
 
     def _labels(self, raw: NDArray[np.float64]) -> NDArray[Any]:
-        if isinstance(self.classes_, list):
+        if are_of_labels(self.classes_):
             return (raw > 0).astype(np.int64)
         if self.n_classes_ == 1:
             return np.repeat(self.classes_, len(raw))
@@ -217,12 +243,12 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         columns = target_columns(y)
         known = None if start is None else start.classes
-        if isinstance(known, list):
+        if are_of_labels(known):
             check_label_columns(len(columns), len(known))
         if len(columns) > 1:
             codes = read_label_columns(columns, rows)
             self._take_classes(classes_of_labels(len(columns)))
-        elif isinstance(known, np.ndarray):
+        elif known is not None:
             codes = find_classes(y, rows, known)
             self._take_classes(known)
         else:
@@ -230,18 +256,18 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
             self._take_classes(classes)
         return codes, self._told_of(self.classes_)
 
-    def _take_classes(self, classes: NDArray[Any] | list[NDArray[Any]]) -> None:
+    def _take_classes(self, classes: NDArray[Any]) -> None:
         """Note the classes: labels, or for each of several labels a row whether it is there."""
         self.classes_ = classes
-        self.n_classes_ = [2] * len(classes) if isinstance(classes, list) else len(classes)
+        self.n_classes_ = [2] * len(classes) if are_of_labels(classes) else len(classes)
 
     def _told(self) -> dict[str, object]:
         # The objective may have been set for another fit.
-        single = not isinstance(self.classes_, list) and is_binary(self.objective)
+        single = not are_of_labels(self.classes_) and is_binary(self.objective)
         return self._told_of(self.classes_[:2] if single else self.classes_)
 
-    def _told_of(self, classes: NDArray[Any] | list[NDArray[Any]]) -> dict[str, object]:
-        if isinstance(classes, list):
+    def _told_of(self, classes: NDArray[Any]) -> dict[str, object]:
+        if are_of_labels(classes):
             return {**self._objective_for(2), "num_target": len(classes)}
         return self._objective_for(len(classes))
 
@@ -250,7 +276,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         return {"objective": objective} if classes <= 2 else {"objective": objective, "num_class": classes}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
-        if not isinstance(self.classes_, list):
+        if not are_of_labels(self.classes_):
             return find_classes(y, rows, self.classes_)
         columns = target_columns(y)
         check_label_columns(len(columns), len(self.classes_))
@@ -260,17 +286,17 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         return super()._strata(target) if target.ndim > 1 else target.astype(np.int64)
 
     def _row_weights(self, labels: Labels) -> NDArray[np.float64] | None:
-        if isinstance(self.classes_, list):
+        if are_of_labels(self.classes_):
             return weigh_labels(self.class_weight, labels.target, labels.weight, "class_weight")
         return weigh_classes(self.class_weight, self.classes_, labels.target, labels.weight)
 
     def _eval_weights(self, class_weight: object, labels: Labels) -> NDArray[np.float64] | None:
-        if isinstance(self.classes_, list):
+        if are_of_labels(self.classes_):
             return weigh_labels(class_weight, labels.target, labels.weight, "eval_class_weight")
         return weigh_validation(class_weight, self.classes_, labels.target, labels.weight)
 
     def _fixed_scores(self, dataset: Dataset, start: Start | None) -> NDArray[np.float64] | None:
-        if isinstance(self.classes_, list) or (start is not None and len(self.classes_) > 1):
+        if are_of_labels(self.classes_) or (start is not None and len(self.classes_) > 1):
             return None  # labels have trees of their own; there are trees of all classes
         only = None if dataset.target is None else only_class(dataset.target, dataset.weight)
         return None if only is None else certain_scores(only, len(self.classes_))

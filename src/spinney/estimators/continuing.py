@@ -29,14 +29,14 @@ class Start:
     ----------
     model : Model
         Its trees come first.
-    classes : ndarray or list of ndarray, optional
-        Labels of its classes, a list where rows have several; None where they are not known, or there are none.
+    classes : ndarray, optional
+        Labels of its classes, or (labels, 2) where rows have several; None where they are not known, or there are none.
     what : str
         What messages call it.
     """
 
     model: Model
-    classes: NDArray[Any] | list[NDArray[Any]] | None
+    classes: NDArray[Any] | None
     what: str = "init_model"
 
     def schema_for(self, table: Table, config: Config) -> Schema:

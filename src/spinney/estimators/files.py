@@ -18,7 +18,7 @@ from spinney.estimators.forests.files import FOREST_KEYS, forest_part, restore_f
 from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.isolation.files import ISOLATION_KEYS, restore_isolation
 from spinney.estimators.isolation.parameters import ISOLATION
-from spinney.estimators.multilabel import classes_of_labels
+from spinney.estimators.multilabel import are_of_labels, classes_of_labels
 from spinney.estimators.objectives import OF_ESTIMATOR
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.estimators.written import (
@@ -94,7 +94,7 @@ def _part_of(estimator: Any) -> dict[str, object]:
     classes = getattr(estimator, "classes_", None)
     return {
         # Several labels a row have no names; the model knows how many there are.
-        "classes": None if classes is None or isinstance(classes, list) else write_classes(classes),
+        "classes": None if classes is None or are_of_labels(classes) else write_classes(classes),
         "evals": write_evals(estimator.evals_result_),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,22 @@ _ADVICE = (
 )
 
 
-def classes_of_labels(labels: int) -> list[NDArray[Any]]:
-    """The classes of so many labels: 0 and 1 of each, in the form of scikit-learn's forests.
+def classes_of_labels(labels: int) -> NDArray[np.int64]:
+    """The classes of so many labels: 0 and 1 of each.
+
+    scikit-learn's forests have a list of arrays, but where it meets probabilities of shape (rows, labels) it takes no list.
 
     Examples
     --------
-    >>> classes_of_labels(2)
-    [array([0, 1]), array([0, 1])]
+    >>> classes_of_labels(2).tolist()
+    [[0, 1], [0, 1]]
     """
-    return [np.array([0, 1]) for _ in range(labels)]
+    return np.tile([0, 1], (labels, 1))
+
+
+def are_of_labels(classes: NDArray[Any] | None) -> TypeGuard[NDArray[Any]]:
+    """Whether these are the classes of several labels a row, and not labels themselves."""
+    return classes is not None and classes.ndim == 2
 
 
 def read_label_columns(columns: Sequence[NDArray[Any]], rows: int) -> NDArray[np.float64]:

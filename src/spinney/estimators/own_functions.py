@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from spinney import objectives
 from spinney.data.labels import LabelVector
 from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
+from spinney.estimators.multilabel import are_of_labels
 from spinney.params import Config
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
@@ -44,7 +45,7 @@ def has_functions(eval_metric: object) -> bool:
 
 
 def own_metrics(
-    eval_metric: object, config: Config, classes: NDArray[Any] | list[NDArray[Any]] | None
+    eval_metric: object, config: Config, classes: NDArray[Any] | None
 ) -> list[str | TrainMetric] | None:
     """Names and functions for `train`, in their order; None where there are names only, which the configuration has.
 
@@ -135,7 +136,7 @@ def is_scorer(metric: object) -> bool:
 
 
 def _of_function(
-    function: Callable[..., Any], name: str, config: Config, classes: NDArray[Any] | list[NDArray[Any]] | None
+    function: Callable[..., Any], name: str, config: Config, classes: NDArray[Any] | None
 ) -> TrainMetric:
     """A metric of f(y_true, y_pred) or f(y_true, y_pred, weight); a lone number that it gives is better when lower."""
     call = WithWeight("the metric", function)
@@ -157,9 +158,7 @@ def _of_function(
     return metric
 
 
-def _of_scorer(
-    scorer: Any, name: str, config: Config, classes: NDArray[Any] | list[NDArray[Any]] | None
-) -> TrainMetric:
+def _of_scorer(scorer: Any, name: str, config: Config, classes: NDArray[Any] | None) -> TrainMetric:
     """A metric of a scorer, whose values are always better when higher; it sees the user's own labels."""
 
     def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> Given:
@@ -178,7 +177,7 @@ def scored(
     predictions: NDArray[np.float64] | None,
     target: NDArray[np.float64],
     weight: Any,
-    classes: NDArray[Any] | list[NDArray[Any]] | None,
+    classes: NDArray[Any] | None,
 ) -> float:
     """What a scorer says of rows that are predicted already.
 
@@ -207,9 +206,9 @@ def scored(
     return checked_number(name, value)
 
 
-def labels_at(classes: NDArray[Any] | list[NDArray[Any]], codes: NDArray[np.int64]) -> NDArray[Any]:
+def labels_at(classes: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[Any]:
     """Labels of some places; where rows have several labels, which of them a row has."""
-    labels: NDArray[Any] = codes if isinstance(classes, list) else classes[codes]
+    labels: NDArray[Any] = codes if are_of_labels(classes) else classes[codes]
     return labels
 
 
@@ -248,7 +247,7 @@ class _Classes(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        classes: NDArray[Any] | list[NDArray[Any]],
+        classes: NDArray[Any],
         scores: NDArray[np.float64],
         shares: NDArray[np.float64] | None,
     ) -> None:
@@ -256,7 +255,7 @@ class _Classes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: object) -> NDArray[Any]:
         """The most probable classes."""
-        many = self.scores.ndim == 2 and not isinstance(self.classes_, list)
+        many = self.scores.ndim == 2 and not are_of_labels(self.classes_)
         codes = self.scores.argmax(axis=1) if many else (self.scores > 0).astype(np.int64)
         return labels_at(self.classes_, codes)
 

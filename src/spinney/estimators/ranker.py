@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import metrics
 from spinney.data import Labels, read_queries, read_query_weight, read_vector
+from spinney.errors import DataError
 from spinney.estimators.arguments import told
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start, fitting
@@ -202,6 +203,8 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         """
         scores = self.predict(X)
         rows = len(scores)
+        if not rows:
+            raise DataError("X has no rows; score needs at least one")
         target, queries = self._read_target(y, rows), read_queries(group, qid, rows)
         labels = Labels(target, read_query_weight(sample_weight, rows, queries), queries=queries)
         config = Config(objective="rank_ndcg", label_gain=self.model_.params.label_gain)

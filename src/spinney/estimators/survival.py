@@ -67,6 +67,8 @@ def strata_of_events(target: NDArray[np.float64], objective: str) -> NDArray[np.
 
 def concordance(model: Model, raw: NDArray[np.float64], y: object, weight: object) -> float:
     """Share of pairs of rows whose order in time is known that the model's raw scores put in it."""
+    if not len(raw):
+        raise DataError("X has no rows; score needs at least two")
     target = read_times(y, len(raw), model.params)
     labels = Labels(target, read_weight(weight, len(target)))
     metric = metrics.get("concordance", model.params)

@@ -49,8 +49,8 @@ def permutation_importance(
     X : table
         Rows to judge it by, with the columns of training.
     y : array of shape (rows,)
-        Their targets: numbers; labels for a classifier; places of classes for a `Model`. A forest of several outputs takes
-        (rows, outputs), and its score is the mean over outputs.
+        Their targets: numbers; labels for a classifier; places of classes for a `Model`. A model of several outputs takes
+        (rows, outputs). Every output is judged alone, by functions too, and the score is the mean over outputs.
     metric : str or callable, optional
         A metric by name, such as "auc"; a scorer of scikit-learn; or a function of (y, prediction) or (y, prediction, weight)
         that returns a number which is better when lower, or (name, value, higher_is_better). The prediction is a number, the

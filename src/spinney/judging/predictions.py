@@ -68,6 +68,12 @@ def read_predictions(
             f"prediction has {len(said)} rows, but y has {rows}; give one prediction for each row"
         )
     if said.ndim == 2:
+        of_classes = any("many" in row.fits or "two" in row.fits for row in rows_of_name)
+        if not of_classes or array_of(y, "y").shape[1:] not in ((), (1,)):
+            raise DataError(
+                f"prediction has {said.shape[1]} columns, but metric={metric!r} judges one number a row; give the columns of "
+                "targets or levels one by one, or a function as metric"
+            )
         shares = _finite(said)
         _check_shares(shares, metric)
         labels = _classes(y, rows, classes, said.shape[1])

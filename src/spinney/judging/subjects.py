@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spinney.data import read_table, target_columns
 from spinney.errors import DataError, ParameterTypeError
+from spinney.estimators.multilabel import are_of_labels
 from spinney.jit.team import Team
 from spinney.judging.replacing import Replaceable
 from spinney.judging.scales import Scale
@@ -71,10 +72,10 @@ class Subject(ABC):
 class BoostedSubject(Subject):
     """A boosted model."""
 
-    def __init__(self, model: Model, X: object, classes: NDArray[Any] | list[NDArray[Any]] | None) -> None:
+    def __init__(self, model: Model, X: object, classes: NDArray[Any] | None) -> None:
         self._model, self._table = model, model.read(X)
         targets = model.params.num_target
-        known = classes if isinstance(classes, list) else [classes] * targets
+        known = list(classes) if are_of_labels(classes) else [classes] * targets
         # Every column of the target is judged alone; a metric is the mean over them.
         config = replace(model.params, num_target=1)
         self.scales = [Scale(config, raw=True, classes=one) for one in known]

@@ -266,6 +266,7 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
     judging = [name for metric in metrics if metric not in NONE for name in metric_row(metric).parameters]
     for name in SPECIFIC:
         taken = name in objective_row(objective).parameters or name in judging
+        taken |= name == "label_gain" and objective == OWN  # a ranker's score goes by it
         if not taken and values[name] != defaults[name]:
             raise ParameterError(
                 f"{name}={values[name]!r} needs objective={takers(name)}, but objective={objective!r}; leave it at "
