@@ -94,7 +94,16 @@ def test_a_failing_thread_frees_the_others_and_its_error_is_raised(failing, erro
     assert threads() == []
 
 
+@pytest.fixture
+def interrupts():
+    """Interrupts are raised, even where whoever started the tests ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @several
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("size", [1, 3])
 def test_a_run_apart_leaves_the_main_thread_free_for_an_interrupt(size):
     seen = []
