@@ -316,8 +316,9 @@ def page_facts(folder, **changes):
     ],
 )
 def test_what_the_header_says_is_checked(copy, changes, said):
-    text = json.loads((copy / "dataset.json").read_text())
-    (copy / "dataset.json").write_text(json.dumps({**text, **changes}))
+    told = {**json.loads((copy / "dataset.json").read_text()), **changes}
+    told["key"] = changes.get("key", key_of(told))
+    (copy / "dataset.json").write_text(json.dumps(told))
     with pytest.raises(DatasetFormatError, match=said):
         sp.open_dataset(copy)
 
@@ -380,3 +381,27 @@ def test_learners_that_need_the_table_are_refused():
             ask()
     assert not dataset.has_table
     assert repr(dataset) == "Dataset(rows=200, columns=4, bins=34, pages=1)"
+
+
+def test_scans_that_overlap_give_every_page_once():
+    X, y = problem()
+    dataset = sp.Dataset.from_batches([(X, y)], page_rows=40)
+    one, two, three = (dataset.blocks.scan() for _ in range(3))
+    found = [next(one)[0]]
+    next(two)
+    next(three)
+    next(three)
+    found += [page for page, _ in one]
+    assert sorted(found) == list(range(5))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"rows": 200', '"rows": 201'), ('"unseen": "missing"', '"unseen": "rarest"')]
+)
+def test_nothing_that_the_header_says_can_be_changed_unnoticed(copy, old, new):
+    path = copy / "dataset.json"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(DatasetFormatError):
+        sp.open_dataset(copy)

@@ -280,3 +280,11 @@ def test_batches_without_rows_are_passed_over():
 def test_rows_of_weight_0_may_fill_a_batch():
     weight = np.array([0.0, 0, 0, 1, 2, 3])
     check_same(paged(X, Y, 3, {"weight": weight}), sp.Dataset(X, Y, weight=weight))
+
+
+def test_large_queries_of_a_csv_file_stay_apart(tmp_path):
+    path = tmp_path / "lists.csv"
+    lines = [f"{row},{row % 3},{2**53 + row // 4}" for row in range(40)]
+    path.write_text("\n".join(["x,y,q", *lines]))
+    dataset = sp.Dataset.from_files(path, target="y", qid="q")
+    assert dataset.queries.max() == 9

@@ -60,10 +60,10 @@ class FileSource:
         qid: str | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        self._files = [_File(path) for path in _found(paths)]
         for name, value in (("weight", weight), ("qid", qid)):
             if value is not None and not isinstance(value, str):
                 raise ParameterTypeError(f"{name}={value!r:.60} must be the name of a column")
+        self._files = [_File(path, qid) for path in _found(paths)]
         self._roles = {
             role: _names(given, role)
             for role, given in (("target", target), ("weight", weight), ("base_margin", base_margin), ("qid", qid))
@@ -112,10 +112,10 @@ def _part(rows: Any, names: list[str]) -> Any:
 class _File:
     """A file that PyArrow reads."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, qid: str | None = None) -> None:
         self.title = f"file {path!r}"
         with self._readable():
-            self._data = _open(path)
+            self._data = _open(path, qid)
             # Only CSV must be read to be counted.
             self.rows: int | None = None if _format(path) == "csv" else int(self._data.count_rows())
         self.columns: list[str] = list(self._data.schema.names)
@@ -158,7 +158,7 @@ class _File:
             raise DataError(f"{self.title} cannot be read: {error}") from error
 
 
-def _open(path: str) -> Any:
+def _open(path: str, qid: str | None) -> Any:
     import pyarrow
     from pyarrow import dataset
 
@@ -172,11 +172,12 @@ def _open(path: str) -> Any:
         convert_options=csv.ConvertOptions(strings_can_be_null=True),
     )
     found = dataset.dataset(path, format=form)
-    # The types are guessed from the first rows. Whole numbers may go on with fractions, and no values at all with numbers.
+    # The types are guessed from the first rows. Whole numbers may go on with fractions, and no values at all with numbers. Those
+    # of queries stay whole: large ones would be the same as floats.
     types = pyarrow.types
     fields = [
         pyarrow.field(one.name, pyarrow.float64())
-        if types.is_integer(one.type) or types.is_null(one.type)
+        if (types.is_integer(one.type) or types.is_null(one.type)) and one.name != qid
         else one
         for one in found.schema
     ]

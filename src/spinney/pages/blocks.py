@@ -70,11 +70,11 @@ class PagedBlocks:
         if self._backward:
             order.reverse()
         self._backward = not self._backward
-        wanted = [page for page in order if page not in self._resident]
-        with closing(self._read(wanted)) as reading:
+        resident = dict(self._resident)  # as it is now: another scan may read pages meanwhile
+        with closing(self._read([page for page in order if page not in resident])) as reading:
             for page in order:
-                if page in self._resident:
-                    yield page, self._resident[page]
+                if page in resident:
+                    yield page, resident[page]
                 else:
                     yield next(reading)
 

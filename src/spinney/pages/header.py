@@ -103,19 +103,22 @@ class Header:
 
     @property
     def key(self) -> str:
-        """What tells this data set from others, by which its folders know each other."""
-        told = json.dumps([self.arrays, self.pages.facts()], sort_keys=True)
+        """A checksum of all that the header says, by which its folders know each other."""
+        told = json.dumps(self._facts(), sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
     def to_text(self) -> str:
         """The header as JSON."""
-        params = {name: getattr(self.params, name) for name in DATA_PARAMS}
-        told = {
-            "kind": KIND, "format": FORMAT, "key": self.key, "folders": self.folders, "rows": self.rows,
-            "params": params, "schema": self.schema.to_json(), "from_sparse": self.from_sparse,
-            "conflicts": self.conflicts, "arrays": self.arrays, "pages": self.pages.facts(),
-        }  # fmt: skip
+        told = {"kind": KIND, "format": FORMAT, "key": self.key, **self._facts()}
         return json.dumps(told, ensure_ascii=False, indent=1)
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "folders": self.folders, "rows": self.rows,
+            "params": {name: getattr(self.params, name) for name in DATA_PARAMS},
+            "schema": self.schema.to_json(), "from_sparse": self.from_sparse, "conflicts": self.conflicts,
+            "arrays": self.arrays, "pages": self.pages.facts(),
+        }  # fmt: skip
 
     def mark(self, place: int) -> str:
         """What the folder of that place says of itself, where it is not the first."""
@@ -188,7 +191,7 @@ def _from_json(told: object) -> Header:
         _whole(told["folders"], "folders", 1, MOST_FOLDERS),
     )  # fmt: skip
     if told["key"] != header.key:
-        raise ModelFormatError("its key does not fit what it says of its files: it was changed")
+        raise ModelFormatError("its key does not fit what it says: it was changed")
     return header
 
 
