@@ -388,19 +388,3 @@ def test_objectives_belong_to_one_estimator():
 def test_names_of_other_places_are_explained(call, message):
     with pytest.raises(ParameterTypeError, match=message):
         call()
-
-
-def test_no_rows_have_no_score(fitted):
-    for given in ({}, {"qid": []}, {"group": []}):
-        with pytest.raises(DataError, match="X has no rows"):
-            fitted.score(X[:0], Y[:0], **given)
-
-
-def test_gains_are_for_the_score_of_a_loss_of_ones_own_too():
-    def loss(y_true, y_pred):
-        return y_pred - np.asarray(y_true), np.ones(len(y_pred))
-
-    gains = [0, 1, 1, 1, 50]
-    ranker = sp.GBMRanker(objective=loss, label_gain=gains, **FEW).fit(X, Y, qid=QID)
-    plain = sp.GBMRanker(objective=loss, **FEW).fit(X, Y, qid=QID)
-    assert ranker.score(X, Y, qid=QID) != plain.score(X, Y, qid=QID)

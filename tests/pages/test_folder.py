@@ -383,18 +383,6 @@ def test_learners_that_need_the_table_are_refused():
     assert repr(dataset) == "Dataset(rows=200, columns=4, bins=34, pages=1)"
 
 
-def test_scans_that_overlap_give_every_page_once():
-    X, y = problem()
-    dataset = sp.Dataset.from_batches([(X, y)], page_rows=40)
-    one, two, three = (dataset.blocks.scan() for _ in range(3))
-    found = [next(one)[0]]
-    next(two)
-    next(three)
-    next(three)
-    found += [page for page, _ in one]
-    assert sorted(found) == list(range(5))
-
-
 @pytest.mark.parametrize(
     ("old", "new"), [('"rows": 200', '"rows": 201'), ('"unseen": "missing"', '"unseen": "rarest"')]
 )

@@ -72,3 +72,16 @@ def test_memory_is_what_is_free_or_what_the_control_group_leaves(tmp_path):
     assert memory_bytes(" 3 KiB ") == 3_072
     with pytest.raises(ParameterError, match="memory=-1 must be 0 or more bytes"):
         memory_bytes(-1)
+
+
+def test_scans_that_overlap_give_every_page_once():
+    X = np.random.default_rng(0).random((200, 3))
+    y = X[:, 0]
+    dataset = sp.Dataset.from_batches([(X, y)], page_rows=40)
+    one, two, three = (dataset.blocks.scan() for _ in range(3))
+    found = [next(one)[0]]
+    next(two)
+    next(three)
+    next(three)
+    found += [page for page, _ in one]
+    assert sorted(found) == list(range(5))

@@ -14,7 +14,8 @@ from spinney.errors import DataError, ParameterError
 from spinney.estimators.labels import find_classes
 from spinney.judging.scales import Scale, called_metric
 from spinney.params import Config, MetricRow
-from spinney.params.metrics import METRICS, name_and_place
+from spinney.params.metric_names import name_and_place
+from spinney.params.metrics import METRICS
 
 Floats = NDArray[np.float64]
 

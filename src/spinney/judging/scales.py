@@ -20,7 +20,8 @@ from spinney.estimators.survival import is_survival, read_times
 from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome, Predicted
 from spinney.params import Config, kind_of, levels_of, link_of, metrics_for, objective_row, parse
-from spinney.params.metrics import METRICS, name_and_place
+from spinney.params.metric_names import name_and_place
+from spinney.params.metrics import METRICS
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
 from spinney.training.own import WithWeight, checked_judgement, checked_number, name_of

@@ -28,7 +28,7 @@ from spinney.params import (
     objective_row,
     values_by_output,
 )
-from spinney.params.metrics import at_places, name_and_place
+from spinney.params.metric_names import at_places, name_and_place
 from spinney.params.ranking import DEEPEST
 
 # By form: what computes a metric.

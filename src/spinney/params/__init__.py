@@ -7,9 +7,10 @@ Must not know: data, trees, formulas of losses and metrics, threads.
 
 `config.py` is the table, `forest.py` that of forests, `adaboost.py` that of AdaBoost, `isolation.py` that of isolation
 forests, `fields/` their groups of parameters, `rows.py` what one row says, `choices.py` the words that parameters
-accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `validate.py` the
-checks, `by_column.py` those of parameters about columns, `ranking.py` those of ranking, `several.py` how many outputs there
-are, `names.py` spellings and suggestions, `render.py` the documentation.
+accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `metric_names.py`
+which metric a name means, `validate.py` the checks, `by_column.py` those of parameters about columns, `ranking.py`
+those of ranking, `several.py` how many outputs there are, `names.py` spellings and suggestions, `render.py` the
+documentation.
 """
 
 from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboost
@@ -17,7 +18,8 @@ from spinney.params.by_column import found_places, placed
 from spinney.params.config import Config, table
 from spinney.params.forest import ForestConfig, forest_table, parse_forest
 from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
-from spinney.params.metrics import MetricRow, kind_of, metric_row, metrics_for
+from spinney.params.metric_names import kind_of, metric_row, metrics_for
+from spinney.params.metrics import MetricRow
 from spinney.params.names import parse, resolve
 from spinney.params.objectives import ObjectiveRow, objective_row
 from spinney.params.ranking import gains_of

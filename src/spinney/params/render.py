@@ -7,7 +7,8 @@ from spinney.params.adaboost import adaboost_table
 from spinney.params.config import table
 from spinney.params.forest import forest_table
 from spinney.params.isolation import isolation_table
-from spinney.params.metrics import METRICS, kind_of
+from spinney.params.metric_names import kind_of
+from spinney.params.metrics import METRICS
 from spinney.params.objectives import OBJECTIVES, Kind
 from spinney.params.rows import GROUPS, Row
 

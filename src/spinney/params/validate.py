@@ -10,7 +10,8 @@ from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column, ranking
-from spinney.params.metrics import METRICS, NONE, at_places, kind_of, metric_row, metrics_for, name_and_place
+from spinney.params.metric_names import at_places, kind_of, metric_row, metrics_for, name_and_place
+from spinney.params.metrics import METRICS, NONE
 from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
 from spinney.params.rows import Bounds, Row
 from spinney.params.several import check_several, metrics_by_output
