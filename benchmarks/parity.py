@@ -100,7 +100,7 @@ def compare(
 ) -> Compared:
     """Compare the trees of some rounds."""
     sp, xgb = library("spinney"), library("xgboost")
-    params = {"max_depth": 6, "learning_rate": 0.3} | dict(params)
+    params = {"max_depth": 6, "learning_rate": 0.3, "reg_lambda": 1.0} | dict(params)
     theirs = theirs_of(params, objective)
     if base_score is not None:
         theirs["base_score"] = base_score

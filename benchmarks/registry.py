@@ -9,6 +9,7 @@ from benchmarks.cases import (
     areas,
     build,
     categories,
+    cluster,
     costs,
     cross_validation,
     datasets,
@@ -88,6 +89,18 @@ LIST = (
         "disk", "from batches on disk, 5 000 000 × 28, depth 8 and 255 leaves, 20 rounds", disk.run, XGBOOST
     ),
     Case("disk-memory", "peak memory of 20 000 000 × 28 with 500 MB for pages", disk.run_memory, NOBODY),
+    Case(
+        "dask",
+        "on a cluster of two processes, 2 000 000 × 28, 255 leaves, 20 rounds",
+        cluster.run,
+        ("lightgbm", "xgboost"),
+    ),
+    Case(
+        "dask-faults",
+        "200 trainings on a cluster with kills, joins and interrupts",
+        cluster.run_faults,
+        NOBODY,
+    ),
     Case("predict", "predict 500 000 rows, 100 trees of 255 leaves", prediction.run_many, EVERY),
     Case("predict-one", "predict one row, 100 trees of 255 leaves", prediction.run_one, EVERY),
     Case(

@@ -1,6 +1,8 @@
 """What every library is asked to do, in one vocabulary."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,10 @@ class Settings:
     splitter: str = "best"  # of forests: best, or random for extra trees
     threads: int = 2
     seed: int = 0
+
+
+# What our defaults do otherwise to categories, as LightGBM has it: both do the same work.
+LIKE_LIGHTGBM: Mapping[str, Any] = {"max_cat_threshold": 32, "cat_charge": 0.0}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,8 @@ def cuts_into_blocks(rng, rows, most=6):
 class FleetingBlocks(MemoryBlocks):
     """Blocks whose memory is overwritten when the scan goes on."""
 
-    def scan(self):
-        for block, kept in super().scan():
+    def scan(self, team=None, but=()):
+        for block, kept in super().scan(team, but):
             arrays = {name: value.copy() for name, value in vars(kept.sparse).items() if np.ndim(value)}
             matrix = replace(
                 kept, by_row=kept.by_row.copy(), by_column=kept.by_column.copy(), sparse=replace(kept.sparse, **arrays)
@@ -32,6 +32,10 @@ class FleetingBlocks(MemoryBlocks):
             yield block, matrix
             for array in (matrix.by_row, matrix.by_column, *arrays.values()):
                 array[...] = 0
+
+    def hand_over(self, block):
+        """There is memory for every other block."""
+        return block % 2 == 0
 
 
 class BlockDataset(sp.Dataset):

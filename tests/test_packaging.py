@@ -132,6 +132,7 @@ def test_the_changelog_speaks_of_this_version():
         "docs/sketch.md",
         "docs/constraints.md",
         "docs/disk.md",
+        "docs/cluster.md",
     ],
 )
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):

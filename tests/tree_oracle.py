@@ -194,6 +194,10 @@ class Grower:
                 last = len(cells) if missing[2] and not missing_left else len(cells) - 1
                 for cut in range(last):
                     left = [a + b for a, b in zip(left, cells[cut], strict=True)]
+                    present = left[2] - missing[2] if missing_left else left[2]
+                    other = count - missing[2] - present
+                    if 0 < missing[2] < fewest and (present < other if missing_left else present > other):
+                        continue  # few missing values do not join the smaller side
                     right_h, right_count = node.h - left[1], count - left[2]
                     if min(left[2], right_count) < fewest or min(left[1], right_h) < least:
                         continue

@@ -12,7 +12,7 @@ from benchmarks.data import DataMissingError
 from benchmarks.frames import FrameTable, adult, census, flights, halves
 from benchmarks.quality import auc, log_loss
 from benchmarks.rows import Row
-from benchmarks.settings import Settings
+from benchmarks.settings import LIKE_LIGHTGBM, Settings
 from benchmarks.timing import Sample, best, interleave, timed
 from benchmarks.verdict import AtLeast, Claim, paired
 
@@ -47,14 +47,14 @@ def _trainers(settings: Settings) -> dict[str, Callable[..., tuple[Any, Callable
         dataset = sp.Dataset(X, y, weight=weight, n_jobs=settings.threads)
         params = {
             "objective": "log_loss", "max_leaves": settings.leaves, "reg_lambda": settings.reg_lambda,
-            "n_jobs": settings.threads,
+            "min_child_samples": settings.min_child_samples, "n_jobs": settings.threads, **LIKE_LIGHTGBM,
         }  # fmt: skip
         return dataset, lambda: sp.train(params, dataset, settings.rounds)
 
     def theirs(X: Any, y: Any, weight: Any) -> tuple[Any, Callable[[], Any]]:
         params = {
             "objective": "binary", "num_leaves": settings.leaves, "lambda_l2": settings.reg_lambda,
-            "num_threads": settings.threads, "verbosity": -1,
+            "min_child_samples": settings.min_child_samples, "num_threads": settings.threads, "verbosity": -1,
         }  # fmt: skip
         dataset = lightgbm.Dataset(X, y, weight=weight, params=params).construct()
         return dataset, lambda: lightgbm.train(params, dataset, settings.rounds)

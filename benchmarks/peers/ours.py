@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.peers.base import Array, Fold, FoldingPeer, library
-from benchmarks.settings import Settings
+from benchmarks.settings import LIKE_LIGHTGBM, Settings
 
 
 class Spinney(FoldingPeer):
@@ -44,6 +44,7 @@ class Spinney(FoldingPeer):
             "reg_lambda": settings.reg_lambda,
             "n_jobs": settings.threads,
             "random_state": settings.seed,
+            **LIKE_LIGHTGBM,
         }
 
     def predict_from(self, model: Any, X: Array, settings: Settings, margin: Array | None) -> Array:
@@ -65,5 +66,7 @@ class Spinney(FoldingPeer):
             max_bin=settings.bins,
             n_jobs=settings.threads,
             random_state=settings.seed,
+            target_stats=None,
+            **LIKE_LIGHTGBM,
         )
         return estimator.fit(X, y)

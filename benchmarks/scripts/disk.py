@@ -48,7 +48,13 @@ def ours(folder: Path, mode: str, given: dict[str, Any], memory: str) -> Iterato
             made.append(sp.Dataset.from_batches(lambda: batches(folder), memory=room, max_bin=BINS))
 
     yield build
-    params = {**given["shape"], **COMMON, "objective": "log_loss", "n_jobs": given["threads"]}
+    params = {
+        **given["shape"],
+        **COMMON,
+        "min_child_samples": 1,
+        "objective": "log_loss",
+        "n_jobs": given["threads"],
+    }
     if memory == "quarter":
         made.append(sp.open_dataset(made[0].folders, memory=made[0].nbytes // 4))
     yield lambda: sp.train(params, made[-1], given["rounds"])

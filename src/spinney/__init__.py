@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.9.0"
+__version__ = "0.11.0"
 
 if TYPE_CHECKING:
     from spinney.binning.dataset import Dataset
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from spinney.model.model import Model
     from spinney.pages.dataset import open_dataset
     from spinney.training.adaboosting.steps import adaboost_r2_step, adaboost_step
-    from spinney.training.boosting import train
     from spinney.training.callbacks import History, ProgressBar, RoundInfo
     from spinney.training.cross_validation import cv
     from spinney.training.cv_result import CVResult
     from spinney.training.learning_rates import LearningRateSchedule
     from spinney.training.split import split
+    from spinney.training.train import train
     from spinney.tree.isolation import average_path_length
 
 _HOME = {
@@ -78,7 +78,7 @@ _HOME = {
     "open_dataset": "spinney.pages.dataset",
     "permutation_importance": "spinney.judging.permutation",
     "split": "spinney.training.split",
-    "train": "spinney.training.boosting",
+    "train": "spinney.training.train",
 }
 
 __all__ = [

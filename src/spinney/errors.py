@@ -1,7 +1,7 @@
 """Every error that spinney raises on purpose.
 
 All of them derive from `SpinneyError` and from the built-in `ValueError` or `TypeError`, so code written for
-other libraries keeps catching them.
+other libraries keeps catching them. What is no fault of the caller's derives from `RuntimeError`.
 """
 
 
@@ -47,3 +47,11 @@ class KernelArgumentError(SpinneyError, TypeError):
 
 class KernelBuildError(SpinneyError, ValueError):
     """The kernel library cannot be built on this machine."""
+
+
+class MissingPackageError(SpinneyError, ImportError):
+    """A package is not there that a part of spinney needs."""
+
+
+class ClusterError(SpinneyError, RuntimeError):
+    """A training on a cluster cannot go on: data or workers are lost, or the same failure comes again and again."""

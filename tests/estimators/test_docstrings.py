@@ -15,7 +15,15 @@ from spinney.estimators.parameters import ESTIMATORS
 from spinney.params import table
 
 KINDS = (sp.GBMClassifier, sp.GBMRanker, sp.GBMRegressor)
-OWN = {"n_estimators", "validation_fraction", "progress", "categorical", "importance_type", "warm_start"}
+OWN = {
+    "n_estimators",
+    "max_rounds",
+    "validation_fraction",
+    "progress",
+    "categorical",
+    "importance_type",
+    "warm_start",
+}
 # Parameters that follow from the target.
 DECIDED = {"num_class", "num_target"}
 OF_CLASSES = {"scale_pos_weight", "focal_gamma", "focal_alpha"}
@@ -103,11 +111,13 @@ def test_the_ranker_takes_those_about_ranks_too():
 @pytest.mark.parametrize("kind", KINDS)
 def test_defaults_are_the_tables(kind):
     given = defaults(kind)
+    others = {"random_state", "objective", "models", "reg_lambda" if kind is sp.GBMRanker else "target_stats"}
     for row in table():
-        if row.name in given and row.name not in ("random_state", "objective"):
+        if row.name in given and row.name not in others:
             assert given[row.name] == row.default, row.name
     own = {sp.GBMRegressor: "squared_error", sp.GBMRanker: "rank_ndcg", sp.GBMClassifier: None}
     assert given["objective"] == own[kind]
+    assert given["target_stats"] == (None if kind is sp.GBMRanker else 100)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -30,6 +30,7 @@ def test_the_native_model_is_the_same(kind, table, two):
         "subsample": 0.7,
         "random_state": 3,
         "max_bin": 20,
+        "target_stats": 100,
     }
     native = sp.train(params, sp.Dataset(table, two, max_bin=20), rounds=7)
     fitted = kind(n_estimators=7, learning_rate=0.3, subsample=0.7, random_state=3, max_bin=20).fit(
@@ -65,7 +66,7 @@ def test_a_value_out_of_range_is_an_error_that_names_the_parameter(kind, name, v
     ("name", "value"),
     [
         ("n_estimators", 1.5),
-        ("n_estimators", "10"),
+        ("n_estimators", [10]),
         ("reg_lambda", "1"),
         ("random_state", "a"),
         ("progress", "no"),

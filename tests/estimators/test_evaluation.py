@@ -101,7 +101,7 @@ def test_early_stopping_without_validation_data_is_an_error(table, two):
     with pytest.raises(
         ParameterError, match=r"early_stopping_rounds=3 needs validation data.*eval_set.*validation_fraction"
     ):
-        sp.GBMClassifier(early_stopping_rounds=3).fit(table, two)
+        sp.GBMClassifier(n_estimators=9, early_stopping_rounds=3).fit(table, two)
 
 
 def test_a_fraction_and_an_eval_set_contradict_each_other(table, two):

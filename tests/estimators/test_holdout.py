@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import check_fit2d_1sample
 import spinney as sp
 from spinney.data import Labels
 from spinney.errors import DataError
-from spinney.estimators.holdout import held_out
+from spinney.training.holdout import held_out
 
 EARLY = {"n_estimators": 100, "learning_rate": 0.5, "early_stopping_rounds": 4, "validation_fraction": 0.25}
 
@@ -131,7 +131,7 @@ def test_a_classifier_must_keep_a_row_of_every_class(table):
 
 @pytest.mark.parametrize("kind", [sp.GBMClassifier, sp.GBMRegressor])
 def test_one_row_is_too_few_to_hold_one_out(kind, table):
-    estimator = kind(validation_fraction=0.1)
+    estimator = kind(n_estimators=5, validation_fraction=0.1)
     with pytest.raises(
         DataError, match=r"holds out 1 of 1 sample, but a row must be left to train on: give more rows$"
     ):

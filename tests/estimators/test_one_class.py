@@ -73,7 +73,7 @@ def test_what_is_wrong_is_told_as_ever(table):
     with pytest.raises(ParameterTypeError, match="callbacks must be a list of callables"):
         sp.GBMClassifier().fit(table, OAKS, callbacks=[3])
     with pytest.raises(ParameterError, match="early_stopping_rounds=3 needs validation data"):
-        sp.GBMClassifier(early_stopping_rounds=3).fit(table, OAKS)
+        sp.GBMClassifier(n_estimators=9, early_stopping_rounds=3).fit(table, OAKS)
     with pytest.raises(DataError, match="class_weight leaves the class 'oak' without a row"):
         sp.GBMClassifier(class_weight={"oak": 0}).fit(table, OAKS)
 

@@ -15,8 +15,8 @@ import spinney as sp
 from ranking_problems import interleaved, lists, naive_ndcg
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
-from spinney.estimators.holdout import held_out
 from spinney.estimators.objectives import RANKING
+from spinney.training.holdout import held_out
 
 FEW = {"n_estimators": 8, "max_leaves": 5, "min_child_samples": 2, "learning_rate": 0.3, "n_jobs": 1}
 TRAIN, TEST = lists(40, seed=1), lists(25, seed=2)
@@ -49,6 +49,10 @@ def test_it_learns_an_order_with_every_objective(objective):
     before = naive_ndcg(relevance[1], np.random.default_rng(0).normal(size=len(TEST.y)), TEST.qid).mean()
     after = ranker.score(TEST.X, relevance[1], qid=TEST.qid)
     assert after > before + 0.1
+
+
+def test_a_ranking_has_a_penalty_of_its_own():
+    assert (sp.GBMRanker().reg_lambda, sp.GBMRegressor().reg_lambda) == (1.0, 5.0)
 
 
 def test_predictions_are_scores_and_stages_end_with_them(fitted):

@@ -40,7 +40,7 @@ class OwnLoss:
         return p - (y_true[:, None] == np.arange(p.shape[1])), 2 * p * (1 - p)
 
 
-# With the default of 20 rows a leaf, the few rows of some checks would not be split at all.
+# With the default of 5 rows a leaf, the few rows of some checks would hardly be split.
 FEW = {"n_estimators": 20, "learning_rate": 0.5, "min_child_samples": 1}
 # Objectives of times need a target that no check has.
 NUMBERS = [one for one in REGRESSION[1:] if not is_survival(one)]
@@ -70,6 +70,9 @@ assert run == 5, run
 
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learns_check_passes(estimator, check):
+    if "sample_weight_equivalence" in str(check):
+        # The fewest rows of a leaf count rows, whatever they weigh.
+        estimator = estimator.set_params(min_child_samples=1)
     check(estimator)
 
 

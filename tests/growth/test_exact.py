@@ -101,7 +101,7 @@ def test_the_best_cut_is_found_wherever_it_is(rows, missing):
         y[np.isnan(x)] = rng.choice([1.0, -2.0])
         model = sp.train(
             {"tree_method": "exact", "objective": "squared_error", "max_leaves": 2, "min_child_samples": 1, "base_score": 0,
-             "n_jobs": 2},
+             "reg_lambda": 1.0, "n_jobs": 2},
             sp.Dataset(x[:, None], y),
             1,
         )  # fmt: skip

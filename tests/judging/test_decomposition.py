@@ -304,3 +304,16 @@ def test_a_truth_of_labels_that_are_not_in_y_is_refused():
     y = np.array([0, 1] * 20)
     with pytest.raises(DataError, match="truth has the label 7"):
         sp.bias_variance(sp.DecisionTreeClassifier(), np.zeros((40, 1)), y, truth=np.full(40, 7))
+
+
+def test_copies_of_a_row_are_held_out_together():
+    """Else a copy that is trained on tells of the one that is held out, and more rounds always seem to help."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 4))
+    truth = X[:, 0]
+    y = truth + 3.0 * rng.normal(size=500)
+    free, fixed = (
+        sp.bias_variance(sp.GBMRegressor(**how, max_leaves=8, n_jobs=1), X, y, truth, repeats=4)
+        for how in ({}, {"n_estimators": 300})
+    )
+    assert free.variance < 0.5 * fixed.variance

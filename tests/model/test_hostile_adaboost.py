@@ -6,7 +6,7 @@ import pytest
 import compact_forests
 from spinney.data import Schema
 from spinney.errors import ModelFormatError
-from spinney.model import AdaBoostModel
+from spinney.model import AdaBoostModel, header
 from spinney.params import AdaBoostConfig
 
 LARGEST = 2**63 - 1
@@ -24,7 +24,7 @@ def writing(name, index, value):
 ATTACKS = {
     "format of a boosted model": (("header", "format", 1), "too much or too little"),
     "format of a forest": (("header", "format", 5), "too much or too little"),
-    "format of the future": (("header", "format", 7), "written by a newer version"),
+    "format of the future": (("header", "format", header.FORMAT + 1), "written by a newer version"),
     "another kind": (("header", "kind", "wood"), "kind must be 'adaboost' or 'isolation', not 'wood'"),
     "a forest": (("header", "kind", "forest"), "kind must be 'adaboost' or 'isolation', not 'forest'"),
     "kind is a list": (("header", "kind", []), r"kind must be 'adaboost' or 'isolation', not \[\]"),

@@ -13,7 +13,7 @@ import spinney as sp
 from isolation_oracle import average, length, path
 from spinney.data import Schema
 from spinney.errors import DataError, ModelFormatError
-from spinney.model import ForestModel, IsolationModel
+from spinney.model import ForestModel, IsolationModel, header
 from spinney.model.heaps import HeapWalker
 from spinney.params import IsolationConfig
 from spinney.tree import Sets
@@ -226,7 +226,7 @@ HEADER = {
     "another kind": ("kind", "wood", "kind must be 'adaboost' or 'isolation', not 'wood'"),
     "format of a forest": ("format", 5, "too much or too little"),
     "format of a boosted model": ("format", 1, "too much or too little"),
-    "a newer format": ("format", 7, "written by a newer version"),
+    "a newer format": ("format", header.FORMAT + 1, "written by a newer version"),
     "a field of forests": ("trees", 7, "too much or too little: 'trees'"),
     "rows below those of a tree": ("rows", 63, "cannot have seen 64 rows of a table of 63"),
     "rows that are text": ("rows", "9", "rows must be a whole number"),

@@ -105,12 +105,29 @@ def test_margins_of_batches_are_where_scores_begin(models):
         next(model.predict_batches([{"X": frame, "base_margin": margin}], base_margin=margin))
 
 
+def test_margins_of_files_are_columns(models, tmp_path):
+    frame, y = problem()
+    path = tmp_path / "rows.csv"
+    frame.assign(m=y, n=-y, o=y / 2).to_csv(path, index=False)
+    table = pd.read_csv(path)
+    for name, columns in (("boosted", "m"), ("classes", ["m", "n", "o"])):
+        margin, model = table[columns].to_numpy(), models[name]
+        wanted = model.predict(table[list(model.feature_names)], base_margin=margin)
+        assert np.array_equal(model.predict_files(path, base_margin=columns), wanted)
+    with pytest.raises(ParameterTypeError, match=r"base_margin holds 0\.5; give names of columns"):
+        models["boosted"].predict_files(path, base_margin=[0.5])
+    with pytest.raises(ParameterError, match="a ForestModel has no scores to start from; leave it out"):
+        models["forest"].predict_files(path, base_margin="m")
+
+
 def test_what_cannot_be_predicted_is_named_and_leaves_no_file(models, tmp_path):
     model, (frame, _) = models["boosted"], problem()
     pq.write_table(pa.Table.from_pandas(frame), tmp_path / "a.parquet")
     frame.loc[7, "b"] = np.inf
     pq.write_table(pa.Table.from_pandas(frame), tmp_path / "b.parquet")
-    with pytest.raises(DataError, match=r"b\.parquet': column \"b\" holds an infinite value"):
+    with pytest.raises(
+        DataError, match=r"b\.parquet': column \"b\" holds an infinite value in row 7, counted from 0"
+    ):
         model.predict_files(tmp_path, out=tmp_path / "out.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.parquet", "b.parquet"]
     frame.drop(columns="b").to_csv(tmp_path / "c.csv")
@@ -128,6 +145,39 @@ def test_where_predictions_are_to_be_written_is_checked(models, tmp_path):
         (tmp_path / "a.txt", DataError, "is of no known kind; give .parquet"),
         (tmp_path / "no" / "a.csv", DataError, "is in a folder that does not exist"),
         (3, ParameterTypeError, "out=3 must be a path"),
+        ("a\0.csv", DataError, r"out='a\\x00.csv' holds a null character"),
     ):
         with pytest.raises(error, match=said):
             model.predict_files(tmp_path / "a.parquet", out=out)
+
+
+@pytest.mark.parametrize("out", ["0.parquet", "link.parquet", "in/../0.parquet", "hard.parquet"])
+def test_predictions_never_take_the_place_of_the_rows(models, tmp_path, out):
+    frame, _ = problem()
+    paths = [tmp_path / f"{k}.parquet" for k in range(2)]
+    for path in paths:
+        frame.to_parquet(path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "link.parquet").symlink_to(paths[0])
+    (tmp_path / "hard.parquet").hardlink_to(paths[0])
+    for given in (paths, paths[0]):
+        with pytest.raises(
+            DataError, match=rf"out='.*{out}' is the file '.*0\.parquet', whose rows are to be predicted"
+        ):
+            models["boosted"].predict_files(given, out=tmp_path / out)
+    assert pd.read_parquet(paths[0]).equals(frame)
+    assert models["boosted"].predict_files(paths[1], out=tmp_path / out) is None
+
+
+def test_a_margin_may_be_a_column_of_the_model(models, tmp_path):
+    frame, _ = problem()
+    frame.to_parquet(tmp_path / "rows.parquet")
+    found = models["boosted"].predict_files(tmp_path / "rows.parquet", base_margin="a")
+    check_equal(found, models["boosted"].predict(frame, base_margin=frame["a"]))
+
+
+@pytest.mark.parametrize("wrong", [{"rounds": 99}, {"n_jobs": 0}])
+def test_a_wrong_parameter_is_no_fault_of_a_batch(models, wrong):
+    frame, _ = problem()
+    with pytest.raises(ParameterError, match=f"^{next(iter(wrong))} ?="):
+        list(models["boosted"].predict_batches([frame], **wrong))

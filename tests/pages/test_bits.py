@@ -23,9 +23,11 @@ def packed_naively(codes, width):
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(
-    ("dtype", "widths"), [(np.uint8, [1, 3, 8, 7, 5]), (np.uint16, [16, 9, 8, 1, 12])], ids=["bytes", "words"]
+    ("dtype", "widths"),
+    [(np.uint8, [1, 3, 8, 7, 5, 2, 4, 6]), (np.uint16, [16, 9, 8, 1, 12])],
+    ids=["bytes", "words"],
 )
-@pytest.mark.parametrize("rows", [1, 7, 50])
+@pytest.mark.parametrize("rows", [1, 7, 8, 50])
 def test_lines_are_packed_bit_by_bit_and_come_back(dtype, widths, rows, threads):
     rng = np.random.default_rng(rows)
     lines = np.stack([rng.integers(0, 1 << width, rows) for width in widths]).astype(dtype)
@@ -34,13 +36,13 @@ def test_lines_are_packed_bit_by_bit_and_come_back(dtype, widths, rows, threads)
     record = PackedLines(
         len(widths), int(starts[-1]), np.array(widths), starts, np.zeros(int(starts[-1]), np.uint8)
     )
-    back, largest = np.zeros_like(lines), np.zeros(len(widths), np.int64)
+    back, largest = np.zeros_like(lines), np.full((threads, len(widths)), -1)
     with Team(threads) as team:
         team.run(pack_lines.bind(lines_record(lines), record))
-        team.run(unpack_lines.bind(record, lines_record(back), largest))
+        team.run(unpack_lines.bind(record, lines_record(back), threads, largest))
     assert record.packed.tolist() == [byte for line in naive for byte in line]
     assert np.array_equal(back, lines)
-    assert largest.tolist() == lines.max(axis=1).tolist()
+    assert largest.max(axis=0).tolist() == lines.max(axis=1).tolist()
 
 
 def page(codes_of_groups):

@@ -1,10 +1,8 @@
 """The folder of a data set: opened again, carried elsewhere, never half there, and trusted in nothing."""
 
 import errno
-import gc
 import json
 import os
-import pickle
 import shutil
 import textwrap
 import zlib
@@ -53,12 +51,6 @@ def test_a_folder_can_be_opened_again_and_carried_elsewhere(written, copy):
     check_same(sp.open_dataset(copy, memory=0), written[1])
 
 
-def test_a_data_set_is_pickled_as_its_folder(written):
-    dataset = sp.open_dataset(written[0])
-    codes_of(dataset)
-    check_same(pickle.loads(pickle.dumps(dataset)), written[1])
-
-
 def test_the_same_rows_give_the_same_files(written, tmp_path):
     X, y = problem()
     again = tmp_path / "again"
@@ -83,27 +75,26 @@ def test_pages_are_dealt_over_several_folders(tmp_path):
     check_same(sp.open_dataset([folders[0], moved]), sp.Dataset(X, y))
     for given, said in (
         (folders[0], "is dealt over 2 folders, but 1 are given"),
-        ([moved, folders[0]], "is no data set"),
+        (
+            [moved, folders[0]],
+            "moved' is not the first folder of its data set, which is dealt over several; give all",
+        ),
+        (moved, "moved' is not the first folder of its data set"),
+        (tmp_path, "is no data set, or its writing was broken off"),
         ([folders[0], tmp_path], "is not folder 1 of the data set of"),
     ):
         with pytest.raises(DatasetFormatError, match=said):
             sp.open_dataset(given)
 
 
-def test_a_temporary_folder_goes_with_its_data_set():
-    dataset = paged(*problem())
-    (folder,) = dataset.folders
-    assert (folder / "dataset.json").is_file()
-    del dataset
-    gc.collect()
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("inside", ["dataset.json", "page-000000.bin", "draft-000000.bin", "mine.txt"])
+@pytest.mark.parametrize(
+    "inside", ["dataset.json", "pages.json", "page-000001.bin", "draft-000000.bin", "mine.txt"]
+)
 def test_a_folder_that_is_not_empty_is_refused_and_left_alone(tmp_path, inside):
     (tmp_path / inside).write_text("keep me")
     said = {
         "dataset.json": "holds a data set: open it with",
+        "pages.json": "holds a part of a data set",
         "mine.txt": "is not empty \\(it holds 'mine.txt'\\)",
     }
     with pytest.raises(DataError, match=said.get(inside, "whose writing was broken off")):
@@ -117,8 +108,15 @@ def test_folders_must_be_paths(tmp_path):
         paged(*problem(), folder=3)
     with pytest.raises(DataTypeError, match="folder holds 3, which is no path"):
         paged(*problem(), folder=[3])
-    with pytest.raises(DataError, match="each only once"):
-        paged(*problem(), folder=[tmp_path, tmp_path])
+    for twice in ([tmp_path, tmp_path], [tmp_path, tmp_path / "a" / ".."]):
+        with pytest.raises(DataError, match="each only once"):
+            paged(*problem(), folder=twice)
+    with pytest.raises(DataError, match=r"/a', which is inside '.*'; give folders side by side"):
+        paged(*problem(), folder=[tmp_path / "a", tmp_path])
+    for make in (lambda: paged(*problem(), folder="a\0b"), lambda: sp.open_dataset("a\0b")):
+        with pytest.raises(DataError, match=r"folder='a\\x00b' holds a null character"):
+            make()
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("page", [0, 2])
@@ -136,7 +134,9 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(tmp_path, monkeypatch, page,
         return write(descriptor, data)
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(DataError, match="cannot be written to: No space left on device; nothing was kept"):
+    with pytest.raises(
+        DataError, match=r"^folder .* cannot be written to: No space left on device; nothing was kept"
+    ):
         paged(*problem(), folder=folder, page_rows=40)
     assert (os.listdir(folder) == []) if exists else not folder.exists()
 
@@ -152,8 +152,15 @@ def test_a_failure_of_the_source_leaves_nothing_behind(tmp_path):
             raise RuntimeError("the network is gone")
 
     with pytest.raises(RuntimeError, match="the network is gone"):
-        sp.Dataset.from_batches(source, folder=tmp_path / "data", page_rows=50)
+        sp.Dataset.from_batches(source, folder=tmp_path / "in" / "a" / "data", page_rows=50)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_made_leaves_no_other_behind(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be written to"):
+        paged(*problem(), folder=[tmp_path / "in" / "a", tmp_path / "file" / "b"])
+    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_a_process_that_is_killed_leaves_no_folder_that_looks_whole(tmp_path):
@@ -176,11 +183,14 @@ def test_a_process_that_is_killed_leaves_no_folder_that_looks_whole(tmp_path):
     """
     folder = tmp_path / "data"
     left = children.run(textwrap.dedent(program), str(folder))
-    assert left == sorted(os.listdir(folder)) == [f"draft-{page:06d}.bin" for page in range(3)]
+    assert left == sorted(os.listdir(folder)) == [*(f"draft-{page:06d}.bin" for page in range(3)), "writing"]
     with pytest.raises(DatasetFormatError, match="is no data set, or its writing was broken off"):
         sp.open_dataset(folder)
-    with pytest.raises(DataError, match="holds a data set whose writing was broken off; remove the folder"):
+    with pytest.raises(
+        DataError, match="another job is writing, or whose writing was broken off; give another"
+    ):
         paged(*problem(), folder=folder)
+    assert left == sorted(os.listdir(folder))
 
 
 def test_a_folder_without_its_header_is_no_data_set(copy):
@@ -255,7 +265,9 @@ def read(folder, name, dtype):
         ("cut_values", "f8", 1, np.nan, "do not ascend, or are not finite"),
         ("cut_starts", "i8", 1, 10**9, "less than no cuts, or too many"),
         ("cut_starts", "i8", -1, 3, "are not those of 4 columns"),
-        ("group", "i8", 0, 77, "a group has no column"),
+        ("group", "i8", 0, 77, "there are more groups than columns"),
+        ("group", "i8", 0, 2**62, "there are more groups than columns"),
+        ("group", "i8", 0, 3, "a group has no column"),
         ("group", "i8", 0, -7, "do not fit its bins"),
         ("codes", "i8", 0, 300, "do not fit its bins"),
         ("low", "i8", 0, 1, "do not fit its bins"),

@@ -1,6 +1,8 @@
 """How much memory pages may take, on disk and off it."""
 
+import copy
 import json
+import pickle
 import zlib
 
 import numpy as np
@@ -8,8 +10,10 @@ import pytest
 
 import spinney as sp
 from paged import check_same, codes_of, key_of, paged
+from spinney.binning.cuts import Cuts
 from spinney.errors import DatasetFormatError, ParameterError
-from spinney.pages import codec
+from spinney.pages import codec, memory
+from spinney.pages.drafts import rows_of_page
 from spinney.pages.memory import free_memory, memory_bytes
 
 
@@ -68,10 +72,65 @@ def test_memory_is_what_is_free_or_what_the_control_group_leaves(tmp_path):
     assert free_memory(tmp_path) == 1_024_000
     (group / "memory.max").write_text("1000\n")
     assert free_memory(tmp_path) == 600
+    (group / "memory.stat").write_text("anon 90\ninactive_file 250\nactive_file 33\n")
+    assert free_memory(tmp_path) == 850
     assert memory_bytes("0.5GB") == 500_000_000
     assert memory_bytes(" 3 KiB ") == 3_072
     with pytest.raises(ParameterError, match="memory=-1 must be 0 or more bytes"):
         memory_bytes(-1)
+
+
+def group_at(root, folder, version, limit, used, cached):
+    """The files of a control group, of version 2 or 1."""
+    place = root / "sys/fs/cgroup" / folder
+    place.mkdir(parents=True, exist_ok=True)
+    names = ("max", "current") if version == 2 else ("limit_in_bytes", "usage_in_bytes")
+    for name, value in zip(names, (limit, used), strict=True):
+        (place / f"memory.{name}").write_text(f"{value}\n")
+    (place / "memory.stat").write_text(f"{'' if version == 2 else 'total_'}inactive_file {cached}\n")
+
+
+@pytest.mark.parametrize(
+    ("told", "version", "top"),
+    [("0::/jobs/mine\n", 2, ""), ("7:cpu:/\n5:memory,hugetlb:/jobs/mine\n0::/\n", 1, "memory/")],
+    ids=["version 2", "version 1"],
+)
+def test_the_group_of_the_process_and_those_around_it_all_limit_its_memory(tmp_path, told, version, top):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(told)
+    group_at(tmp_path, f"{top}jobs/other", version, 10, 0, 0)
+    group_at(tmp_path, f"{top}jobs/mine", version, 1_000, 900, 200)
+    assert free_memory(tmp_path) == 300
+    group_at(tmp_path, f"{top}jobs", version, 5_000, 4_800, 0)
+    assert free_memory(tmp_path) == 200
+    group_at(tmp_path, top, version, 50, 60, 0)
+    assert free_memory(tmp_path) == 0
+
+
+def test_without_a_limit_half_of_what_is_free_when_pages_are_first_read_is_taken(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).random((400, 3))
+    free = [0]
+    monkeypatch.setattr(memory, "free_memory", lambda: free[0])
+    dataset = paged(X, folder=tmp_path / "a", page_rows=40)
+    need = dataset.describe()["bytes"]
+    assert dataset.describe()["resident_pages"] == 0
+    free[0] = 2 * need
+    assert dataset.describe()["resident_pages"] == 10
+    free[0] = need
+    codes_of(dataset)
+    kept = dataset.describe()["resident_pages"]
+    assert 0 < kept < 5
+    free[0] = 0
+    codes_of(dataset)
+    assert dataset.describe()["resident_pages"] == kept
+    # Others, in this process or another, look for themselves.
+    for other in (
+        sp.open_dataset(tmp_path / "a"),
+        pickle.loads(pickle.dumps(dataset)),
+        copy.deepcopy(dataset),
+    ):
+        codes_of(other)
+        assert other.describe()["resident_pages"] == 0
 
 
 def test_scans_that_overlap_give_every_page_once():
@@ -85,3 +144,27 @@ def test_scans_that_overlap_give_every_page_once():
     next(three)
     found += [page for page, _ in one]
     assert sorted(found) == list(range(5))
+
+
+def test_memory_may_be_any_whole_number():
+    assert memory_bytes(np.int64(10)) == 10
+    assert memory_bytes("9" * 400) > 10**399
+    assert memory_bytes("0.1 GB") == 100_000_000
+
+
+@pytest.mark.parametrize(
+    ("columns", "bins", "rows"),
+    [
+        (1, 255, 2**20),
+        (28, 255, 299_592),
+        (28, 256, 149_792),
+        (200, 255, 2**16),
+        (1_024, 255, 2**16),
+        (2_048, 255, 2**15),
+        (10**5, 255, 2**12),
+    ],
+)
+def test_pages_of_many_columns_have_rows_enough_as_long_as_they_are_not_huge(columns, bins, rows):
+    starts = np.arange(columns + 1) * (bins - 1)
+    cuts = Cuts(np.zeros(starts[-1]), starts, bins, np.zeros(columns, np.uint8))
+    assert rows_of_page(cuts, from_sparse=False) == rows

@@ -11,6 +11,7 @@ import problems
 import spinney as sp
 from paged import batches_of, paged
 from spinney.errors import DataError, DatasetFormatError, ParameterError
+from spinney.pages.blocks import PagedBlocks
 
 
 def problem(rows=400, seed=0):
@@ -73,6 +74,20 @@ def test_categories_train_alike():
     assert sp.train(params, paged(frame, y, page_rows=50), 5) == sp.train(params, sp.Dataset(frame, y), 5)
 
 
+@pytest.mark.parametrize("memory", [None, 6_000, 0], ids=["all pages", "some", "none"])
+def test_rounds_are_found_and_statistics_made_as_in_memory(memory):
+    rng = np.random.default_rng(2)
+    town = rng.integers(0, 30, 400)
+    y = rng.normal(size=30)[town] + rng.normal(size=400)
+    frame = pd.DataFrame({"x": rng.random(400), "town": pd.Categorical(town), "z": rng.random(400)})
+    whole, dataset = sp.Dataset(frame, y), paged(frame, y, page_rows=70, memory=memory)
+    for params in ({}, {"target_stats": 9}, {"target_stats": 9, "subsample": 0.6, "models": 2}):
+        params = {"max_leaves": 6, "learning_rate": 0.3} | params
+        found, expected = (sp.train(params, one, "auto", max_rounds=5) for one in (dataset, whole))
+        assert found.to_bytes() == expected.to_bytes()
+        assert (found.statistics is None) == ("target_stats" not in params)
+
+
 def test_a_page_that_is_gone_while_training_ends_it_with_its_name(tmp_path):
     X, y = problem()
     dataset = paged(X, y, folder=tmp_path / "data", page_rows=90, memory=0)
@@ -121,3 +136,20 @@ def test_random_tables_train_to_the_bytes_of_memory(seed):
         page_rows=int(rng.integers(1, rows + 1)), memory=int(rng.choice([0, 10**8])),
     )  # fmt: skip
     assert sp.train(params, dataset, 3) == sp.train(params, sp.Dataset(X, y, **more), 3)
+
+
+@pytest.mark.parametrize(("params", "passes"), [({}, 4), ({"subsample": 0.5}, 5)])
+def test_a_tree_takes_a_pass_more_than_it_is_deep_and_one_for_rows_that_did_not_grow_it(
+    monkeypatch, params, passes
+):
+    X = np.random.default_rng(0).random((300, 3))
+    dataset = paged(X, X[:, 0] + X[:, 1] * X[:, 2], page_rows=100)
+    scan, scans = PagedBlocks.scan, []
+
+    def counted(blocks, team=None):
+        scans.append(1)
+        return scan(blocks, team)
+
+    monkeypatch.setattr(PagedBlocks, "scan", counted)
+    sp.train({"max_depth": 3, "max_leaves": 8, "min_child_samples": 1, **params}, dataset, 2)
+    assert len(scans) == 2 * passes

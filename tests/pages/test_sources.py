@@ -1,5 +1,7 @@
 """Rows in batches and files: what is read, and what is refused by name."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,6 +13,7 @@ from scipy import sparse
 import spinney as sp
 from paged import check_same, paged
 from spinney.binning import cuts
+from spinney.data import files
 from spinney.data.sources import BatchSource
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 
@@ -70,6 +73,25 @@ def test_columns_of_files_can_be_chosen_and_categories_named(tmp_path):
     check_same(dataset, whole)
 
 
+def test_the_column_of_queries_may_be_called_group(tmp_path):
+    table = frame()
+    write(table, tmp_path, "csv")
+    dataset = sp.Dataset.from_files(tmp_path, target="y", group="q", columns=["a"])
+    check_same(dataset, sp.Dataset(table[["a"]], table["y"], qid=table["q"]))
+
+
+def test_text_that_is_not_utf8_is_told_as_such(tmp_path):
+    path = tmp_path / "menu.csv"
+    path.write_bytes("price,drink\n1,café\n2,thé\n".encode("latin-1"))
+    with pytest.raises(
+        DataError, match=r"menu\.csv': column 'drink' holds bytes that are no UTF-8 text; save the file"
+    ):
+        sp.Dataset.from_files(path)
+    check_same(
+        sp.Dataset.from_files(path, columns=["price"]), sp.Dataset(pd.DataFrame({"price": [1.0, 2.0]}))
+    )
+
+
 def test_whole_numbers_of_a_csv_file_may_go_on_with_fractions(tmp_path):
     (tmp_path / "a.csv").write_text("a,y\n" + "1,2\n" * 5)
     (tmp_path / "b.csv").write_text("a,y\n1.5,2\n,3\n")
@@ -106,7 +128,7 @@ def test_a_bad_value_is_named_by_file_and_row(tmp_path, row, column, value, said
             pa.table({**{name: table[name][40:] for name in table if name != "a"}, "a": ["x"] * 20}),
             tmp_path / "part-2.parquet",
         )
-        said = 'column "a" holds text in some rows and plain numbers in others'
+        said = r"part-2\.parquet': column \"a\" holds text, but plain numbers in earlier rows"
     with pytest.raises((DataError, DataTypeError), match=said):
         sp.Dataset.from_files(tmp_path, target="y", weight="w")
 
@@ -120,6 +142,11 @@ def test_a_bad_value_is_named_by_file_and_row(tmp_path, row, column, value, said
         ({"columns": ["a", "a"]}, DataError, "columns names a column twice"),
         ({"weight": 3}, ParameterTypeError, "weight=3 must be the name of a column"),
         ({"target": [3]}, ParameterTypeError, "target holds 3; give names"),
+        ({"target": 3}, ParameterTypeError, "target=3 must be the name of a column, or a list of names"),
+        ({"columns": 3}, ParameterTypeError, "columns=3 must be the name of a column, or a list of names"),
+        ({"group": "nope"}, DataError, r"has no column 'nope' \(group\)"),
+        ({"group": 3}, ParameterTypeError, "group=3 must be the name of a column"),
+        ({"group": "q", "qid": "q"}, ParameterError, "qid='q' and group='q' both name the column of queries"),
         ({"memory": "lots"}, ParameterError, "memory='lots' must be a number with a unit"),
         ({"memory": 1.5}, ParameterTypeError, "memory=1.5 must be bytes, or text such as '2GB'"),
         ({"page_rows": 0}, ParameterError, "page_rows=0 must be 1 or more"),
@@ -152,6 +179,13 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path):
             sp.Dataset.from_files(paths)
     with pytest.raises(DataTypeError, match="paths holds 3, which is no path"):
         sp.Dataset.from_files([3])
+    (tmp_path / "broken.csv").symlink_to("nowhere.csv")
+    for paths in (tmp_path / "broken.csv", str(tmp_path / "bro*.csv"), tmp_path):
+        with pytest.raises(DataError, match=r"broken\.csv', a link that leads nowhere"):
+            sp.Dataset.from_files(paths)
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(DataError, match=r"pipe\.csv', which is no regular file"):
+        sp.Dataset.from_files(tmp_path / "pipe.csv")
     (tmp_path / "a.txt").write_text("a")
     with pytest.raises(DataError, match=r"is of no known kind; give \.parquet"):
         sp.Dataset.from_files(tmp_path / "a.txt")
@@ -161,33 +195,6 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path):
 
 
 X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
-
-
-def turning(first, second):
-    """A source that gives something else when it is read again."""
-    readings = iter([first, second, second])
-    return lambda: iter(next(readings))
-
-
-@pytest.mark.parametrize(
-    ("second", "error", "said"),
-    [
-        ([(X[:4], Y[:4])], DataError, "source gave 6 rows the first time and 4 rows when it was read again"),
-        ([(X, Y), (X, Y)], DataError, "source gave 6 rows the first time and more than 6 rows"),
-        ([], DataError, "it can be read only once, but must give a fresh iterator each time"),
-        ([(X[:, :1], Y)], DataError, "batch 0: it has 1 columns, but rows before it have 2"),
-        ([(X[::-1], Y[::-1])], DataError, "batch 0: y is not what it was when these rows were read before"),
-        (
-            [(pd.DataFrame(X.astype(str)), Y)],
-            DataTypeError,
-            "batch 0: column 0 holds text .* when these rows were read before",
-        ),
-        ([(sparse.csr_array(X), Y)], DataError, "batch 0: it is sparse, but rows before it are dense"),
-    ],
-)
-def test_a_source_that_gives_other_rows_the_second_time_is_refused(second, error, said):
-    with pytest.raises(error, match=said):
-        sp.Dataset.from_batches(turning([(X, Y)], second))
 
 
 @pytest.mark.parametrize(
@@ -209,12 +216,23 @@ def test_a_source_that_gives_other_rows_the_second_time_is_refused(second, error
         ([(X, Y), (sparse.csr_array(X), Y)], DataError, "batch 1: it is sparse, but rows before it are dense"),
         ([{"X": X, "weight": np.zeros(6)}], DataError, "weight holds only zeros"),
         ([(X, Y), ("oak", Y)], DataError, "batch 1: Expected 2D array"),
-        ([], DataError, "source has no rows; give at least one"),
+        ([], DataError, "source gave no rows; give at least one"),
         ([{"X": X, "group": [6]}, {"X": X, "qid": Y}], DataError, "batch 1: it has qid, but rows before it have group"),
+        ([{"X": X, "qid": Y}, {"X": X, "group": [6]}], DataError, "batch 1: it has group, but rows before it have qid"),
+        (
+            [{"X": X, "qid": [*"aabbcc"]}, {"X": X, "qid": Y}], DataTypeError,
+            "batch 1: qid holds numbers, but text in rows before it; give queries as one of them",
+        ),
+        ([{"X": X, "qid": Y}, {"X": X, "qid": [*"123456"]}], DataTypeError, "batch 1: qid holds text, but numbers in"),
         (
             [pd.DataFrame({"a": ["x"]}), pd.DataFrame({"a": [1.0]})],
             DataTypeError,
-            'column "a" holds text in some rows and plain numbers in others',
+            'batch 1: column "a" holds plain numbers, but text in earlier rows; give one kind only',
+        ),
+        (
+            [pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": pd.Categorical([1])})],
+            DataTypeError,
+            'batch 1: column "a" holds categories that are numbers, but plain numbers in earlier rows',
         ),
         (
             [pd.DataFrame({"a": [1.0]}), pd.DataFrame({"b": [1.0]})],
@@ -265,11 +283,15 @@ def test_the_number_of_rows_spares_a_reading_and_must_be_right(monkeypatch):
     assert len(readings) == 3
     check_same(sp.Dataset.from_batches(source, rows=12), sp.Dataset(np.vstack([X, X]), [*Y, *Y]))
     assert len(readings) == 5
-    for rows, said in ((11, "is to have 11 rows, but gave more than 11"), (13, "13 rows, but gave 12")):
+    for rows, said in ((11, "should give 11 rows, but gave more than 11"), (13, "13 rows, but gave 12")):
         with pytest.raises(DataError, match=said):
             sp.Dataset.from_batches(source, rows=rows)
     with pytest.raises(ParameterTypeError, match="rows='9' must be a whole number"):
         sp.Dataset.from_batches(source, rows="9")
+    with pytest.raises(ParameterError, match="rows=0 must be 1 or more"):
+        sp.Dataset.from_batches(source, rows=0)
+    with pytest.raises(DataError, match="there are more than 2147483647 rows in source"):
+        sp.Dataset.from_batches(source, rows=2**70)
 
 
 def test_batches_without_rows_are_passed_over():
@@ -282,9 +304,45 @@ def test_rows_of_weight_0_may_fill_a_batch():
     check_same(paged(X, Y, 3, {"weight": weight}), sp.Dataset(X, Y, weight=weight))
 
 
-def test_large_queries_of_a_csv_file_stay_apart(tmp_path):
+@pytest.mark.parametrize(
+    "names",
+    [
+        [str(2**53 + k) for k in range(10)],
+        [str(2**63 + k) for k in range(10)],
+        [*map(str, range(5)), *(str(2**64 - k) for k in range(1, 6))],
+        [str(k - 5) for k in range(9)] + [str(2**63)],
+        [*map(str, range(9)), "9.0"],
+        [str(2**80 + k) for k in range(10)],
+        ["7a", *map(str, range(9))],
+    ],
+    ids=["2^53", "2^63", "from 0", "from -5", "floats", "2^80", "text"],
+)
+def test_queries_of_a_csv_file_stay_apart_however_large(tmp_path, monkeypatch, names):
+    monkeypatch.setattr(files, "BATCH_ROWS", 7)
+    qid = names * 4
     path = tmp_path / "lists.csv"
-    lines = [f"{row},{row % 3},{2**53 + row // 4}" for row in range(40)]
-    path.write_text("\n".join(["x,y,q", *lines]))
+    path.write_text("\n".join(["x,y,q", *(f"{row},{row % 3},{qid[row]}" for row in range(40))]))
     dataset = sp.Dataset.from_files(path, target="y", qid="q")
-    assert dataset.queries.max() == 9
+    assert dataset.queries.tolist() == [*range(10)] * 4
+
+
+def test_a_query_that_is_missing_in_a_csv_file_is_named(tmp_path):
+    (tmp_path / "lists.csv").write_text("x,q\n1,1\n2,\n3,9223372036854775808\n4,-1")
+    with pytest.raises(DataError, match=r"lists\.csv': qid names no query in row 1"):
+        sp.Dataset.from_files(tmp_path, qid="q")
+
+
+def test_queries_are_text_in_all_files_or_in_none(tmp_path):
+    pq.write_table(pa.table({"x": [1.0, 2.0], "q": [1, 1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"x": [1.0, 2.0], "q": ["1", "1"]}), tmp_path / "2.parquet")
+    with pytest.raises(DataTypeError, match=r"2\.parquet': qid holds text, but numbers in rows before it"):
+        sp.Dataset.from_files(tmp_path, qid="q")
+
+
+def test_a_csv_file_that_goes_on_otherwise_than_it_began_is_told_a_way_out(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,tree\n" + "1,\n" * (3 * 2**20) + "1,oak")
+    with pytest.raises(
+        DataError, match=r"rows\.csv' cannot be read: .*'oak'.* save it as Parquet, which tells them"
+    ):
+        sp.Dataset.from_files(path)

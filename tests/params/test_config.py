@@ -34,6 +34,8 @@ NUMBERS = {
     "colsample_bylevel": share,
     "colsample_bynode": share,
     "max_bin": st.integers(2, 65536),
+    "preset": st.sampled_from(["default", "best"]),
+    "models": st.integers(1, 1000),
     "early_stopping_rounds": st.none() | st.integers(0, 2**31 - 1),
     "min_delta": not_negative,
     "random_state": st.integers(0, 2**63 - 1),
@@ -46,6 +48,10 @@ NUMBERS = {
     "max_cat_threshold": st.integers(1, 100),
     "min_data_per_group": st.integers(1, 2**63 - 1),
     "cat_smooth": not_negative,
+    "cat_charge": not_negative,
+    "target_stats": st.none() | st.integers(1, 2**31 - 1),
+    "target_stats_smooth": not_negative,
+    "target_stats_pairs": st.integers(0, 2**31 - 1),
     "cat_l2": not_negative,
     "sampling_method": st.sampled_from(["uniform", "bagging"]),
     "top_rate": st.floats(0, 1),
@@ -146,7 +152,7 @@ def test_a_default_can_be_given(name):
 def test_the_boosting_defaults_are_those_of_the_documentation():
     config = Config()
     assert (config.learning_rate, config.max_leaves, config.max_depth, config.max_bin) == (0.1, 31, 0, 255)
-    assert (config.min_child_samples, config.min_child_weight, config.reg_lambda) == (20, 1e-3, 1.0)
+    assert (config.min_child_samples, config.min_child_weight, config.reg_lambda) == (5, 1e-3, 5.0)
     assert (config.objective, config.grow_policy, config.tree_method) == (
         "squared_error",
         "lossguide",
@@ -165,7 +171,9 @@ def test_the_dict_holds_every_parameter():
 def test_what_cannot_change_a_model_stays_out_of_what_describes_it():
     one, many = Config(n_jobs=1), Config(n_jobs=8)
     assert one.to_dict(model_only=True) == many.to_dict(model_only=True)
-    assert set(one.to_dict()) - set(one.to_dict(model_only=True)) == {"n_jobs", "bundle", "bundle_order"}
+    # What a preset sets is there, and a mean of models is one model.
+    left_out = {"n_jobs", "bundle", "bundle_order", "preset", "models"}
+    assert set(one.to_dict()) - set(one.to_dict(model_only=True)) == left_out
 
 
 def test_a_config_cannot_be_changed():

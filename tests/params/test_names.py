@@ -117,3 +117,10 @@ def test_a_name_must_be_a_string():
 def test_parameters_must_be_a_mapping(given):
     with pytest.raises(ParameterTypeError, match="must be a mapping"):
         parse(given)
+
+
+@pytest.mark.parametrize("objective", ["rank_ndcg", "rank:map", "lambdarank", "xendcg"])
+def test_rankings_have_a_smaller_penalty_unless_one_is_given(objective):
+    assert parse({"objective": objective}).reg_lambda == 1.0
+    assert parse({"objective": objective, "lambda_l2": 5.0}).reg_lambda == 5.0
+    assert parse({"objective": "poisson"}).reg_lambda == parse({}).reg_lambda == 5.0

@@ -43,6 +43,7 @@ def own(X, y, signs, classes, X_test):
         "objective": "log_loss" if classes else "squared_error",
         "max_leaves": 15,
         "min_child_samples": 5,
+        "reg_lambda": 1.0,
         "monotone_constraints": signs,
         "n_jobs": 1,
     }

@@ -51,6 +51,7 @@ def test_the_numbers_of_purposes_stay_and_no_two_are_the_same():
         "PURPOSE_PLACE": 17,
         "PURPOSE_TARGETS": 18,
         "PURPOSE_FOLDS": 20,
+        "PURPOSE_TOLD": 21,
     }
     assert len(set(found.values())) == len(found)
 

@@ -14,7 +14,7 @@ from spinney import metrics, objectives
 from spinney.data import Labels
 from spinney.jit.team import Team
 from spinney.params import parse
-from spinney.training import boosting, sharing
+from spinney.training import sharing, train
 from spinney.tree import Tree
 
 
@@ -208,12 +208,12 @@ def test_more_rounds_begin_with_the_same_trees():
 def test_many_rows_are_worth_threads_however_few_entries_they_have(monkeypatch, rows, threads):
     sizes = []
 
-    class Noted(boosting.Team):
+    class Noted(train.Team):
         def __init__(self, size):
             sizes.append(size)
             super().__init__(size)
 
-    monkeypatch.setattr(boosting, "Team", Noted)
+    monkeypatch.setattr(train, "Team", Noted)
     owner = np.random.default_rng(0).integers(0, rows, (2, 100))
     X = sparse.csr_array((np.ones(200), (owner.ravel(), np.repeat([0, 1], 100))), shape=(rows, 3))
     data = sp.Dataset(X, np.arange(rows, dtype=float), bundle=False)

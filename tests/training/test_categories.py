@@ -142,7 +142,7 @@ def test_the_root_split_is_that_of_the_oracle(levels, seed):
         "base_score": 0.0, "max_leaves": 2, "learning_rate": 1.0, "reg_lambda": float(rng.choice([0.0, 1.0])),
         "cat_smooth": float(rng.choice([1.0, 5.0, 10.0])), "cat_l2": float(rng.choice([0.0, 10.0])),
         "min_data_per_group": int(rng.choice([1, 20])), "max_cat_threshold": int(rng.choice([2, 32])),
-        "min_child_samples": int(rng.choice([1, 20])),
+        "min_child_samples": int(rng.choice([1, 20])), "cat_charge": float(rng.choice([0.0, 0.2, 2.0])),
     }  # fmt: skip
     text = np.array([f"c{code:03}" if code >= 0 else None for code in codes], dtype=object)
     data = sp.Dataset(pd.DataFrame({"c": text}), y)
@@ -150,7 +150,8 @@ def test_the_root_split_is_that_of_the_oracle(levels, seed):
     categories = model._parts.schema.categories[0]
     numbers = np.array([-1 if value is None else categories.numbers[value] for value in text])
     sums, missing = sums_of(numbers, len(categories.values), -y, np.ones(rows))
-    best = category_oracle.best_split(sums, missing, parse(params))
+    noise = category_oracle.noise_of(y, np.ones(rows))
+    best = category_oracle.best_split(sums, missing, parse(params), noise)
     tree = model.forest.tree(0)
     total = -y.sum()
     own = total**2 / (rows + params["reg_lambda"])
@@ -394,3 +395,31 @@ def test_sets_that_do_not_fit_are_refused(change):
 def test_categories_of_a_file_are_not_trusted(value):
     with pytest.raises(ModelFormatError):
         Categories.from_json(value)
+
+
+def test_a_charge_keeps_sets_of_noise_away_and_leaves_sets_that_matter():
+    rng = np.random.default_rng(4)
+    rows = 4_000
+    noise, signal = rng.integers(0, 60, rows), rng.integers(0, 60, rows)
+    y = (signal % 7 == 0) * 2.0 + rng.normal(size=rows)
+    X = pd.DataFrame({"noise": pd.Categorical(noise), "signal": pd.Categorical(signal)})
+    splits = {
+        charge: sp.train({"cat_charge": charge, "min_data_per_group": 1}, sp.Dataset(X, y), 10).importance(
+            "split"
+        )
+        for charge in (0.0, 2.0)
+    }
+    assert splits[0.0][0] > 30
+    assert splits[2.0][0] < splits[0.0][0] / 10
+    assert splits[2.0][1] > 5
+
+
+def test_charges_do_not_depend_on_the_scale_of_target_and_weights():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 40, 1_000))})
+    y = np.round(rng.normal(size=40) * 8)[X["c"].cat.codes] + np.round(rng.normal(size=1_000) * 64)
+    params = {"cat_charge": 1.0, "reg_lambda": 0.0, "cat_l2": 0.0, "cat_smooth": 1.0, "min_child_weight": 0.0}
+    one = sp.train(params | {"base_score": 0.0}, sp.Dataset(X, y), 3)
+    large = sp.train(params | {"base_score": 0.0}, sp.Dataset(X, y * 1024, weight=np.full(1_000, 4.0)), 3)
+    assert np.array_equal(one.forest.feature, large.forest.feature)
+    assert np.array_equal(one.forest.sets.bits, large.forest.sets.bits)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import spinney as sp
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.training import boosting, sharing
+from spinney.training import sharing, train
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.normal(size=(300, 3)), columns=["age", "height", "weight"])
@@ -95,7 +95,7 @@ def no_work(monkeypatch):
     def refuse(*_):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr(boosting, "Boosting", refuse)
+    monkeypatch.setattr(train, "Boosting", refuse)
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -71,7 +71,8 @@ def test_weights_of_any_size_keep_the_number_exact(tiny):
 
 
 def columns_of_trees(params, rounds=20):
-    model = sp.train({"min_child_samples": 1, "max_leaves": 0} | params, sp.Dataset(X, Y), rounds=rounds)
+    full = {"min_child_samples": 1, "max_leaves": 0, "reg_lambda": 1.0}
+    model = sp.train(full | params, sp.Dataset(X, Y), rounds=rounds)
     return [model.forest.tree(t) for t in range(model.forest.trees)]
 
 

@@ -44,7 +44,7 @@ def test_parameters_that_make_no_sense_are_refused(params, error, message):
         sp.train(params, DATA, rounds=1)
 
 
-@pytest.mark.parametrize("rounds", ["3", None, True, np.True_, 1.5, np.array([2])])
+@pytest.mark.parametrize("rounds", [True, np.True_, 1.5, np.array([2])])
 def test_rounds_must_be_a_whole_number(rounds):
     with pytest.raises(ParameterTypeError, match=r"^rounds=.* must be (an int|a whole number)"):
         sp.train({}, DATA, rounds=rounds)

@@ -82,7 +82,8 @@ def product_table(rows=2000):
 
 def test_columns_of_overlapping_groups_meet_in_each_of_them_but_not_across():
     X, y = product_table()
-    found = paths_of(sp.train({"interaction_constraints": [[0, 1], [1, 2]]}, sp.Dataset(X, y), rounds=40))
+    params = {"interaction_constraints": [[0, 1], [1, 2]], "reg_lambda": 1.0, "min_child_samples": 20}
+    found = paths_of(sp.train(params, sp.Dataset(X, y), rounds=40))
     longest = {path for path in found if not any(path < other for other in found)}
     assert longest == {frozenset({0, 1}), frozenset({1, 2}), frozenset({3})}
 

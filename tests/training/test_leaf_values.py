@@ -68,7 +68,13 @@ def test_renewed_values_keep_the_direction_of_a_column(objective, direction):
 )
 @pytest.mark.parametrize("method", ["hist", "exact"])
 def test_every_way_to_draw_rows_learns_and_is_the_same_on_any_number_of_threads(objective, sampling, method):
-    params = {"objective": objective, "tree_method": method, "learning_rate": 0.5, **sampling}
+    params = {
+        "objective": objective,
+        "tree_method": method,
+        "learning_rate": 0.5,
+        "reg_lambda": 1.0,
+        **sampling,
+    }
     models = [trained({**params, "n_jobs": jobs}, rounds=10) for jobs in (1, 3)]
     assert models[0] == models[1]
     error = np.abs(models[0].predict(X) - Y).mean()
@@ -91,7 +97,7 @@ def test_a_limit_on_steps_holds_for_renewed_values():
 
 
 def test_huber_reaches_far_targets_though_its_gradients_are_small():
-    model = trained({"objective": "huber", "huber_delta": 1.0}, rounds=60)
+    model = trained({"objective": "huber", "huber_delta": 1.0, "reg_lambda": 1.0}, rounds=60)
     assert np.abs(model.predict(X) - Y).mean() < 0.25 * np.abs(Y - np.median(Y)).mean()
 
 

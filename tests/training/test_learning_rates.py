@@ -100,7 +100,7 @@ def test_estimators_take_schedules():
     rates = [0.5, 0.1, 0.9]
     schedule = sp.LearningRateSchedule(rates)
     model = sp.GBMRegressor(n_estimators=3, **SMALL).fit(X, Y, callbacks=[schedule])
-    assert model.model_ == trained({}, 3, rates)
+    assert model.model_ == trained({"target_stats": 100}, 3, rates)
     with pytest.raises(ParameterError, match="callbacks hold 2 LearningRateSchedules"):
         model.fit(X, Y, callbacks=[schedule, sp.LearningRateSchedule(rates)])
 

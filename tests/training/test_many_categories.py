@@ -28,12 +28,13 @@ def dataset(codes, y):
     return sp.Dataset(pd.DataFrame({"c": text}), y), text
 
 
-def best_of(numbers, bins, y, params):
-    """The oracle's split of some rows, and the score of leaving them together."""
+def best_of(numbers, bins, y, params, everybody=None):
+    """The oracle's split of some rows, and the score of leaving them together; targets of all rows tell how large noise is."""
     count = np.bincount(numbers + 1, minlength=bins + 1)
     g = np.bincount(numbers + 1, -y, bins + 1)
     sums = [(float(a), float(b), int(b)) for a, b in zip(g, count, strict=True)]
-    return category_oracle.best_split(sums[1:], sums[0], parse(params)), y.sum() ** 2 / (
+    noise = category_oracle.noise_of(y if everybody is None else everybody, np.ones(1))
+    return category_oracle.best_split(sums[1:], sums[0], parse(params), noise), y.sum() ** 2 / (
         len(y) + params["reg_lambda"]
     )
 
@@ -81,7 +82,7 @@ def test_growth_ends_where_the_oracle_finds_nothing_more(monkeypatch, missing):
     found = np.unique(leaf)
     assert len(found) > 8
     for one in found:
-        best, own = best_of(numbers[leaf == one], len(categories.values), y[leaf == one], params)
+        best, own = best_of(numbers[leaf == one], len(categories.values), y[leaf == one], params, y)
         assert best is None or best[0] <= own * (1 + 1e-9)
 
 
@@ -126,7 +127,7 @@ def test_a_million_categories_train_and_come_back_from_their_file():
     assert data.describe()["categorical_columns"] == 1
     assert data.describe()["rare_categories"] == many - 65_000
     assert data.describe()["bins"] == 65_001
-    model = sp.train({"max_leaves": 4}, data, 1)
+    model = sp.train({"max_leaves": 4, "max_cat_threshold": 32}, data, 1)
     few = pd.DataFrame({"c": ["c0", "c1", "c999999", "c999998", "else", None]})
     again = sp.Model.from_bytes(model.to_bytes())
     predicted = again.predict(few)

@@ -82,7 +82,8 @@ def test_every_way_to_grow_trees_can_rank(name, params):
     history = sp.History()
     data = sp.Dataset(X, y, qid=qid, keep_table=True)
     sp.train(
-        {"objective": name, "max_leaves": 7, "n_jobs": 1, "eval_metric": "ndcg@5"} | params,
+        {"objective": name, "max_leaves": 7, "n_jobs": 1, "reg_lambda": 1.0, "eval_metric": "ndcg@5"}
+        | params,
         data,
         12,
         valid={"train": data},

@@ -11,7 +11,7 @@ import spinney as sp
 from spinney.binning import dataset, sketch
 from spinney.model import predict
 from spinney.model.kernels.walk import BLOCK
-from spinney.training import boosting
+from spinney.training import train
 
 MANY = 20_000
 CORES = 256
@@ -31,7 +31,7 @@ def size(monkeypatch):
 
     def size(function, *given, **options):
         with monkeypatch.context() as patched:
-            for module in (dataset, sketch, predict, boosting):
+            for module in (dataset, sketch, predict, train):
                 patched.setattr(module, "Team", team)
             patched.setattr(os, "cpu_count", lambda: CORES)
             with pytest.raises(StartError) as begun:

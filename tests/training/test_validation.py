@@ -10,7 +10,7 @@ from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.jit.team import Team
 from spinney.metrics import Judgement
-from spinney.training import boosting
+from spinney.training import train
 from spinney.training.early_stopping import EarlyStopping
 
 RNG = np.random.default_rng(0)
@@ -301,7 +301,7 @@ def no_training(monkeypatch):
     def refuse(*_):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr(boosting, "Team", refuse)
+    monkeypatch.setattr(train, "Team", refuse)
 
 
 @pytest.mark.usefixtures("no_training")

@@ -109,8 +109,9 @@ def test_defaults_are_the_documented_ones():
     config = parse({})
     assert (config.learning_rate, config.max_leaves, config.grow_policy) == (0.1, 31, "lossguide")
     assert (config.min_child_samples, config.min_child_weight, config.reg_lambda, config.max_bin) == (
-        20,
+        5,
         1e-3,
-        1.0,
+        5.0,
         255,
     )
+    assert config.max_cat_threshold == 8

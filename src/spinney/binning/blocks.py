@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from spinney.binning.features import Features
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.take import take_codes
 from spinney.errors import DataError
+from spinney.jit.team import Team
 
 
 class Blocks(Protocol):
@@ -57,11 +58,17 @@ class Blocks(Protocol):
     def nbytes(self) -> int:
         """Bytes of all blocks, as if they were in memory."""
 
-    def scan(self) -> Iterator[tuple[int, BinnedMatrix]]:
-        """Every block once, in the order that suits the store: its number and its codes.
+    def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
+        """Every block once, but for some, in the order that suits the store: its number and its codes, which the team unpacks.
 
         A matrix is valid until the iterator goes on. What a matrix object was bound to is kept for as long as the object lives: a
         store may write other codes to its memory, but not put other arrays into it.
+        """
+
+    def hand_over(self, block: int) -> bool:
+        """Whether a block that came is one of those there is memory for, so that who scans may keep a copy of its codes.
+
+        The store need not keep it any longer, as long as it can be had again.
         """
 
 
@@ -98,9 +105,13 @@ class MemoryBlocks:
         self._blocks = [take_codes(matrix, np.arange(begin, end, dtype=np.int32)) for begin, end in ranges]
         self._backward = False
 
-    def scan(self) -> Iterator[tuple[int, BinnedMatrix]]:
-        """Every block once, forward and backward in turn."""
+    def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
+        """Every block once, but for some, forward and backward in turn."""
         order = range(len(self._blocks))
         found = [(block, self._blocks[block]) for block in (reversed(order) if self._backward else order)]
         self._backward = not self._backward
-        return iter(found)
+        return (one for one in found if one[0] not in but)
+
+    def hand_over(self, block: int) -> bool:
+        """There is memory for all."""
+        return True

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Table
+from spinney.data import Schema, Table
 from spinney.errors import ParameterError, ParameterTypeError
 
 
@@ -48,3 +48,16 @@ def named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], ta
                 f"categorical holds {one!r}; give names or positions of columns, or a mask"
             )
     return found
+
+
+def named_beside(
+    categorical: str | Sequence[str | int] | NDArray[np.bool_], table: Table, known: Schema | None
+) -> set[int]:
+    """The same for a table whose columns may be known already: those of numbers cannot be named."""
+    named = named_columns(categorical, table)
+    for column in named:
+        if known is not None and column not in known.categorical:
+            raise ParameterError(
+                f"categorical names column {column}, which is one of numbers in the reference; leave it out"
+            )
+    return named

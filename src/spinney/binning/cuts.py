@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -124,41 +124,72 @@ def find_cuts(
         mass = np.zeros(table.rows)
         mass[picks] = 1.0 if weight is None else sampled_weight
         _cut_stored(table.sparse, mass, weight is not None, most, spread, absent, team, thinner)
-        return _joined(thinner.all(), max_bin)
+        return cuts_of(thinner.all(), max_bin)
     sorting = room(SortRoom, threads=team.size, longest=len(picks), weighted=int(weight is not None))
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
             thinner.add(_cut_some(some, picks, sampled_weight, most, spread, sorting, team))
-    return _joined(thinner.all(), max_bin, categories)
+    return cuts_of(thinner.all(), max_bin, categories)
 
 
 def cuts_from_sketches(
-    sketches: Sequence[QuantileSketch], max_bin: int, categories: NDArray[np.int64] | None = None
+    sketches: Sequence[QuantileSketch],
+    max_bin: int,
+    categories: NDArray[np.int64] | None = None,
+    thinner: Thinner | None = None,
 ) -> Cuts:
     """Quantile cuts of columns that came in batches, one sketch a column; a column is cut as `find_cuts` cuts its values.
 
-    As long as the sketches are exact, cuts of columns without weights are the same as from the whole table.
+    As long as the sketches are exact, cuts of columns without weights are the same as from the whole table. The `thinner` takes
+    some away where they are very many.
 
     Examples
     --------
     >>> cuts_from_sketches([QuantileSketch().update([1, 2]).update([2, 4])], 255).values.tolist()
     [1.5, 3.0]
     """
-    parts = []
-    for sketch in sketches:
-        points, masses = sketch.points()
-        most = min(max_bin, LARGEST_BINS, len(points) + 1)
-        cuts, made = np.empty(most), np.empty(1, np.int64)
-        keys = np.empty(len(points), np.int64)
-        cut_points(len(points), most, points, whole_masses(masses), keys, cuts, made)
-        parts.append(cuts[: int(made[0])].copy())
-    return _joined(parts, max_bin, categories)
+    parts = [_cut_one(*sketch.points(), max_bin) for sketch in sketches]
+    if thinner is not None:
+        thinner.add(parts)
+        parts = thinner.all()
+    return cuts_of(parts, max_bin, categories)
 
 
-def _joined(
-    parts: list[NDArray[np.float64]], max_bin: int, categories: NDArray[np.int64] | None = None
+def cuts_from_masses(
+    columns: Iterable[tuple[NDArray[np.float64], NDArray[np.float64]]], max_bin: int
 ) -> Cuts:
+    """Quantile cuts of columns of which it is known how much each value weighs: those that `find_cuts` finds for such rows.
+
+    Values may come several times. What weighs nothing does not count.
+
+    Examples
+    --------
+    >>> cuts_from_masses([(np.array([4.0, 1.0, 2.0, 2.0]), np.array([1.0, 5.0, 1.0, 0.0]))], 255).values.tolist()
+    [1.5, 3.0]
+    """
+    parts = []
+    for values, masses in columns:
+        points, place = np.unique(values[masses > 0.0], return_inverse=True)
+        parts.append(_cut_one(points, np.bincount(place, masses[masses > 0.0]).astype(np.float64), max_bin))
+    return cuts_of(parts, max_bin)
+
+
+def _cut_one(points: NDArray[np.float64], masses: NDArray[np.float64], max_bin: int) -> NDArray[np.float64]:
+    """Cuts of a column of distinct values, ascending."""
+    most = min(max_bin, LARGEST_BINS, len(points) + 1)
+    cuts, made = np.empty(most), np.empty(1, np.int64)
+    keys = np.empty(len(points), np.int64)
+    cut_points(len(points), most, points, whole_masses(masses), keys, cuts, made)
+    return cuts[: int(made[0])].copy()
+
+
+def cuts_of(
+    parts: list[NDArray[np.float64]],
+    max_bin: int = LARGEST_BINS,
+    categories: NDArray[np.int64] | None = None,
+) -> Cuts:
+    """Cuts of columns, of each an array; those of categories follow from how many these are."""
     categorical = np.zeros(len(parts), np.uint8)
     if categories is not None:
         categorical[:] = categories > 0

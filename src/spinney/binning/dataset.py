@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns, own, read_start
 from spinney.binning.blocks import Blocks
 from spinney.binning.bundle import Bundling
-from spinney.binning.categorical import named_columns
+from spinney.binning.categorical import named_beside
 from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.encode import plan_and_encode
 from spinney.binning.features import Features
@@ -34,7 +34,7 @@ from spinney.data import (
     read_target,
 )
 from spinney.data.schema import MOST_COLUMNS
-from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.errors import DataError, DataTypeError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.params import parse
 
@@ -258,16 +258,10 @@ class Dataset(FromDisk):
         categorical: str | Sequence[str | int] | NDArray[np.bool_],
     ) -> Table:
         """Find the schema, and turn categories into numbers."""
+        named = named_beside(categorical, table, known)
         if known is not None:
             self.schema = known
-            counts = self.schema.category_counts
-            for column in named_columns(categorical, table):
-                if counts is None or counts[column] == 0:
-                    raise ParameterError(
-                        f"categorical names column {column}, which is one of numbers in the reference; leave it out"
-                    )
             return encode(table, self.schema.categories, self.params.unseen)
-        named = named_columns(categorical, table)
         categories = learn_categories(table, named, self.weight, self.params.max_bin)
         self.schema = Schema(table.names, table.columns, categories)
         # Only rows of weight 0 can hold what was not found.

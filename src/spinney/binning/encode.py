@@ -15,6 +15,7 @@ from spinney.binning.features import NO_DEFAULT, SPARSE, Features
 from spinney.binning.kernels.bin import by_rows
 from spinney.binning.kernels.entry import entries_by_row, fill_groups, lines_of_entries
 from spinney.binning.kernels.records import SparseCodes
+from spinney.binning.kernels.turn import WORD, turn_lines
 from spinney.binning.matrix import BinnedMatrix, aligned, row_stride
 from spinney.binning.plan import Plan, make_plan
 from spinney.binning.survey import Survey, bin_entries, bin_lines, count_bins, survey, take_lines
@@ -170,9 +171,19 @@ def with_rows(codes: ColumnCodes, plan: Plan, team: Team) -> BinnedMatrix:
     return fill_rows(codes, plan.features, by_row, team)
 
 
+def _turn(groups: NDArray[Any], by_row: NDArray[Any], team: Team) -> None:
+    """Copy codes by column to codes by row, padded with zeros."""
+    count, rows = groups.shape
+    if groups.dtype == np.uint8 and count and rows % WORD == 0:
+        words = groups.reshape(-1).view(np.int64), by_row.reshape(-1).view(np.int64)
+        team.run(turn_lines.bind(rows // WORD, count, by_row.shape[1] // WORD, *words))
+    else:
+        team.run(by_rows.bind(lines_record(groups), by_row.shape[1], *split8(by_row)))
+
+
 def fill_rows(codes: ColumnCodes, features: Features, by_row: NDArray[Any], team: Team) -> BinnedMatrix:
     """Add the copy by rows in memory that is given, rows × stride."""
-    team.run(by_rows.bind(lines_record(codes.groups), by_row.shape[1], *split8(by_row)))
+    _turn(codes.groups, by_row, team)
     rows, entries = codes.groups.shape[1], len(codes.codes)
     present = int((features.group == SPARSE).any())
     row_starts, row_codes = np.empty((rows + 1) * present, np.int64), np.empty(entries, np.int32)

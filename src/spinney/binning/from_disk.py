@@ -30,6 +30,7 @@ class FromDisk:
         weight: str | None = None,
         base_margin: str | Sequence[str] | None = None,
         qid: str | None = None,
+        group: str | None = None,
         columns: Sequence[str] | None = None,
         categorical: Categorical = "auto",
         reference: Dataset | None = None,
@@ -63,7 +64,9 @@ class FromDisk:
         base_margin : str or sequence of str, optional
             Column, or columns, of the scores that rows start from.
         qid : str, optional
-            Column of the query that each row belongs to.
+            Column of the query that each row belongs to: whole numbers or text.
+        group : str, optional
+            Another name of `qid`. Sizes of queries, which `group` of `Dataset` is, do not stand in a row each.
         columns : sequence of str, optional
             Columns to learn from, in this order; without it all others of the first file.
         categorical, reference, schema, max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen
@@ -72,9 +75,10 @@ class FromDisk:
             Where to keep the data set: a new or an empty folder, or several, on several disks, over which pages are dealt.
             `open_dataset` opens it again. Without it a temporary folder is removed with the data set.
         memory : str or int, optional
-            How much of the codes may stay in memory while they are read, such as "2GB"; without it half of what is free.
+            How much of the codes may stay in memory while they are read, such as "2GB"; without it half of what is free when
+            pages are first read.
         page_rows : int, optional
-            Rows of a page; without it so many that a page has about 8 MB.
+            Rows of a page; without it so many that a page has about 8 MB or, of many columns, up to 64 MB.
         compression : {"auto", "none", "lz4", "zstd"}, default="auto"
             How pages are compressed, beside being packed into as few bits as codes need. "auto" is lz4 as long as pages shrink
             by a fifth.
@@ -101,7 +105,13 @@ class FromDisk:
 
         place = Place(folder, memory, page_rows, compression, progress, n_jobs)
         source = FileSource(
-            paths, target=target, weight=weight, base_margin=base_margin, qid=qid, columns=columns
+            paths,
+            target=target,
+            weight=weight,
+            base_margin=base_margin,
+            qid=qid,
+            group=group,
+            columns=columns,
         )
         given = _params(max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
         return from_source(source, reference, schema, categorical, given, place)

@@ -28,8 +28,8 @@ class Part(Dataset):
         The whole, or a part of one.
     rows : int array
         Its rows, ascending, each once.
-    what : str
-        Names this part in messages.
+    what : str, optional
+        Names this part in messages. Without it, its rows may all weigh nothing.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Part(Dataset):
     (Dataset(rows=2, columns=2, bins=12), [1.0, 4.0])
     """
 
-    def __init__(self, dataset: Dataset, rows: NDArray[Any], what: str) -> None:
+    def __init__(self, dataset: Dataset, rows: NDArray[Any], what: str | None = None) -> None:
         self._whole, self._views = dataset.whole, {}
         self.index: NDArray[np.int32] = (rows if dataset.index is None else dataset.index[rows]).astype(
             np.int32
@@ -54,7 +54,7 @@ class Part(Dataset):
         )
         self.target = None if dataset.target is None else by_column(dataset.target[rows])
         self.queries = renumbered(queries)
-        if self.weight is not None and not self.weight.any():
+        if what is not None and self.weight is not None and not self.weight.any():
             raise DataError(f"{what}: every row has weight 0; at least one must weigh more")
 
     @property

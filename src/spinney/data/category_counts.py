@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class _Column:
     """What is known of a column so far."""
 
     counts: dict[Category, int] = field(default_factory=dict)
-    panel: Panel | None = None  # the first one with categories
+    panel: Panel | None = None  # the first one with categories, without its values
     declared: bool = True  # whether the type of every batch says that it holds categories
     empty: bool = False  # a batch was of text or categories, and had none
     numbers: bool = False  # a batch held numbers
@@ -100,7 +100,8 @@ class CategoryCounts:
         column = panel.first + k
         known, named = self._columns[column], column in self._named
         if panel.categories is None and not named:
-            known.numbers = known.numbers or _has_value(panel.values[:, k])
+            if known.numbers or _has_value(panel.values[:, k]):
+                self._take_numbers(column)
             return
         if panel.refused and not named:
             raise DataTypeError(f"{panel.refused}; or {self._naming(column)} if its values are categories")
@@ -108,18 +109,56 @@ class CategoryCounts:
         codes, values = own_codes(panel, k, self._title(column), learning=True)
         if not len(values):
             return
-        known.declared = known.declared and panel.declared
-        if known.panel is None:
-            known.panel = panel
-        elif _kind(known.panel) != _kind(panel):
-            raise DataTypeError(
-                f"{self._title(column)} holds {_kind(panel)}, but {_kind(known.panel)} in earlier rows; give one kind only"
-            )
+        self._take(column, panel, panel.declared)
         if counted is not None:
             codes = codes[counted]
         often = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
         for value, count in zip(values, often, strict=True):
             known.counts[value] = known.counts.get(value, 0) + count
+
+    def _take(self, column: int, panel: Panel, declared: bool) -> None:
+        """Take note of the kind of a column's categories, which must always be the same."""
+        known = self._columns[column]
+        known.declared = known.declared and declared
+        if known.numbers:
+            raise self._clash(column, _categories(panel), "plain numbers")
+        if known.panel is None:
+            some = None if panel.categories is None else panel.categories[:1]
+            known.panel = replace(panel, values=panel.values[:0], categories=some)
+        elif _kind(known.panel) != _kind(panel):
+            raise self._clash(column, _categories(panel), _categories(known.panel))
+
+    def _take_numbers(self, column: int) -> None:
+        """Take note that a column holds numbers."""
+        known = self._columns[column]
+        known.numbers = True
+        if known.panel is not None:
+            raise self._clash(column, "plain numbers", _categories(known.panel))
+
+    def merge(self, other: CategoryCounts) -> None:
+        """Count those that another one counted, of rows after these.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from spinney.data import read_table
+        >>> parts = []
+        >>> for trees in (["oak", "ash"], ["ash", "elm"]):
+        ...     parts.append(CategoryCounts(("tree",), 1, ()))
+        ...     parts[-1].add(read_table(pandas.DataFrame({"tree": trees})), None)
+        >>> parts[0].merge(parts[1])
+        >>> parts[0].found(255)[0].values
+        ('ash', 'elm', 'oak')
+        """
+        self._sparse = self._sparse or other._sparse
+        for column, (known, more) in enumerate(zip(self._columns, other._columns, strict=True)):
+            known.empty = known.empty or more.empty
+            if more.numbers:
+                self._take_numbers(column)
+            if more.panel is not None:
+                self._take(column, more.panel, more.declared)
+            for value, count in more.counts.items():
+                known.counts[value] = known.counts.get(value, 0) + count
 
     def found(self, max_bin: int) -> tuple[Categories | None, ...] | None:
         """The categories of each column, of which `max_bin` at least are kept; see `learn_categories`."""
@@ -132,13 +171,14 @@ class CategoryCounts:
         if known.panel is None:
             # Without a category every value is missing, which a column of numbers may be in some of its rows.
             return Categories((), 0) if known.empty and not known.numbers else None
-        if known.numbers:
-            raise DataTypeError(
-                f"{self._title(column)} holds {_kind(known.panel)} in some rows and plain numbers in others; give one kind only"
-            )
         if column not in self._named and not known.declared and read_as_numbers(known.counts):
             raise self._numbers_as_text(column, known)
         return _ordered(known.counts, max_bin, known.panel.spelt)
+
+    def _clash(self, column: int, now: str, before: str) -> DataTypeError:
+        return DataTypeError(
+            f"{self._title(column)} holds {now}, but {before} in earlier rows; give one kind only"
+        )
 
     def _title(self, column: int) -> str:
         return column_title(self._names, column)
@@ -161,6 +201,12 @@ class CategoryCounts:
 
 def _kind(panel: Panel) -> str:
     return NUMBERS if panel.categories is None else kind_of(panel.categories, panel.spelt)
+
+
+def _categories(panel: Panel) -> str:
+    """What a column of categories holds, in words."""
+    kind = _kind(panel)
+    return "categories that are numbers" if kind == NUMBERS else kind
 
 
 def _has_value(values: NDArray[np.generic]) -> bool:

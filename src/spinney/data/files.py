@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spinney.data.read import read_table
-from spinney.data.sources import Batch, errors_of
-from spinney.errors import DataError, DataTypeError, ParameterTypeError
+from spinney.data.sources import SAME, Batch, errors_of
+from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 
 BATCH_ROWS = 65_536
 FORMATS = {
@@ -28,6 +31,8 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 class FileSource:
     """Rows of files, one file after another.
 
+    Files must stay as they are from the moment that this is made until the last reading ends.
+
     Parameters
     ----------
     paths : path or iterable of paths
@@ -37,15 +42,21 @@ class FileSource:
         Column, or columns, of the target.
     weight, qid : str, optional
         Columns that hold the weights of rows, and the query that each belongs to.
+    group : str, optional
+        Another name of `qid`.
     base_margin : str or sequence of str, optional
         Column, or columns, of the scores that rows start from.
     columns : sequence of str, optional
         Columns to learn from; without it all others.
+    may_share : bool, default=False
+        Whether one of `columns` may be something else too, as those of a model may.
 
     Attributes
     ----------
     rows : int, optional
         Number of rows, None where a file does not tell.
+    paths : list of str
+        The files.
     """
 
     title = "files"
@@ -58,15 +69,26 @@ class FileSource:
         weight: str | None = None,
         base_margin: str | Sequence[str] | None = None,
         qid: str | None = None,
+        group: str | None = None,
         columns: Sequence[str] | None = None,
+        may_share: bool = False,
     ) -> None:
-        for name, value in (("weight", weight), ("qid", qid)):
+        for name, value in (("weight", weight), ("qid", qid), ("group", group)):
             if value is not None and not isinstance(value, str):
                 raise ParameterTypeError(f"{name}={value!r:.60} must be the name of a column")
-        self._files = [_File(path, qid) for path in _found(paths)]
+        if qid is not None and group is not None:
+            raise ParameterError(
+                f"qid={qid!r:.60} and group={group!r:.60} both name the column of queries; give one of them"
+            )
+        queries = group if qid is None else qid
+        self.paths = _found(paths)
+        self._files = [_File(path, queries) for path in self.paths]
         self._roles = {
             role: _names(given, role)
-            for role, given in (("target", target), ("weight", weight), ("base_margin", base_margin), ("qid", qid))
+            for role, given in (
+                ("target", target), ("weight", weight), ("base_margin", base_margin),
+                ("qid" if group is None else "group", queries),
+            )
         }  # fmt: skip
         self._special = [name for names in self._roles.values() for name in names]
         first = self._files[0]
@@ -75,7 +97,7 @@ class FileSource:
         else:
             self.columns = _names(columns, "columns")
             both = next((name for name in self.columns if name in self._special), None)
-            if both is not None:
+            if both is not None and not may_share:
                 raise DataError(
                     f"columns names {both!r}, which holds something else than values to learn from; leave it out"
                 )
@@ -94,10 +116,13 @@ class FileSource:
     def _batches(self, file: _File) -> Iterator[Batch]:
         wanted = list(dict.fromkeys([*self.columns, *self._special]))
         first = 0
-        for rows in file.read(wanted):
+        for read in file.read(wanted):
+            rows, qid = file.queries(read)
             with errors_of(file.title, first):
                 table = read_table(rows.select(self.columns), allow_empty=True)
-            y, weight, margin, qid = (_part(rows, names) for names in self._roles.values())
+            y, weight, margin = (
+                _part(rows, self._roles[role]) for role in ("target", "weight", "base_margin")
+            )
             yield Batch(file.title, first, table, y, weight, margin, qid=qid)
             first += rows.num_rows
 
@@ -113,9 +138,10 @@ class _File:
     """A file that PyArrow reads."""
 
     def __init__(self, path: str, qid: str | None = None) -> None:
-        self.title = f"file {path!r}"
+        self.title, self._path, self._qid = f"file {path!r}", path, qid
         with self._readable():
-            self._data = _open(path, qid)
+            self._stamp = _stamp(path)
+            self._data, self._numbered = _open(path, qid)
             # Only CSV must be read to be counted.
             self.rows: int | None = None if _format(path) == "csv" else int(self._data.count_rows())
         self.columns: list[str] = list(self._data.schema.names)
@@ -124,17 +150,28 @@ class _File:
             raise DataError(f"{self.title} has more than one column named {twice!r}; names must be distinct")
 
     def check(self, roles: dict[str, list[str]]) -> None:
-        """Refuse a file that lacks a column, which the message calls by the parameter that names it."""
+        """Refuse a file that lacks a column, which the message calls by the parameter that names it, or has it in no UTF-8."""
+        from pyarrow import types
+
         for role, names in roles.items():
             lacking = next((name for name in names if name not in self.columns), None)
             if lacking is not None:
                 shown = ", ".join(map(repr, self.columns[:10])) + (", ..." if len(self.columns) > 10 else "")
                 raise DataError(f"{self.title} has no column {lacking!r} ({role}); it has {shown}")
+            wrong = next(
+                (name for name in names if types.is_binary(self._data.schema.field(name).type)), None
+            )
+            if wrong is not None and _format(self._path) == "csv":
+                raise DataError(
+                    f"{self.title}: column {wrong!r} holds bytes that are no UTF-8 text; save the file as UTF-8, as in "
+                    "pandas.read_csv(path, encoding='latin-1').to_csv(path, index=False)"
+                )
 
     def read(self, columns: list[str]) -> Iterator[Any]:
         """Rows of the file as small PyArrow tables."""
         import pyarrow
 
+        self._check_unchanged()
         with self._readable():
             batches = self._data.to_batches(
                 columns=columns, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
@@ -142,10 +179,26 @@ class _File:
         while True:
             with self._readable():
                 batch = next(batches, None)
-                if batch is None:
-                    return
-                table = pyarrow.Table.from_batches([batch])
+                table = None if batch is None else pyarrow.Table.from_batches([batch])
+            if table is None:
+                break
             yield table
+        self._check_unchanged()
+
+    def queries(self, rows: Any) -> tuple[Any, Any]:
+        """Rows that were read, and their column of queries; numbers where the file has numbers."""
+        if self._qid is None or not self._numbered:
+            return rows, None if self._qid is None else rows.column(self._qid)
+        found = whole_numbers(rows.column(self._qid))
+        column = [found.astype(np.float64)] if isinstance(found, np.ndarray) else found
+        return rows.set_column(rows.column_names.index(self._qid), self._qid, column), found
+
+    def _check_unchanged(self) -> None:
+        """Refuse a file that somebody has written to, or put another one in the place of."""
+        with self._readable():
+            now = _stamp(self._path)
+        if now != self._stamp:
+            raise DataError(f"{self.title} has changed since it was first looked at; {SAME}")
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -155,16 +208,29 @@ class _File:
         try:
             yield
         except (pyarrow.ArrowException, OSError) as error:
-            raise DataError(f"{self.title} cannot be read: {error}") from error
+            advice = ""
+            if "conversion error" in str(error):
+                advice = (
+                    ". The types of a CSV file's columns are guessed from its first 8 MB; save it as Parquet, which tells them, "
+                    "as in pandas.read_csv(path, low_memory=False).to_parquet(...)"
+                )
+            raise DataError(f"{self.title} cannot be read: {error}{advice}") from error
 
 
-def _open(path: str, qid: str | None) -> Any:
+def _stamp(path: str) -> tuple[int, int]:
+    """What changes with a file."""
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns
+
+
+def _open(path: str, qid: str | None) -> tuple[Any, bool]:
+    """What reads a file, and whether it reads queries as text that are to be numbers."""
     import pyarrow
     from pyarrow import dataset
 
     kind = _format(path)
     if kind != "csv":
-        return dataset.dataset(path, format=kind)
+        return dataset.dataset(path, format=kind), False
     from pyarrow import csv
 
     form = dataset.CsvFileFormat(
@@ -174,14 +240,48 @@ def _open(path: str, qid: str | None) -> Any:
     found = dataset.dataset(path, format=form)
     # The types are guessed from the first rows. Whole numbers may go on with fractions, and no values at all with numbers. Those
     # of queries stay whole: large ones would be the same as floats.
-    types = pyarrow.types
-    fields = [
-        pyarrow.field(one.name, pyarrow.float64())
-        if (types.is_integer(one.type) or types.is_null(one.type)) and one.name != qid
-        else one
-        for one in found.schema
-    ]
-    return dataset.dataset(path, format=form, schema=pyarrow.schema(fields))
+    types, fields, numbered = pyarrow.types, [], False
+    for one in found.schema:
+        whole = types.is_integer(one.type) or types.is_null(one.type)
+        if one.name == qid and (whole or types.is_floating(one.type)):
+            numbered = True
+            fields.append(pyarrow.field(one.name, pyarrow.string()))
+        else:
+            fields.append(pyarrow.field(one.name, pyarrow.float64()) if whole else one)
+    return dataset.dataset(path, format=form, schema=pyarrow.schema(fields)), numbered
+
+
+def whole_numbers(column: Any) -> Any:
+    """Text of PyArrow's as whole numbers, however large; as it is where some of it is no number.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> whole_numbers(pyarrow.chunked_array([["7", "18446744073709551615", None]])).to_pylist()
+    [7, 18446744073709551615, None]
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    for kind in (pyarrow.int64(), pyarrow.uint64()):
+        try:
+            return compute.cast(column, kind)
+        except pyarrow.ArrowInvalid:
+            continue
+    coded = column.combine_chunks().dictionary_encode()
+    try:
+        numbers = [_number(text) for text in coded.dictionary.to_pylist()]
+    except ValueError:
+        return column
+    return np.array([*numbers, None], object)[coded.indices.fill_null(len(numbers)).to_numpy()]
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        return int(number) if number.is_integer() else number
 
 
 def _format(path: str) -> str | None:
@@ -215,12 +315,17 @@ def _files_of(path: str) -> list[str]:
         inner = sorted(name for name in os.listdir(path) if _format(name) is not None)
         if not inner:
             raise DataError(f"paths names the folder {path!r}, which holds no Parquet, Arrow or CSV file")
-        return [os.path.join(path, name) for name in inner]
+        return [file for name in inner for file in _files_of(os.path.join(path, name))]
     if not os.path.exists(path):
         matches = sorted(glob.glob(path, recursive=True))
+        broken = next((match for match in matches if not os.path.exists(match)), None)
+        if broken is not None:
+            raise DataError(f"paths names {broken!r}, a link that leads nowhere")
         if not matches:
             raise DataError(f"paths names {path!r}, but there is no such file")
         return [file for match in matches for file in _files_of(match)]
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise DataError(f"paths names {path!r}, which is no regular file and could not be read again")
     if _format(path) is None:
         raise DataError(f"file {path!r} is of no known kind; give {', '.join(FORMATS)}")
     return [path]
@@ -229,6 +334,8 @@ def _files_of(path: str) -> list[str]:
 def _names(given: str | Sequence[str] | None, what: str) -> list[str]:
     if given is None:
         return []
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise ParameterTypeError(f"{what}={given!r:.60} must be the name of a column, or a list of names")
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if not isinstance(name, str):

@@ -31,6 +31,8 @@ class Labels:
     queries : int64[rows], optional
         Number of the query that a row belongs to, from 0 in the order of their first rows, for losses that rank rows within a
         query. The rows of a query need not stand together. None: no queries are known.
+    first : int, default=0
+        Number of the first row in the whole table, where these are some rows of one. What is drawn by row goes by it.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Labels:
     weight: NDArray[np.float64] | None = None
     margin: NDArray[np.float64] | None = None
     queries: NDArray[np.int64] | None = None
+    first: int = 0
 
     @property
     def rows(self) -> int:
@@ -70,7 +73,8 @@ class Labels:
         """The rows that weigh anything, ascending."""
         if self.weight is None:
             return np.arange(self.rows, dtype=np.int32)
-        return np.flatnonzero(self.weight.reshape(self.rows, -1).any(axis=1)).astype(np.int32)
+        weighs = self.weight != 0 if self.weight.ndim == 1 else self.weight.any(axis=1)
+        return np.flatnonzero(weighs).astype(np.int32)
 
     def take(self, chosen: NDArray[np.bool_]) -> Labels:
         """Copy those of some rows."""

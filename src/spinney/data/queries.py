@@ -184,3 +184,17 @@ def read_query_weight(
         )
     weight = read_weight(values, count, what=what)
     return None if weight is None else weight[queries]
+
+
+def read_part_weight(
+    values: Any, rows: int, queries: NDArray[np.int64] | None, *, what: str = "weight"
+) -> NDArray[np.float64] | None:
+    """Read weights of some rows of a table, which may all be 0, or of their queries."""
+    if values is None:
+        return None
+    found = read_vector(
+        np.full(rows, values) if np.ndim(values) == 0 else values, None, what, allow_none=False
+    )
+    if len(found) == rows:
+        return found if not found.any() else read_weight(found, rows, what=what)
+    return read_query_weight(found, rows, queries, what=what)

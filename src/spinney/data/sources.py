@@ -11,14 +11,17 @@ import numpy as np
 
 from spinney.data.read import read_table
 from spinney.data.table import Table, describe_column
-from spinney.errors import DataError, DataTypeError, ParameterTypeError, SpinneyError
+from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError, SpinneyError
 
+SAME = "the same rows must come in the same order every time"
 KEYS = ("X", "y", "weight", "base_margin", "group", "qid")
 
 
 @contextmanager
 def errors_of(where: str, first: int = 0) -> Iterator[None]:
     """Errors of ours in a `with` block name a file or a batch, and the row of it that their rows are counted from.
+
+    Those of parameters do not: no batch is to blame.
 
     Examples
     --------
@@ -30,6 +33,8 @@ def errors_of(where: str, first: int = 0) -> Iterator[None]:
     """
     try:
         yield
+    except (ParameterError, ParameterTypeError):
+        raise
     except SpinneyError as error:
         since = f" from row {first} on" if first else ""
         raise type(error)(f"{where}{since}: {error}") from None
@@ -70,6 +75,41 @@ class Batch:
             f"{self.where}: {describe_column(self.table, column)} holds an infinite value in row {self.first + row}, counted "
             "from 0; only finite numbers and NaN (missing) can be used"
         )
+
+
+@contextmanager
+def errors_within(batch: Batch) -> Iterator[None]:
+    """As `errors_of`, for what is computed from a batch; of an infinite value the row is named too."""
+    try:
+        with errors_of(batch.where, batch.first):
+            yield
+    except DataError:
+        found = first_infinite(batch.table)
+        if found is None:
+            raise
+        raise batch.infinite(*found) from None
+
+
+def first_infinite(table: Table) -> tuple[int, int] | None:
+    """Row and column of the first infinite value of a table; None where there is none."""
+    if table.sparse is not None:
+        stored = table.sparse.lines
+        places = np.flatnonzero(np.isinf(stored.values))
+        if not len(places):
+            return None
+        place = int(places[0])
+        return int(np.searchsorted(stored.starts, place, side="right")) - 1, int(stored.indices[place])
+    found: list[tuple[int, int]] = []
+    for panel in table.panels:
+        if panel.values.dtype.kind != "f":
+            continue  # whole numbers, or those of categories
+        for first, block in panel.blocks(65_536):
+            infinite = np.isinf(block)
+            if infinite.any():
+                rows, columns = np.nonzero(infinite)
+                found.append((first + int(rows[0]), panel.first + int(columns[0])))
+                break
+    return min(found, default=None)
 
 
 class RowSource(Protocol):
@@ -120,6 +160,8 @@ class BatchSource:
     ) -> None:
         if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer)):
             raise ParameterTypeError(f"rows={rows!r:.60} must be a whole number")
+        if rows is not None and rows < 1:
+            raise ParameterError(f"rows={rows} must be 1 or more")
         self.rows: int | None = None if rows is None else int(rows)
         again = callable(source) or isinstance(source, list | tuple)
         if not again and not (once and isinstance(source, Iterable)):

@@ -18,32 +18,45 @@ from sklearn.utils.validation import check_is_fitted
 from spinney import objectives
 from spinney.binning.arguments import DATA_PARAMS
 from spinney.binning.dataset import Dataset
-from spinney.data import Labels, match_columns, read_margin, read_queries, read_query_weight, read_table
+from spinney.data import (
+    Labels,
+    Table,
+    match_columns,
+    read_margin,
+    read_queries,
+    read_query_weight,
+    read_table,
+)
 from spinney.estimators.arguments import told
-from spinney.estimators.checks import check_alone, fraction_of, rounds_of
+from spinney.estimators.checks import check_alone, check_anew, fraction_of, rounds_of, said
 from spinney.estimators.continuing import Start, start_of, with_nothing_added
 from spinney.estimators.evaluation import (
     Evaluation,
+    FirstHistory,
     best_values,
     check_columns_of_target,
+    first_values,
     names_of_sets,
     naming,
 )
 from spinney.estimators.files import save_estimator
-from spinney.estimators.holdout import held_out
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
 from spinney.estimators.parameters import IMPORTANCE
-from spinney.estimators.samples import Sample, warn_of_column_vector, with_columns_checked
+from spinney.estimators.samples import Learnt, Sample, warn_of_column_vector, with_columns_checked
 from spinney.estimators.setting import Estimator
 from spinney.estimators.staged import staged_scores
+from spinney.model.mean import mean_model
 from spinney.model.model import Model
 from spinney.params import Config, found_places, outputs_of, parse, table
 from spinney.params.objectives import OWN
 from spinney.params.validate import checked
-from spinney.training.boosting import train
-from spinney.training.callbacks import Callback, History, checked_callbacks
+from spinney.training.auto import Auto
+from spinney.training.callbacks import Callback, checked_callbacks
+from spinney.training.dealing import group_numbers
 from spinney.training.evaluation import judges_of
+from spinney.training.holdout import held_out
+from spinney.training.train import train_each
 
 _IN_TABLE = frozenset(row.name for row in table())
 
@@ -51,7 +64,8 @@ _IN_TABLE = frozenset(row.name for row in table())
 class GBMBase(Estimator, ABC):
     """A boosting estimator; subclasses say what their target means."""
 
-    n_estimators: int
+    n_estimators: int | str
+    max_rounds: int | None
     eval_metric: object
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
@@ -78,18 +92,23 @@ class GBMBase(Estimator, ABC):
         eval_names: object,
         callbacks: Iterable[Callback] | None,
         init_model: object,
+        groups: object = None,
         **told: object,
     ) -> Self:
         """Fit to what was given, within `fitting`; `told` are parameters of this fit alone."""
         start, rounds = start_of(self, init_model, rounds_of(self))
         self.__dict__.pop("model_", None)
         heard = checked_callbacks(callbacks)
-        names = names_of_sets(eval_names, len(watched) or int(self.validation_fraction is not None))
-        config, dataset, valid = self._datasets(given, watched, start, told)
-        valid = dict(zip(names, valid.values(), strict=True))
-        history = History()
-        model = self._trained(config, dataset, rounds, valid, [history, *heard], start)
-        evals = history.evals
+        auto = isinstance(rounds, Auto)
+        names = names_of_sets(eval_names, len(watched) or int(auto or self.validation_fraction is not None))
+        config, dataset, valid = self._datasets(given, watched, start, groups, told)
+        if isinstance(rounds, Auto) and not watched:
+            rounds = replace(rounds, groups=groups, name=names[0])
+        valid = dict(zip(names, valid.values(), strict=bool(valid)))
+        history = FirstHistory()
+        models = self._trained(config, dataset, rounds, valid, [history, *heard], start)
+        model = mean_model(models)
+        evals = first_values(history.evals, model.rounds if len(models) == 1 else models[0].rounds_to_use())
         if start is not None and rounds == 0:
             model, evals = with_nothing_added(model, start.model, self.evals_result_)
         self.evals_result_ = evals
@@ -177,6 +196,10 @@ class GBMBase(Estimator, ABC):
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         """The target of validation rows as numbers."""
 
+    def _check_target(self, y: object, rows: int) -> None:
+        """Refuse a target of some of the rows that could not be read."""
+        self._read_target(y, rows)
+
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         """Groups of rows of which the same share is held out."""
         return np.zeros(len(target), np.int64)
@@ -189,7 +212,7 @@ class GBMBase(Estimator, ABC):
         """Weights of validation rows, once their classes' factors are applied."""
         return labels.weight
 
-    def _fixed_scores(self, dataset: Dataset, start: Start | None) -> NDArray[np.float64] | None:
+    def _fixed_scores(self, labels: Labels, start: Start | None) -> NDArray[np.float64] | None:
         """Raw scores that every row gets where the target leaves nothing to learn, else None."""
         return None
 
@@ -197,81 +220,113 @@ class GBMBase(Estimator, ABC):
         self,
         config: Config,
         dataset: Dataset,
-        rounds: int,
+        rounds: int | Auto,
         valid: Mapping[str, Dataset],
         callbacks: list[Callback],
         start: Start | None,
-    ) -> Model:
+    ) -> list[Model]:
+        """The models whose mean the fit gives."""
         given: Any = {
             "objective": own_function(self.objective, hasattr(self, "classes_")),
             "valid": valid,
             "metrics": self._own_metrics(config),
             "callbacks": callbacks,
         }
-        fixed = self._fixed_scores(dataset, start)
+        fixed = self._fixed(dataset, start)
         if fixed is None:
             past = None if start is None else start.model
-            return train(config, dataset, rounds, progress=bool(self.progress), init_model=past, **given)
+            return self._train(
+                config, dataset, rounds, progress=bool(self.progress), init_model=past, **given
+            )
         # A training of no rounds checks all that any training does; its base score is put in afterwards.
         score = 0.0 if config.base_score is None else config.base_score
-        bare = train(replace(config, base_score=score), dataset, 0, **given)
-        return Model(bare.forest, fixed, config.objective, config, dataset.schema)
+        patience = config.early_stopping_rounds if valid or not isinstance(rounds, Auto) else None
+        bare = replace(config, base_score=score, early_stopping_rounds=patience, models=1)
+        (found,) = self._train(bare, dataset, 0, **given)
+        return [Model(found.forest, fixed, config.objective, config, dataset.schema)]
+
+    def _fixed(self, dataset: Any, start: Start | None) -> NDArray[np.float64] | None:
+        """What `_fixed_scores` says of a data set."""
+        return self._fixed_scores(dataset.labels(), start)
+
+    def _train(self, config: Config, dataset: Any, rounds: int | Auto, **given: Any) -> list[Model]:
+        """Train where the data are; the arguments are those of `train_each`."""
+        return train_each(config, dataset, rounds, **given)
 
     def _datasets(
         self,
         given: Evaluation,
         watched: list[Evaluation],
         start: Start | None,
+        groups: object,
         told: Mapping[str, object],
     ) -> tuple[Config, Dataset, dict[str, Dataset]]:
         """Read and bin the training and validation rows. What was read is let go when this returns."""
         columns = read_table(with_columns_checked(self, given.X, reset=True))
         self.n_features_in_ = columns.columns
         warn_of_column_vector(given.y)
+        found = self._learnt(given, columns, bool(watched), start, told, groups)
+        config, chosen = found.config, found.chosen
+        rules = {name: getattr(config, name) for name in DATA_PARAMS}
+        sample = Sample(columns if chosen is None else columns.take(~chosen), found.labels)
+        dataset = sample.binned(
+            n_jobs=config.n_jobs, categorical=self.categorical, schema=found.schema, **rules
+        )
+        if chosen is not None and found.held is not None:
+            held = Sample(columns.take(chosen), found.held).binned(reference=dataset, n_jobs=config.n_jobs)
+            return config, dataset, {"validation_0": held}
+        valid = {}
+        for place, other in enumerate(watched):
+            same = dataset.weight is None and other.is_same(given)
+            valid[f"validation_{place}"] = dataset if same else self._validation(other, dataset, config)
+        return config, dataset, valid
+
+    def _learnt(
+        self,
+        given: Evaluation,
+        columns: Table,
+        watched: bool,
+        start: Start | None,
+        told: Mapping[str, object],
+        groups: object = None,
+    ) -> Learnt:
+        """What target, weights and parameters say before columns are binned, of which only names are asked."""
         target, follows = self._learn_target(given.y, columns.rows, start)
         config = self._config({**follows, **told})
+        check_anew(self, config, start is not None)
         schema = None if start is None else start.schema_for(columns, config)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
-        fraction = fraction_of(self, config, watched)
-        sample = Sample(columns, self._labels_of(given, target, config))
-        held = None
+        fraction = fraction_of(self, config, watched, groups)
+        labels = self._labels_of(given, target, config)
+        held = chosen = None
         if fraction is not None:
-            strata = self._strata(sample.labels.target)
-            chosen = held_out(sample.labels, strata, fraction, config.random_state)
-            sample, held = sample.take(~chosen), sample.take(chosen)
+            seen, whole = labels, "queries"
+            if groups is not None:
+                seen, whole = replace(labels, queries=group_numbers(groups, columns.rows)), "groups"
+            chosen = held_out(seen, self._strata(labels.target), fraction, config.random_state, whole)
+            labels, held = labels.take(~chosen), labels.take(chosen)
             with naming(f"the rows held out by validation_fraction={fraction}"):
-                self._check_metrics(config, held.labels)
-        weights = self._row_weights(sample.labels)
-        sample = replace(sample, labels=replace(sample.labels, weight=weights))
-        rules = {name: getattr(config, name) for name in DATA_PARAMS}
-        dataset = sample.binned(n_jobs=config.n_jobs, categorical=self.categorical, schema=schema, **rules)
-        if held is not None:
-            return config, dataset, {"validation_0": held.binned(reference=dataset, n_jobs=config.n_jobs)}
-        valid = {}
-        for place, found in enumerate(watched):
-            other = (weights, given.margin, found.weight, found.margin, found.class_weight)
-            pairs = (
-                (found.X, given.X),
-                (found.y, given.y),
-                (found.group, given.group),
-                (found.qid, given.qid),
-            )
-            same = all(one is two for one, two in pairs) and all(value is None for value in other)
-            valid[f"validation_{place}"] = dataset if same else self._validation(found, dataset, config)
-        return config, dataset, valid
+                self._check_metrics(config, held)
+        labels = replace(labels, weight=self._row_weights(labels))
+        return Learnt(config, schema, labels, held, chosen)
 
     def _validation(self, found: Evaluation, dataset: Dataset, config: Config) -> Dataset:
         with naming(found.where):
             columns = read_table(with_columns_checked(self, found.X, reset=False))
             schema = dataset.schema
             columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
-            target = self._read_target(found.y, columns.rows)
-            check_columns_of_target(target, dataset.labels().target)
-            labels = self._labels_of(found, target, config, "eval_")
-            labels = replace(labels, weight=self._eval_weights(found.class_weight, labels))
-            self._check_metrics(config, labels)
+            labels = self._validation_labels(found, columns.rows, dataset.labels().targets, config)
             return Sample(columns, labels).binned(reference=dataset, n_jobs=config.n_jobs)
+
+    def _validation_labels(self, found: Evaluation, rows: int, targets: int, config: Config) -> Labels:
+        """What is known of validation rows; the target of the training rows has so many columns."""
+        target = self._read_target(found.y, rows)
+        check_columns_of_target(target, targets)
+        labels = self._labels_of(found, target, config, "eval_")
+        labels = replace(labels, weight=self._eval_weights(found.class_weight, labels))
+        self._check_metrics(config, labels)
+        return labels
 
     def _labels_of(
         self, found: Evaluation, target: NDArray[np.float64], config: Config, before: str = ""
@@ -284,7 +339,7 @@ class GBMBase(Estimator, ABC):
         return Labels(target, weight, margin, queries)
 
     def _config(self, told: Mapping[str, object]) -> Config:
-        given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
+        given = said(self, {name: value for name, value in vars(self).items() if name in _IN_TABLE})
         seed = self.random_state
         if seed is None:
             given["random_state"] = 0

@@ -15,7 +15,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
-from spinney.binning.dataset import Dataset
 from spinney.data import Labels, read_weight, target_columns
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
@@ -43,7 +42,8 @@ from spinney.estimators.row_by_row import RowByRow
 from spinney.params.objectives import OWN
 
 
-def _has_probabilities(estimator: Any) -> bool:
+def has_probabilities(estimator: Any) -> bool:
+    """Whether an estimator's scores have known probabilities; an error that scikit-learn asks for where not."""
     model = getattr(estimator, "model_", None)
     if callable(estimator.objective) if model is None else model.objective == OWN:
         raise AttributeError(
@@ -86,7 +86,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     >>> import spinney as sp
     >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
     >>> y = np.where(X[:, 0] < 0.5, "ash", "oak")
-    >>> classifier = sp.GBMClassifier(n_estimators=30).fit(X, y)
+    >>> classifier = sp.GBMClassifier(n_estimators=60).fit(X, y)
     >>> classifier.predict([[0.2], [0.8]]).tolist()
     ['ash', 'oak']
     >>> classifier.predict_proba([[0.2]]).round(1)
@@ -125,7 +125,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         """
         return self._labels(self._raw_scores(X, base_margin, rounds))
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     @told
     def predict_proba(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
@@ -167,7 +167,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         """
         return map(self._labels, self._staged_scores(X, base_margin, rounds))
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     @told
     def staged_predict_proba(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
@@ -282,6 +282,13 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         check_label_columns(len(columns), len(self.classes_))
         return read_label_columns(columns, rows)
 
+    def _check_target(self, y: object, rows: int) -> None:
+        columns = target_columns(y)
+        if len(columns) > 1:
+            read_label_columns(columns, rows)
+        else:
+            learn_classes(y, rows)
+
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         return super()._strata(target) if target.ndim > 1 else target.astype(np.int64)
 
@@ -295,8 +302,8 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
             return weigh_labels(class_weight, labels.target, labels.weight, "eval_class_weight")
         return weigh_validation(class_weight, self.classes_, labels.target, labels.weight)
 
-    def _fixed_scores(self, dataset: Dataset, start: Start | None) -> NDArray[np.float64] | None:
+    def _fixed_scores(self, labels: Labels, start: Start | None) -> NDArray[np.float64] | None:
         if are_of_labels(self.classes_) or (start is not None and len(self.classes_) > 1):
             return None  # labels have trees of their own; there are trees of all classes
-        only = None if dataset.target is None else only_class(dataset.target, dataset.weight)
+        only = only_class(labels.target, labels.weight)
         return None if only is None else certain_scores(only, len(self.classes_))

@@ -16,6 +16,7 @@ from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.files import read_estimator
 from spinney.model.model import Model
 from spinney.params import Config
+from spinney.training.auto import Auto
 from spinney.training.continuing import check_past, model_of
 
 Evals = dict[str, dict[str, list[float]]]
@@ -46,9 +47,9 @@ class Start:
         return old if old.names is not None else replace(old, names=table.names)
 
 
-def start_of(estimator: Any, init_model: object, rounds: int) -> tuple[Start | None, int]:
+def start_of(estimator: Any, init_model: object, rounds: int | Auto) -> tuple[Start | None, int | Auto]:
     """What a fit goes on from, None where it starts anew, and how many rounds are left to do."""
-    if not estimator.warm_start or "model_" not in vars(estimator):
+    if isinstance(rounds, Auto) or not estimator.warm_start or "model_" not in vars(estimator):
         return None if init_model is None else _given_start(estimator, init_model), rounds
     if init_model is not None:
         raise ParameterError(
@@ -80,7 +81,15 @@ def _given_start(estimator: object, init_model: object) -> Start:
 
 def with_nothing_added(model: Model, old: Model, evals: Evals) -> tuple[Model, Evals]:
     """A model that has the rounds of an old one and no more, with what is known of these: the best one, and metrics."""
-    same = Model(model.forest, model.base_score, model.objective, model.params, model.schema, old.best_round)
+    same = Model(
+        model.forest,
+        model.base_score,
+        model.objective,
+        model.params,
+        model.schema,
+        old.best_round,
+        model.statistics,
+    )
     after = old.rounds - old.rounds_to_use()
     known = {
         name: {metric: values[: len(values) - after] for metric, values in found.items()}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params.validate import shown
+from spinney.training.callbacks import History, RoundInfo
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,12 @@ class Evaluation:
     class_weight: object = None
     group: object = None
     qid: object = None
+
+    def is_same(self, given: Evaluation) -> bool:
+        """Whether these are the training data themselves, without weights or margins."""
+        pairs = ((self.X, given.X), (self.y, given.y), (self.group, given.group), (self.qid, given.qid))
+        other = (given.margin, self.weight, self.margin, self.class_weight)
+        return all(one is two for one, two in pairs) and all(value is None for value in other)
 
 
 def evaluations(
@@ -156,13 +163,50 @@ def best_values(evals: Mapping[str, Mapping[str, list[float]]], after: int) -> d
     }
 
 
-def check_columns_of_target(target: NDArray[np.float64], trained: NDArray[np.float64]) -> None:
+def check_columns_of_target(target: NDArray[np.float64], wanted: int) -> None:
     """Refuse validation rows whose target has other columns than that of the training rows."""
-    given, wanted = (1 if one.ndim == 1 else one.shape[1] for one in (target, trained))
+    given = 1 if target.ndim == 1 else target.shape[1]
     if given != wanted:
         raise DataError(
             f"y has {given} column{'s' * (given > 1)}, but that of the training rows has {wanted}"
         )
+
+
+class FirstHistory:
+    """A callback that keeps the metrics of the first of several trainings, those whose mean is the model.
+
+    Attributes
+    ----------
+    evals : dict
+        As those of `History`.
+    """
+
+    def __init__(self) -> None:
+        self._history = History()
+        self._begun = 0
+
+    @property
+    def evals(self) -> dict[str, dict[str, list[float]]]:
+        """The metrics by data set and name, one value per round."""
+        return self._history.evals
+
+    def begin(self, rounds: int) -> None:
+        """Count the trainings."""
+        self._begun += 1
+
+    def __call__(self, info: RoundInfo) -> None:
+        """Keep the values of a round."""
+        if self._begun == 1:
+            self._history(info)
+
+
+def first_values(
+    evals: Mapping[str, Mapping[str, list[float]]], rounds: int
+) -> dict[str, dict[str, list[float]]]:
+    """Metrics of the first rounds: where all rows were fitted again, those that were tried before and not kept are left out."""
+    return {
+        name: {metric: values[:rounds] for metric, values in found.items()} for name, found in evals.items()
+    }
 
 
 @contextmanager

@@ -22,7 +22,13 @@ from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.estimators.objectives import needs_no_negatives, regression_objective, takes_columns
 from spinney.estimators.row_by_row import RowByRow
-from spinney.estimators.survival import concordance, is_survival, read_times, strata_of_events
+from spinney.estimators.survival import (
+    columns_of_records,
+    concordance,
+    is_survival,
+    read_times,
+    strata_of_events,
+)
 from spinney.params import Config, levels_of, takes_targets
 
 
@@ -171,6 +177,10 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         if target is None:
             raise DataError("This estimator requires y to be passed, but the target y is None")
         return target
+
+    def _check_target(self, y: object, rows: int) -> None:
+        # Some of the rows need not have what an objective of times asks of all of them.
+        read_target(columns_of_records(y, regression_objective(self.objective)), rows)
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         objective = regression_objective(self.objective)

@@ -42,6 +42,7 @@ class RowByRow(GBMBase):
         sample_weight_val: ArrayLike | None = None,
         callbacks: Iterable[Callback] | None = None,
         init_model: object = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the trees.
 
@@ -82,6 +83,8 @@ class RowByRow(GBMBase):
         init_model : Model, fitted estimator of the same kind, or path, optional
             Go on from this model, or from that of a file: `n_estimators` more rounds are added to those that it predicts with.
             Columns must be the same. Rows may lack classes of an estimator, but not have others.
+        groups : array of shape (rows,), optional
+            Group of each row. Rows of a group are held out together, by `validation_fraction` or to find the rounds.
 
         Returns
         -------
@@ -99,4 +102,4 @@ class RowByRow(GBMBase):
                     "it out"
                 )
             given = Evaluation("", X, y, sample_weight, base_margin, "sample_weight")
-            return self._fit(given, watched, eval_names, callbacks, init_model)
+            return self._fit(given, watched, eval_names, callbacks, init_model, groups)

@@ -12,11 +12,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spinney.binning.dataset import Dataset
-from spinney.data import Labels, Table, read_table
+from spinney.data import Labels, Schema, Table, read_table
 from spinney.data.array import plain_array
 from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.sparse import is_sparse
 from spinney.errors import DataError, DataTypeError
+from spinney.params import Config
 
 COLUMN_VECTOR = (
     "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
@@ -48,6 +49,31 @@ class Sample:
         found = self.labels
         beside: Any = {"weight": found.weight, "base_margin": found.margin, "qid": found.queries}
         return Dataset(self.table, found.target, **beside, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a fit knows before columns are binned.
+
+    Attributes
+    ----------
+    config : Config
+        The parameters of training.
+    schema : Schema, optional
+        The columns of the model that it goes on from.
+    labels : Labels
+        Of the rows to train on, with the weights to train with.
+    held : Labels, optional
+        Of the rows that are held out.
+    chosen : bool[rows], optional
+        Which rows are.
+    """
+
+    config: Config
+    schema: Schema | None
+    labels: Labels
+    held: Labels | None
+    chosen: NDArray[np.bool_] | None
 
 
 def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object:

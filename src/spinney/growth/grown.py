@@ -111,7 +111,7 @@ class GrownTree:
         def add() -> None:
             grown["nodes"] = nodes_of(self.by_leaf)
             output = int(self.by_leaf.grown["output"][0])
-            for block, matrix in blocks.scan():
+            for block, matrix in blocks.scan(self._team):
                 begin, end = firsts[block], firsts[block + 1]
                 if begin == end:
                     continue
@@ -151,5 +151,4 @@ class GrownTree:
         lengths = -(-self._bins[feature[node]] // 64)
         start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         words = self._table.sets.reshape(-1, self._table.words)[self._table.order[node]]
-        bits = [own[:length] for own, length in zip(words, lengths, strict=True)]
-        return Sets(node, start, np.concatenate([np.zeros(0, np.int64), *bits]))
+        return Sets(node, start, words[np.arange(self._table.words) < lengths[:, None]])

@@ -124,6 +124,7 @@ def rules_of(
             min_category=max(1, math.ceil(min(config.cat_smooth, 2.0**62))),
             smooth=config.cat_smooth / unit,
             l2=config.cat_l2 / unit,
+            charge=config.cat_charge / max(rows, 1),
         ),
         choice.record(by_level if by_level < by_tree else 0, by_node if by_node < by_level else 0),
     )

@@ -17,6 +17,7 @@ from spinney.judging.predictions import array_of
 from spinney.judging.replacing import take_rows
 from spinney.params.validate import shown
 from spinney.sampling.bootstrap import bag_counts
+from spinney.training.auto import AUTO
 
 Floats = NDArray[np.float64]
 Loss = Literal["squared", "zero_one"]
@@ -215,7 +216,7 @@ def _predictions(
         ]
         model.set_params(**dict.fromkeys(seeds, own))
         try:
-            model.fit(take_rows(X, bag), target[bag])
+            model.fit(take_rows(X, bag), target[bag], **_groups(model, bag))
         except ValueError as error:
             raise DataError(
                 f"{type(estimator).__name__} cannot be fitted to bootstrap sample {repeat} of the rows: {error}"
@@ -230,6 +231,16 @@ def _predictions(
                 f"{type(estimator).__name__} predicts NaN or an infinite number in refit {repeat}"
             )
         yield outside, found
+
+
+def _groups(model: Any, bag: NDArray[np.int64]) -> dict[str, Any]:
+    """What tells an estimator that holds out rows of its own which of them are copies."""
+    from spinney.estimators.row_by_row import RowByRow
+
+    holds_out = isinstance(model, RowByRow) and (
+        model.n_estimators == AUTO or model.validation_fraction is not None
+    )
+    return {"groups": bag} if holds_out else {}
 
 
 def _numbers(said: NDArray[Any], outside: NDArray[np.int64], rows: int) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,11 @@ class BoostedSubject(Subject):
     def shuffled(self, groups: Sequence[tuple[int, ...]], repeats: int, seed: int, team: Team) -> Scores:
         """Shuffle groups of columns."""
         rows = Rows(self._table, self._model.absent)
-        return Shuffles(BoostedTrees(self._model), rows, repeats, seed, team).scores(groups)
+        made, reordered = self._model.statistics, None
+        if made is not None:
+            groups = [made.with_made(group, share=True) for group in groups]
+            reordered = partial(made.reordered, made.numbers(self._table))
+        return Shuffles(BoostedTrees(self._model), rows, repeats, seed, team, reordered).scores(groups)
 
 
 class ForestSubject(Subject):

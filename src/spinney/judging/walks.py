@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -172,12 +172,16 @@ class Rows:
         return bool((met & 1).any())
 
 
+Reordered = Callable[[int, Columns, NDArray[Any]], Floats | None]
+
+
 class Chosen(NamedTuple):
-    """A group of columns that is to be shuffled: its number, those of its columns that trees ask for, and its first column."""
+    """A group of columns to shuffle: its number, those of its columns that trees ask for, its first column, all of them."""
 
     number: int
     columns: Columns
     key: int
+    moved: Columns
 
 
 class Shuffles:
@@ -193,10 +197,22 @@ class Shuffles:
         How many orders a group gets. An order depends on the seed, on its number and on the first column of the group.
     team : Team
         Threads; no score depends on them.
+    reordered : callable, optional
+        For a column that is made from others, by its number, those of a group and their order: its values then. None where it is
+        in that order as a whole.
     """
 
-    def __init__(self, trees: Trees, rows: Rows, repeats: int, seed: int, team: Team) -> None:
+    def __init__(
+        self,
+        trees: Trees,
+        rows: Rows,
+        repeats: int,
+        seed: int,
+        team: Team,
+        reordered: Reordered | None = None,
+    ) -> None:
         self._trees, self._rows, self._repeats, self._seed, self._team = trees, rows, repeats, seed, team
+        self._reordered = reordered
         self._tree, self._column = trees.asks()
         self._asked = np.unique(self._column)
         self._missing = bool(len(self._asked)) and rows.any_missing(self._asked, team)
@@ -212,7 +228,7 @@ class Shuffles:
         """
         known = set(self._asked.tolist())
         used = [
-            Chosen(number, tuple(column for column in sorted(group) if column in known), min(group))
+            Chosen(number, tuple(column for column in sorted(group) if column in known), min(group), group)
             for number, group in enumerate(groups)
         ]
         for turns, batch in self._batches([one for one in used if one.columns]):
@@ -265,14 +281,19 @@ class Shuffles:
 
     def _values(self, turns: range, batch: list[Chosen], start: NDArray[Any]) -> Floats:
         """Values of the groups' columns in other orders, (members, repeats, rows)."""
-        columns = [self._rows.column(column) for one in batch for column in one.columns]
+        members = [column for one in batch for column in one.columns]
+        columns = [self._rows.column(column) for column in members]
         values = np.empty((len(columns), len(turns), self._rows.table.rows))
         keys = [one.key for one in batch]
         for place, turn in enumerate(turns):
             orders = shuffled_orders(self._seed, turn, keys, values.shape[2], self._team)
             for k, order in enumerate(orders):
                 for m in range(int(start[k]), int(start[k + 1])):
-                    np.take(columns[m], order, out=values[m, place], mode="clip")
+                    own = self._reordered and self._reordered(members[m], batch[k].moved, order)
+                    if own is None:
+                        np.take(columns[m], order, out=values[m, place], mode="clip")
+                    else:
+                        values[m, place] = own
         return values
 
     def _cuts(self, pairs: NDArray[np.bool_]) -> list[int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from spinney.data import Schema, Table, encode, match_columns, read_table
+from spinney.data import Categories, Schema, Table, encode, match_columns, read_table
 from spinney.errors import ModelFormatError
 from spinney.model import file
 from spinney.model.batches import PredictsBatches
@@ -87,11 +87,15 @@ class SavedModel(PredictsBatches):
             return table
         return encode(table, self._parts.schema.categories, self._parts.params.unseen)
 
+    def _titles(self) -> tuple[Sequence[str | int] | None, Sequence[Categories | None] | None]:
+        """What columns are called in a dump, and their categories."""
+        return self.schema.names, self.schema.categories
+
     def _json(self, facts: Mapping[str, object], trees: Iterable[Tree]) -> str:
         """What is known of the model, and its trees as nested nodes, one line a node."""
         # The trees themselves stand where a file has their number.
         said = {name: value for name, value in facts.items() if name != "trees"}
         head = json.dumps(said, indent=2, ensure_ascii=False)
-        schema = self.schema
-        told = (dump.to_json(tree, schema.names, schema.categories, indent=4) for tree in trees)
+        names, categories = self._titles()
+        told = (dump.to_json(tree, names, categories, indent=4) for tree in trees)
         return head.removesuffix("\n}") + ',\n  "trees": [\n' + ",\n".join(told) + "\n  ]\n}"

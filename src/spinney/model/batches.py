@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from spinney.data import Schema
 from spinney.data.files import FileSource, Paths
-from spinney.data.sources import Batch, BatchSource, RowSource, errors_of
+from spinney.data.sources import Batch, BatchSource, RowSource, errors_within
 from spinney.errors import DataError, ParameterError
 from spinney.model.prediction_files import PredictionWriter
 
@@ -54,7 +55,14 @@ class PredictsBatches(ABC):
         """
         return self._predicted(BatchSource(source, once=True), options)
 
-    def predict_files(self, paths: Paths, out: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def predict_files(
+        self,
+        paths: Paths,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        base_margin: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> Any:
         """Predict the rows of files, a batch at a time, in the order of the files.
 
         Parameters
@@ -64,7 +72,10 @@ class PredictsBatches(ABC):
             the model was trained with, and may have others. A model without names of columns takes all, in their order.
         out : path, optional
             A Parquet (.parquet), Arrow (.arrow, .feather) or CSV (.csv) file to write predictions to, a row for each: the column
-            "prediction" or, of several, "prediction_0" and so on. It appears when it is whole. Without it they are returned.
+            "prediction" or, of several, "prediction_0" and so on. It appears when it is whole, and may be none of the files that
+            are read. Without it predictions are returned.
+        base_margin : str or sequence of str, optional
+            Column, or columns, of the scores that rows start from, for models that have such scores.
         **options
             Further arguments of `predict`, such as `n_jobs`.
 
@@ -85,28 +96,32 @@ class PredictsBatches(ABC):
         ['prediction']
         """
         names = self.schema.names
-        source = FileSource(paths, columns=None if names is None else list(names))
+        columns = None if names is None else list(names)
+        source = FileSource(paths, base_margin=base_margin, columns=columns, may_share=True)
         predicted = self._predicted(source, options)
         if out is None:
             return _joined(list(predicted))
-        with PredictionWriter(out) as writer:
+        with PredictionWriter(out, source.paths) as writer:
             for one in predicted:
                 writer.write(one)
         return None
 
     def _predicted(self, source: RowSource, options: dict[str, Any]) -> Iterator[Any]:
         for batch in source.batches():
-            with errors_of(batch.where, batch.first):
-                found = self.predict(batch.table, **_with_margin(batch, options))
+            with errors_within(batch):
+                found = self.predict(batch.table, **self._with_margin(batch, options))
             yield found
 
-
-def _with_margin(batch: Batch, options: dict[str, Any]) -> dict[str, Any]:
-    if batch.margin is None:
-        return options
-    if "base_margin" in options:
-        raise ParameterError("base_margin is given beside batches that have one; give one of them")
-    return {**options, "base_margin": batch.margin}
+    def _with_margin(self, batch: Batch, options: dict[str, Any]) -> dict[str, Any]:
+        if batch.margin is None:
+            return options
+        if "base_margin" in options:
+            raise ParameterError("base_margin is given beside batches that have one; give one of them")
+        if "base_margin" not in inspect.signature(self.predict).parameters:
+            raise ParameterError(
+                f"base_margin is given, but a {type(self).__name__} has no scores to start from; leave it out"
+            )
+        return {**options, "base_margin": batch.margin}
 
 
 def _joined(parts: list[Any]) -> Any:

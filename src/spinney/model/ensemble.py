@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Schema
 from spinney.data.kinds import NUMBERS
+from spinney.data.statistics import Statistics
 from spinney.errors import ModelFormatError
 from spinney.params import Config, outputs_of
 from spinney.tree import Forest, check
@@ -33,6 +34,8 @@ class Ensemble:
         The columns of the training table.
     best_round : int or None
         Number of rounds that prediction uses, None for all.
+    statistics : Statistics or None
+        Columns that were made from the target, behind those of the table.
 
     Examples
     --------
@@ -48,12 +51,17 @@ class Ensemble:
     params: Config
     schema: Schema
     best_round: int | None = None
+    statistics: Statistics | None = None
 
     def __post_init__(self) -> None:
         _check_base_score(self.base_score)
         _check_objective(self.objective, self.params, self.outputs)
         check_schema(self.schema)
-        check(self.forest, self.schema.columns, self.outputs, self.schema.category_counts)
+        columns, counts, made = self.schema.columns, self.schema.category_counts, self.statistics
+        if made is not None:
+            made.check(self.schema, self.outputs)
+            columns, counts = columns + made.made, made.all_counts(counts)
+        check(self.forest, columns, self.outputs, counts)
         best = self.best_round
         if best is not None and (type(best) is not int or not 0 <= best <= self.rounds):
             raise ModelFormatError(f"best_round must be a whole number from 0 to {self.rounds}, not {best!r}")
@@ -62,6 +70,8 @@ class Ensemble:
         base_score.flags.writeable = False
         object.__setattr__(self, "base_score", base_score)
         object.__setattr__(self, "forest", self.forest.read_only())
+        if made is not None:
+            object.__setattr__(self, "statistics", made.read_only())
 
     @property
     def outputs(self) -> int:

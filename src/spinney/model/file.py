@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.statistics import STATISTICS_DTYPES, Statistics
 from spinney.errors import DataError, DataTypeError, ModelFormatError
 from spinney.model import adaboost_header, atomic, container, forest_header, header, isolation_header
 from spinney.model.adaboost_header import AdaBoostHeader
@@ -31,6 +32,8 @@ from spinney.tree.isolation import ISOLATION_ARRAYS, isolation_forest
 ARRAYS = {name: (dtype,) for name, dtype in {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}.items()}
 # Only in a model with categorical columns.
 SETS = {f"set_{name}": (dtype,) for name, dtype in SET_DTYPES.items()}
+# Only in a boosted model with columns that were made from the target.
+STATISTICS = {f"statistic_{name}": (dtype,) for name, dtype in STATISTICS_DTYPES.items()}
 # Only in a forest that keeps the training rows of its leaves.
 LEAF_ROWS = {f"leaf_row_{name}": (dtype,) for name, dtype in LEAF_ROWS_DTYPES.items()}
 # Only in an AdaBoost model.
@@ -67,6 +70,8 @@ def dumps(parts: Parts, estimator: Mapping[str, object] | None = None) -> bytes:
     arrays["base_score"] = ensemble.base_score
     if ensemble.schema.categories is not None:
         arrays |= _set_arrays(ensemble.forest.sets)
+    if ensemble.statistics is not None:
+        arrays |= {f"statistic_{name}": array for name, array in ensemble.statistics.arrays().items()}
     return container.write(arrays, header.encode(ensemble, estimator))
 
 
@@ -151,7 +156,11 @@ def _of_kind(box: Container, found: dict[str, object]) -> tuple[Parts, dict[str,
 
 def _ensemble(box: Container, facts: Header) -> Ensemble:
     categorical = facts.schema.categories is not None
-    arrays = container.take(box, ARRAYS | SETS if categorical else ARRAYS)
+    wanted = ARRAYS | SETS if categorical else ARRAYS
+    arrays = container.take(box, wanted | STATISTICS if facts.has_statistics else wanted)
+    made = (
+        {name: arrays.pop(f"statistic_{name}") for name in STATISTICS_DTYPES} if facts.has_statistics else {}
+    )
     base_score = arrays.pop("base_score")
     sets = _take_sets(arrays, categorical)
     if len(base_score) != facts.outputs:
@@ -163,6 +172,7 @@ def _ensemble(box: Container, facts: Header) -> Ensemble:
         params=facts.params,
         schema=facts.schema,
         best_round=facts.best_round,
+        statistics=Statistics.of_schema(facts.schema, made) if made else None,
     )
     if ensemble.rounds != facts.rounds:
         raise ModelFormatError(

@@ -13,10 +13,13 @@ from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
 from spinney.params import Config, Row, found_places, parse, table
 
-FORMAT = 6  # the newest that can be read; a model is written in the oldest that can hold it
+FORMAT = 7  # the newest that can be read; a model is written in the oldest that can hold it
 WITH_ESTIMATOR = 4
 WITH_FOREST = 5  # with an estimator or without
 WITH_KIND = 6  # a model of the kind that its header names, with an estimator or without
+WITH_STATISTICS = (
+    7  # a boosted model with columns that were made from the target, with an estimator or without
+)
 KEYS = frozenset(
     {"format", "version", "objective", "outputs", "columns", "names", "rounds", "best_round", "params"}
 )
@@ -35,6 +38,7 @@ class Header:
     best_round: int | None
     params: Config
     estimator: dict[str, object] | None  # what a file knows beside the model; not checked here
+    has_statistics: bool  # whether there are arrays of columns that were made from the target
 
 
 def encode(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) -> str:
@@ -53,7 +57,9 @@ def encode(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) ->
         JSON text; the same model gives the same text.
     """
     told = describe(ensemble)
-    return written(told if estimator is None else told | {"format": WITH_ESTIMATOR}, estimator)
+    if estimator is not None and ensemble.statistics is None:
+        told |= {"format": WITH_ESTIMATOR}
+    return written(told, estimator)
 
 
 def written(told: Mapping[str, object], estimator: Mapping[str, object] | None) -> str:
@@ -72,7 +78,7 @@ def _written(told: Mapping[str, object], sort_keys: bool) -> str:
 def describe(ensemble: Ensemble) -> dict[str, object]:
     """Return what a model is, apart from its arrays, as the dictionary that the header holds."""
     return {
-        "format": ensemble.schema.file_format,
+        "format": ensemble.schema.file_format if ensemble.statistics is None else WITH_STATISTICS,
         "version": library_version(),
         "objective": ensemble.objective,
         "outputs": ensemble.outputs,
@@ -116,15 +122,16 @@ def decode(found: dict[str, object]) -> Header:
     ModelFormatError
         It is not what `describe` gives.
     """
-    has_estimator = found["format"] == WITH_ESTIMATOR
-    keys = KEYS | {"categories"} if found["format"] in (2, 3) else KEYS
+    has_statistics = found["format"] == WITH_STATISTICS
+    has_estimator = "estimator" in found if has_statistics else found["format"] == WITH_ESTIMATOR
+    keys = KEYS | {"categories"} if found["format"] in (2, 3, WITH_STATISTICS) else KEYS
     if has_estimator:
         check_keys(found, keys | {"estimator"}, {"categories"})
     else:
         check_keys(found, keys)
     word(found, "version")
     schema = schema_of(found)
-    if not has_estimator and schema.file_format != found["format"]:
+    if not (has_estimator or has_statistics) and schema.file_format != found["format"]:
         raise ModelFormatError(
             f"the model has format {found['format']}, but its columns are those of format {schema.file_format}"
         )
@@ -136,6 +143,7 @@ def decode(found: dict[str, object]) -> Header:
         best_round=None if found["best_round"] is None else number(found, "best_round"),
         params=_params(found["params"], schema),
         estimator=estimator_of(found["estimator"]) if has_estimator else None,
+        has_statistics=has_statistics,
     )
 
 

@@ -13,7 +13,9 @@ from spinney.tree import CompactForest, Forest
 Kind = Literal["gain", "total_gain", "split", "cover", "total_cover"]
 
 
-def importance(forest: Forest, columns: int, kind: Kind = "gain") -> NDArray[np.float64]:
+def importance(
+    forest: Forest, columns: int, kind: Kind = "gain", sources: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     """Importance of each column.
 
     Parameters
@@ -25,6 +27,8 @@ def importance(forest: Forest, columns: int, kind: Kind = "gain") -> NDArray[np.
     kind : {"gain", "total_gain", "split", "cover", "total_cover"}
         "split" counts the splits on a column, "total_gain" and "total_cover" add up their gain and cover,
         "gain" and "cover" are the means over those splits.
+    sources : int64, optional
+        The two columns of the table that a split on each column counts for, half for either; without it that column itself.
 
     Returns
     -------
@@ -40,15 +44,24 @@ def importance(forest: Forest, columns: int, kind: Kind = "gain") -> NDArray[np.
     if kind not in get_args(Kind):
         raise ParameterError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
     inner = forest.feature >= 0
-    column = forest.feature[inner]
-    splits = np.bincount(column, minlength=columns).astype(np.float64)
+    feature = forest.feature[inner]
+
+    def by_column(amount: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of what each split counts."""
+        halves = [feature, feature] if sources is None else sources[:, feature]
+        found = np.zeros(columns)
+        for half in halves:
+            found += np.bincount(half, 0.5 * amount, columns)
+        return found
+
+    splits = by_column(np.ones(len(feature)))
     if kind == "split":
         return splits
     amount = forest.cover if kind.endswith("cover") else forest.gain
-    total = np.bincount(column, weights=amount[inner], minlength=columns).astype(np.float64, copy=False)
+    total = by_column(amount[inner].astype(np.float64, copy=False))
     if kind.startswith("total"):
         return total
-    return total / np.maximum(splits, 1.0)
+    return np.divide(total, splits, out=np.zeros(columns), where=splits > 0)
 
 
 def shares_by_split(forest: CompactForest) -> NDArray[np.float64]:

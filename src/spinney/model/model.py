@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import objectives
-from spinney.data import Schema, Table, read_margin
+from spinney.data import Categories, Schema, Table, read_margin
+from spinney.data.statistics import Statistics
 from spinney.errors import ParameterError
 from spinney.model import header
-from spinney.model.base import SavedModel
 from spinney.model.ensemble import Ensemble
+from spinney.model.evaluation import EvaluatesBatches
 from spinney.model.importance import Kind, importance
 from spinney.model.predict import Predictor
 from spinney.params import Config, checked_rounds
 from spinney.tree import Forest
 
 
-class Model(SavedModel):
+class Model(EvaluatesBatches):
     """A trained ensemble of trees; it never changes.
 
     Two models are equal (`==`) when their files would hold the same bytes. A model is pickled as those bytes.
@@ -38,6 +40,8 @@ class Model(SavedModel):
         The columns of the training table.
     best_round : int, optional
         Number of rounds that prediction uses; all when not given.
+    statistics : Statistics, optional
+        Columns that were made from the target (`target_stats`). Trees know them by numbers behind those of the table's columns.
 
     Examples
     --------
@@ -62,8 +66,9 @@ class Model(SavedModel):
         params: Config,
         schema: Schema,
         best_round: int | None = None,
+        statistics: Statistics | None = None,
     ) -> None:
-        self._parts = Ensemble(forest, base_score, objective, params, schema, best_round)
+        self._parts = Ensemble(forest, base_score, objective, params, schema, best_round, statistics)
 
     @classmethod
     def _kind(cls) -> type[Ensemble]:
@@ -98,6 +103,11 @@ class Model(SavedModel):
     def forest(self) -> Forest:
         """Its trees; their arrays cannot be written to."""
         return self._parts.forest
+
+    @property
+    def statistics(self) -> Statistics | None:
+        """Columns that were made from the target, None where there are none."""
+        return self._parts.statistics
 
     @property
     def base_score(self) -> NDArray[np.float64]:
@@ -191,10 +201,17 @@ class Model(SavedModel):
         Returns
         -------
         float64 array of shape (n_features,)
-            0 for a column that no split uses.
+            0 for a column that no split uses. Splits on what was made of a column and the target (`target_stats`) count for
+            that column, half for either of a pair.
         """
         trees = self.rounds_to_use(rounds) * self.outputs
-        return importance(self.forest.first(trees), self.n_features, kind)
+        sources = None if self.statistics is None else self.statistics.sources_of_all()
+        return importance(self.forest.first(trees), self.n_features, kind, sources)
+
+    def read(self, X: object) -> Table:
+        """Read a table to predict on: as the trees know it, columns that were made from the target included."""
+        table = super().read(X)
+        return table if self.statistics is None or table.rows == 0 else self.statistics.widen(table)
 
     def to_json(self) -> str:
         """Write the model for people: JSON with its header and its trees as nested nodes, one line a node.
@@ -204,6 +221,14 @@ class Model(SavedModel):
         """
         facts = {**header.describe(self._parts), "base_score": self.base_score.tolist()}
         return self._json(facts, (self.forest.tree(t) for t in range(self.forest.trees)))
+
+    def _titles(self) -> tuple[Sequence[str | int] | None, Sequence[Categories | None] | None]:
+        names, categories = super()._titles()
+        if self.statistics is None or categories is None:
+            return names, categories
+        known: Sequence[str | int] = range(self.n_features) if names is None else names
+        made = self.statistics.titles(self.feature_names)
+        return [*known, *made], [*categories, *(None for _ in made)]
 
     def __repr__(self) -> str:
         best = "" if self.best_round is None else f", best_round={self.best_round}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -24,17 +25,26 @@ class PredictionWriter:
     ----------
     out : path
         Its ending says what kind of file it is to be.
+    read : iterable of path
+        Files that are read meanwhile, none of which it may be.
     """
 
-    def __init__(self, out: str | os.PathLike[str]) -> None:
+    def __init__(self, out: str | os.PathLike[str], read: Iterable[str]) -> None:
         if not isinstance(out, str | os.PathLike):
             raise ParameterTypeError(f"out={out!r:.60} must be a path")
+        if "\0" in os.fspath(out):
+            raise DataError(f"out={os.fspath(out)!r:.60} holds a null character, which no path can")
         self._path = Path(out)
         kind = FORMATS.get(self._path.suffix.lower())
         if kind is None:
             raise DataError(f"out={str(out)!r} is of no known kind; give {', '.join(FORMATS)}")
         if not self._path.absolute().parent.is_dir():
             raise DataError(f"out={str(out)!r} is in a folder that does not exist")
+        same = next((path for path in read if self._path.exists() and os.path.samefile(path, out)), None)
+        if same is not None:
+            raise DataError(
+                f"out={str(out)!r} is the file {same!r}, whose rows are to be predicted; give another one, or they would be lost"
+            )
         self._kind = kind
         self._temporary = self._path.with_name(f".spinney-{secrets.token_hex(8)}.tmp")
         self._writer: Any = None

@@ -17,6 +17,6 @@ def gradients_room(scores: NDArray[np.float64], unit: float = 1.0) -> Gradients:
     (3, 3, 2)
     """
     outputs, rows = scores.shape
-    blocks = -(-rows // BLOCK)
+    blocks = max(1, -(-rows // BLOCK))
     pairs = np.empty((outputs, rows, 2), np.float32)
     return Gradients(rows, outputs, blocks, unit, scores, pairs, np.empty((outputs, blocks, PAIR)))

@@ -79,6 +79,6 @@ class Listwise(_Ranking):
 
     def _job(self, labels: Labels, gradients: Gradients, threads: int, seed: NDArray[np.int64]) -> Bound:
         lists, gains = lists_of(labels, threads), np.array(gains_of(self.config.label_gain))
-        drawn = room(Drawn, levels=len(gains), seed=seed, gains=gains, lists=lists)
+        drawn = room(Drawn, levels=len(gains), first=labels.first, seed=seed, gains=gains, lists=lists)
         job: Bound = rank_xendcg_gradients.bind(labels.arrays(), gradients, lists, drawn)
         return job

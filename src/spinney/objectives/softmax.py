@@ -46,6 +46,6 @@ class Softmax(Classes):
 
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """Probabilities minus labels, and their scaled variances."""
-        scratch = np.empty(2 * BLOCK * threads)
+        scratch = np.empty(3 * BLOCK * threads)
         job: Bound = softmax_gradients.bind(labels.arrays(), gradients, threads, scratch)
         return job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Container, Generator, Iterator
 from contextlib import closing
 from functools import partial
 from typing import TypeVar
@@ -15,30 +15,34 @@ from numpy.typing import NDArray
 from spinney.binning.features import Features
 from spinney.binning.matrix import BinnedMatrix
 from spinney.jit.team import Team
+from spinney.pages.memory import spare_memory
 from spinney.pages.store import PageRoom, PageStore
 
-AHEAD = 2  # pages that are read before they are asked for
+AHEAD = 1  # pages that are read before they are asked for
 
 T = TypeVar("T")
-# A page that was read with the memory it is in, or what went wrong.
-Read = tuple[int, BinnedMatrix, PageRoom | None] | BaseException
+Bytes = NDArray[np.uint8]
+# A page, its bytes and the memory that they are in, or what went wrong.
+Read = tuple[int, Bytes, Bytes] | BaseException
 
 
 class PagedBlocks:
     """The codes of a data set on disk, a page a block.
 
     As many pages as fit into `memory` stay there once they were read, spread evenly over all. The others are read anew by every
-    scan, on a thread of its own, forward and backward in turn, so that what the system still holds of them comes first.
+    scan, forward and backward in turn, so that what the system still holds of them comes first. A thread of its own reads the
+    bytes of the next page ahead. The threads that work on pages unpack them: one more that computes would make them wait for
+    each other, and it alone could not keep up with many.
 
     Parameters
     ----------
     store : PageStore
         Where pages are read from.
-    memory : int
-        Bytes that pages may take.
+    memory : int, optional
+        Bytes that pages may take; without it what is to spare when the first scan begins.
     """
 
-    def __init__(self, store: PageStore, memory: int) -> None:
+    def __init__(self, store: PageStore, memory: int | None) -> None:
         self._store, form, pages = store, store.form, store.pages
         self.begins: NDArray[np.int64] = pages.begins
         self.rows = int(self.begins[-1])
@@ -48,10 +52,11 @@ class PagedBlocks:
         self.values = self.rows * len(form.widths) + sum(pages.entries)
         sizes = [form.memory(*facts) for facts in zip(pages.rows, pages.entries, strict=True)]
         self.nbytes = sum(sizes)
-        self._keep = _kept(sizes, memory)
+        self._sizes, self._memory = sizes, memory
+        self._keep: set[int] | None = None
         self._resident: dict[int, BinnedMatrix] = {}
         self._rooms: list[PageRoom] = []
-        self._raw: list[NDArray[np.uint8]] = []
+        self._raw: list[Bytes] = []
         self._backward = False
 
     @property
@@ -61,36 +66,64 @@ class PagedBlocks:
 
     @property
     def resident(self) -> int:
-        """Pages that are in memory, or will stay there once they were read."""
-        return len(self._keep)
+        """Pages that are in memory, or will stay there once they were read, if that is known; else those that would stay now."""
+        return len(self._kept())
 
-    def scan(self) -> Iterator[tuple[int, BinnedMatrix]]:
-        """Every block once: its number and its codes, which are valid until the iterator goes on."""
-        order = list(range(self._store.pages.count))
+    def _kept(self) -> set[int]:
+        """Pages that stay in memory once they were read."""
+        if self._keep is not None:
+            return self._keep
+        memory = spare_memory() if self._memory is None else self._memory
+        return _chosen(self._sizes, max(self._sizes) + (AHEAD + 1) * max(self._store.pages.bytes), memory)
+
+    def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
+        """Every block once, but for some: its number and its codes, which are valid until the iterator goes on."""
+        self._keep = keep = self._kept()
+        order = [page for page in range(self._store.pages.count) if page not in but]
         if self._backward:
             order.reverse()
         self._backward = not self._backward
         resident = dict(self._resident)  # as it is now: another scan may read pages meanwhile
-        with closing(self._read([page for page in order if page not in resident])) as reading:
+        wanted = [page for page in order if page not in resident]
+        with closing(self._read(wanted, keep, team or Team(1))) as reading:
             for page in order:
                 if page in resident:
                     yield page, resident[page]
                 else:
                     yield next(reading)
 
-    def _read(self, wanted: list[int]) -> Generator[tuple[int, BinnedMatrix]]:
-        """Read pages on another thread."""
+    def hand_over(self, block: int) -> bool:
+        """Whether a page is one of those there is memory for; it is then no longer kept here."""
+        self._resident.pop(block, None)
+        return block in self._kept()
+
+    def _read(self, wanted: list[int], keep: set[int], team: Team) -> Generator[tuple[int, BinnedMatrix]]:
+        """Read the bytes of pages on another thread, and unpack them by the team."""
         if not wanted:
             return
-        raw = _taken(self._raw, self._store.raw_room)
-        free: queue.SimpleQueue[PageRoom | None] = queue.SimpleQueue()
+        store = self._store
+        room = _taken(self._rooms, store.room) if any(page not in keep for page in wanted) else None
+        try:
+            with closing(self._read_bytes(wanted)) as reading:
+                for page, data in reading:
+                    into = room if room is not None and page not in keep else store.own_room(page)
+                    matrix = store.decoded(page, data, into, team)
+                    if page in keep:
+                        self._resident[page] = matrix
+                    yield page, matrix
+        finally:
+            if room is not None:
+                self._rooms.append(room)
+
+    def _read_bytes(self, wanted: list[int]) -> Generator[tuple[int, Bytes]]:
+        """The bytes of pages, of which the next are read meanwhile; they are valid until the iterator goes on."""
+        free: queue.SimpleQueue[Bytes | None] = queue.SimpleQueue()
         ready: queue.Queue[Read] = queue.Queue(AHEAD)
-        streamed = sum(page not in self._keep for page in wanted)
-        rooms = [_taken(self._rooms, self._store.room) for _ in range(min(AHEAD + 1, streamed))]
-        for one in rooms:
+        raw = [_taken(self._raw, self._store.raw_room) for _ in range(min(AHEAD + 1, len(wanted)))]
+        for one in raw:
             free.put(one)
         stop = threading.Event()
-        work = partial(_work, self._store, keep=self._keep, raw=raw, free=free, ready=ready, stop=stop)
+        work = partial(_work, self._store, free=free, ready=ready, stop=stop)
         reader = threading.Thread(target=work, args=(wanted,), daemon=True)
         alone = not _started(reader)
         try:
@@ -100,45 +133,36 @@ class PagedBlocks:
                 found = ready.get()
                 if isinstance(found, BaseException):
                     raise found
-                page, matrix, room = found
-                if room is None:
-                    self._resident[page] = matrix
-                yield page, matrix
-                if room is not None:
-                    free.put(room)
+                page, data, room = found
+                yield page, data
+                free.put(room)
         finally:
             stop.set()
             free.put(None)
             while reader.is_alive():
                 _drain(ready)
                 reader.join(0.01)
-            self._rooms += rooms
-            self._raw.append(raw)
+            self._raw += raw
 
     def __getstate__(self) -> dict[str, object]:
         """Copies begin with nothing in memory."""
-        return {**self.__dict__, "_resident": {}, "_rooms": [], "_raw": []}
+        return {**self.__dict__, "_keep": None, "_resident": {}, "_rooms": [], "_raw": []}
 
 
 def _work(
     store: PageStore,
     wanted: list[int],
-    keep: set[int],
-    raw: NDArray[np.uint8],
-    free: queue.SimpleQueue[PageRoom | None],
+    free: queue.SimpleQueue[Bytes | None],
     ready: queue.Queue[Read],
     stop: threading.Event,
 ) -> None:
-    """Read pages, one after another, as there is memory for them."""
-    team = Team(1)
+    """Read the bytes of pages, one after another, as there is memory for them."""
     try:
         for page in wanted:
-            own = page in keep
-            room = store.own_room(page) if own else free.get()
+            room = free.get()
             if room is None or stop.is_set():
                 return
-            matrix = store.read(page, raw, room, team)
-            ready.put((page, matrix, None if own else room))
+            ready.put((page, store.raw(page, room), room))
             if stop.is_set():
                 return
     except BaseException as error:
@@ -170,11 +194,10 @@ def _drain(ready: queue.Queue[Read]) -> None:
             return
 
 
-def _kept(sizes: list[int], memory: int) -> set[int]:
+def _chosen(sizes: list[int], ahead: int, memory: int) -> set[int]:
     """Pages that stay in memory, spread evenly; what is read ahead has its part of the memory first."""
     total, pages = sum(sizes), len(sizes)
     if total <= memory:
         return set(range(pages))
-    left = memory - (AHEAD + 1) * max(sizes)
-    count = max(int(left // max(sizes)), 0)
+    count = max((memory - ahead) // max(sizes), 0)
     return {page for page in range(pages) if (page + 1) * count // pages > page * count // pages}

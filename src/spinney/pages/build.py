@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -15,16 +12,17 @@ from spinney.binning.arguments import data_params, known_columns
 from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
 from spinney.binning.dataset import Dataset
+from spinney.binning.drafts import final_defaults, first_plan
 from spinney.binning.features import NO_DEFAULT
 from spinney.binning.plan import Plan
 from spinney.data import Schema, Table
-from spinney.data.sources import Batch, RowSource, errors_of
+from spinney.data.sources import Batch, RowSource, first_infinite
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
 from spinney.pages.codec import Compressor
-from spinney.pages.dataset import PagedDataset, temporary
-from spinney.pages.drafts import Drafting, PageWriter, Rewriting, final_defaults, first_plan, rows_of_page
-from spinney.pages.folder import Folder, FolderWriter, folders_of, remove_folders
+from spinney.pages.dataset import PagedDataset
+from spinney.pages.drafts import Drafting, PageWriter, Rewriting, rows_of_page
+from spinney.pages.folder import Folder, FolderWriter, TemporaryFolder, folders_of
 from spinney.pages.header import Header, Pages
 from spinney.pages.memory import memory_bytes
 from spinney.pages.progress import Steps
@@ -101,15 +99,19 @@ def build(source: RowSource, rules: Rules, reference: Dataset | None, place: Pla
     memory = memory_bytes(place.memory)
     Compressor(place.compression)  # refuse nonsense before anything is read
     threads = threads_for(place.n_jobs)
-    folders = _folders(place.folder)
+    home = None
+    if place.folder is None:
+        home = TemporaryFolder()
+        folders = [home.path]
+    else:
+        folders = folders_of(place.folder)
     with ExitStack() as stack:
-        writer = FolderWriter(folders, sync=place.folder is not None)
-        stack.enter_context(_undone_on_failure(writer, place.folder is None))
+        writer = FolderWriter(folders, sync=home is None)
+        stack.enter_context(_undone_on_failure(writer, home))
         steps = stack.enter_context(Steps(place.progress))
         team = stack.enter_context(Team(threads))
         _write(source, rules, reference, place, writer, team, steps)
-    made = PagedDataset(folders, memory)
-    return temporary(made) if place.folder is None else made
+    return PagedDataset(folders, memory, home)
 
 
 def _write(
@@ -127,20 +129,14 @@ def _write(
     writer.finish(header.to_text(), [header.mark(k) for k in range(1, len(writer.folders))])
 
 
-def _folders(given: Folder | Iterable[Folder] | None) -> list[Path]:
-    if given is not None:
-        return folders_of(given)
-    return [Path(tempfile.mkdtemp(prefix="spinney-"))]
-
-
 @contextmanager
-def _undone_on_failure(writer: FolderWriter, temporary_: bool) -> Iterator[None]:
+def _undone_on_failure(writer: FolderWriter, home: TemporaryFolder | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
         writer.undo()
-        if temporary_:
-            remove_folders(writer.folders, os.getpid())
+        if home is not None:
+            home.remove()
         raise
 
 
@@ -158,7 +154,9 @@ class _Making:
         survey, params, from_sparse = self._survey, self._rules.params, self._survey.from_sparse
         plan = first_plan(cuts, params.absent_value, from_sparse)
         drafts = self._page_writer(plan, draft=True)
-        drafting = Drafting(drafts, page_rows or rows_of_page(cuts, from_sparse), self._team)
+        # A page takes no memory for more rows than there are.
+        most = min(page_rows or rows_of_page(cuts, from_sparse), survey.rows)
+        drafting = Drafting(drafts, most, self._team)
         for batch, table in survey.encoded(self._steps.begin("encoding", survey.rows)):
             _add(drafting, batch, table)
         drafting.flush()
@@ -183,31 +181,11 @@ def _add(drafting: Drafting, batch: Batch, table: Table) -> None:
         if table.sparse is not None and np.isinf(table.sparse.values).any():
             raise DataError("it holds an infinite value")
         drafting.add(table)
-    except DataError as error:
-        found = _first_infinite(table)
+    except DataError:
+        found = first_infinite(table)
         if found is not None:
             raise batch.infinite(*found) from None
-        with errors_of(batch.where, batch.first):
-            raise error
-
-
-def _first_infinite(table: Table) -> tuple[int, int] | None:
-    """Row and column of the first infinite value."""
-    if table.sparse is not None:
-        stored = table.sparse.lines
-        places = np.flatnonzero(np.isinf(stored.values))
-        if not len(places):
-            return None
-        place = int(places[0])
-        return int(np.searchsorted(stored.starts, place, side="right")) - 1, int(stored.indices[place])
-    found: list[tuple[int, int]] = []
-    for panel in table.panels:
-        for first, block in panel.blocks(65_536):
-            rows, columns = np.nonzero(np.isinf(block))
-            if len(rows):
-                found.append((first + int(rows[0]), panel.first + int(columns[0])))
-                break
-    return min(found, default=None)
+        raise  # of the folder, which is not the batch's fault
 
 
 def _written(writer: FolderWriter, survey: Survey, rules: Rules, plan: Plan, pages: Pages) -> Header:

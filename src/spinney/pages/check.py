@@ -50,9 +50,11 @@ def checked_features(arrays: Mapping[str, NDArray[np.int64]], cuts: Cuts) -> Fea
     plain = lone & (low == 0) & (codes == bins + 1) & (group >= 0)
     if not (plain | (~lone & listed)).all() or (low < 0).any() or (group < SPARSE).any():
         raise DatasetFormatError("the codes of a column do not fit its bins")
+    if (group >= len(bins)).any():
+        raise DatasetFormatError("there are more groups than columns")
     groups = int(group.max()) + 1
     sizes = np.bincount(group[group >= 0], minlength=groups)
-    if groups > len(bins) or (sizes == 0).any() or (sizes[group[lone]] != 1).any():
+    if (sizes == 0).any() or (sizes[group[lone]] != 1).any():
         raise DatasetFormatError("a group has no column, or a lone column shares its group")
     for begin, chosen in ((1, ~lone & (group >= 0)), (0, group == SPARSE)):
         order = np.lexsort((codes[chosen], low[chosen], group[chosen]))  # columns without codes first

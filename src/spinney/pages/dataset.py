@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import weakref
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.arguments import read_start
-from spinney.binning.dataset import Dataset
-from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.plan import Plan
-from spinney.data import Table, read_target, read_weight
+from spinney.binning.streamed import StreamedDataset
+from spinney.data import read_target, read_weight
 from spinney.data.labels import by_column
 from spinney.errors import DataError, DatasetFormatError, SpinneyError
 from spinney.pages.blocks import PagedBlocks
 from spinney.pages.check import checked_cuts, checked_features
 from spinney.pages.codec import PLAIN
-from spinney.pages.folder import Folder, check_size, folders_of, read_file, remove_folders
+from spinney.pages.folder import Folder, TemporaryFolder, check_size, folders_of, read_file
 from spinney.pages.form import PageForm
 from spinney.pages.header import ARRAYS, LABELS, Header, read_header
 from spinney.pages.memory import memory_bytes
 from spinney.pages.store import PageStore
 
 
-class PagedDataset(Dataset):
+class PagedDataset(StreamedDataset):
     """A data set whose codes are on disk; everything else of it is in memory.
 
     `Dataset.from_files` and `Dataset.from_batches` make one, `open_dataset` opens one that was made before. It trains with
@@ -43,9 +40,11 @@ class PagedDataset(Dataset):
     """
 
     blocks: PagedBlocks
+    _place = "on disk"
 
-    def __init__(self, folders: list[Path], memory: int) -> None:
+    def __init__(self, folders: list[Path], memory: int | None, home: TemporaryFolder | None = None) -> None:
         self._views, self._memory, self.folders = {}, memory, folders
+        self._home = home  # copies hold it too, so that it stays until the last of them goes
         header = read_header(folders)
         self.rows, self.schema, self.params = header.rows, header.schema, header.params
         arrays = {name: _array(folders[0], name, header) for name in header.arrays}
@@ -71,33 +70,6 @@ class PagedDataset(Dataset):
         self.margin = None if margin is None else read_start(_by_row(margin, rows, "margin"), rows)
         self.queries = _checked_queries(arrays.get("queries"), rows)
 
-    @property
-    def matrix(self) -> BinnedMatrix:
-        """No data set on disk has its codes at hand."""
-        self._refuse("this needs all codes in memory")
-
-    @property
-    def has_table(self) -> bool:
-        """Whether `table` can give it: never."""
-        return False
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the codes, as they would be in memory."""
-        return self.blocks.nbytes
-
-    def release(self) -> None:
-        """There is no table to let go of."""
-
-    def _read(self, what: str) -> Table:
-        self._refuse("tree_method exact and approx, and init_model of other cuts, need the table")
-
-    def _refuse(self, why: str) -> NoReturn:
-        raise DataError(
-            f"{why}, but this data set is on disk: it trains with tree_method='hist'. For anything else make a Dataset of rows "
-            "that fit into memory"
-        )
-
     def describe(self) -> dict[str, int]:
         """Tell how the table is kept: what `Dataset.describe` tells, pages, pages that stay in memory, and bytes on disk."""
         pages, features = self._store.pages, self.plan.features
@@ -111,8 +83,23 @@ class PagedDataset(Dataset):
         }
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        """Copies and pickles open the folder again."""
-        return open_dataset, ([str(folder.absolute()) for folder in self.folders], self._memory)
+        """Pickles open the folder again."""
+        if self._home is not None:
+            raise DataError(
+                "this data set cannot be pickled: it is in a temporary folder, which is removed with it. Give from_files or "
+                "from_batches a folder"
+            )
+        return open_dataset, ([str(folder) for folder in self.folders], self._memory)
+
+    def __copy__(self) -> Self:
+        """A copy over the same folders and pages."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo: object) -> PagedDataset:
+        """A copy that opens the same folders again: nobody writes to them."""
+        return PagedDataset(self.folders, self._memory, self._home)
 
     def __repr__(self) -> str:
         return super().__repr__()[:-1] + f", pages={self._store.pages.count})"
@@ -126,7 +113,7 @@ def open_dataset(folder: Folder | Iterable[Folder], memory: str | int | None = N
     folder : path or list of paths
         Its folder; where it was dealt over several, all of them in the same order. It may have been carried to another machine.
     memory : str or int, optional
-        How much of the codes may stay in memory, such as "2GB"; without it half of what is free.
+        How much of the codes may stay in memory, such as "2GB"; without it half of what is free when pages are first read.
 
     Returns
     -------
@@ -147,12 +134,6 @@ def open_dataset(folder: Folder | Iterable[Folder], memory: str | int | None = N
     Dataset(rows=4, columns=4, bins=8, pages=1)
     """
     return PagedDataset(folders_of(folder), memory_bytes(memory))
-
-
-def temporary(dataset: PagedDataset) -> PagedDataset:
-    """Let the folders go with the data set, or with the process."""
-    weakref.finalize(dataset, remove_folders, dataset.folders, os.getpid())
-    return dataset
 
 
 def _array(folder: Path, name: str, header: Header) -> NDArray[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 
 from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
-from spinney.binning.encode import ColumnCodes, arranged, encode_columns, list_lines
-from spinney.binning.entries import Entries, Lines
-from spinney.binning.features import NO_DEFAULT, SPARSE, Features
-from spinney.binning.plan import Plan, make_plan
-from spinney.binning.survey import Survey, count_bins, mostly_absent, mostly_in, part_entries
+from spinney.binning.drafts import Counts, count_draft, final_plan, survey_draft
+from spinney.binning.encode import ColumnCodes, arranged, encode_columns
+from spinney.binning.entries import Entries
+from spinney.binning.kernels.turn import WORD
+from spinney.binning.plan import Plan
+from spinney.binning.survey import Survey
 from spinney.data import Table
-from spinney.data.lists import starts_of
 from spinney.data.sparse import SparseValues
 from spinney.jit.team import Team
 from spinney.pages.codec import Compressor
@@ -27,6 +26,9 @@ from spinney.pages.header import Pages
 from spinney.pages.store import PageStore
 
 PAGE_BYTES = 8 * 2**20  # of codes by column: 300 000 rows of 28 columns
+# Every page adds its sums to the histograms of a batch of leaves, however few its rows are. So pages of many columns are
+# larger, until they have rows enough for that, or take very much memory: that of a page is twice this.
+ENOUGH_ROWS, MOST_BYTES = 2**16, 64 * 2**20
 SPARSE_ROWS = 2**18
 LEAST_ROWS, MOST_ROWS = 2**12, 2**20
 
@@ -36,25 +38,9 @@ def rows_of_page(cuts: Cuts, from_sparse: bool) -> int:
     if from_sparse:
         return SPARSE_ROWS
     wide = int(cuts.bins.max(initial=0)) + 1 > 256
-    return int(np.clip(PAGE_BYTES // (len(cuts.bins) * (1 + wide)), LEAST_ROWS, MOST_ROWS))
-
-
-def first_plan(cuts: Cuts, absent: float, from_sparse: bool) -> Plan:
-    """A plan that fits any rows: columns stand alone or, of a sparse table, are all sparse."""
-    if not from_sparse:
-        return Plan(cuts, absent, Features.lone(cuts.bins))
-    bins = cuts.bins
-    group = np.full(len(bins), SPARSE, np.int64)
-    return Plan(cuts, absent, Features(group, starts_of(bins)[:-1], bins.copy(), bins, cuts.bins_of(absent)))
-
-
-@dataclass(eq=False)
-class Counts:
-    """What pages tell of each column: rows in the bins of zero and of missing values, and rows that are not absent."""
-
-    zeros: NDArray[np.int64]
-    missings: NDArray[np.int64]
-    away: NDArray[np.int64]
+    row_bytes = len(cuts.bins) * (1 + wide)
+    rows = max(PAGE_BYTES // row_bytes, min(ENOUGH_ROWS, MOST_BYTES // row_bytes))
+    return int(np.clip(rows // WORD * WORD, LEAST_ROWS, MOST_ROWS))
 
 
 class PageWriter:
@@ -101,8 +87,7 @@ class Drafting:
     def __init__(self, writer: PageWriter, page_rows: int, team: Team) -> None:
         self._writer, self._page_rows, self._team = writer, page_rows, team
         self._plan, self._sparse = writer.plan, writer.form.from_sparse
-        columns = writer.plan.features.columns
-        self.counts = Counts(*(np.zeros(columns, np.int64) for _ in range(3)))
+        self.counts = Counts.none(writer.plan.features.columns)
         self._held: list[Any] = []
         self._rows = 0
 
@@ -138,7 +123,7 @@ class Drafting:
             return
         codes = self._stacked() if self._sparse else self._lines()
         self._held, self._rows = [], 0
-        self._count(codes)
+        self.counts.add(count_draft(codes, self._plan, self._team))
         self._writer.write(codes)
 
     def _lines(self) -> ColumnCodes:
@@ -153,55 +138,6 @@ class Drafting:
         table = Table(self._rows, whole.shape[1], None, (), SparseValues.of(whole))
         return encode_columns(table, self._plan, self._team)
 
-    def _count(self, codes: ColumnCodes) -> None:
-        cuts, counts = self._plan.cuts, self.counts
-        zero, missing = cuts.bins_of(0.0), cuts.bins
-        if not self._sparse:
-            lines = Lines(np.arange(len(zero)), codes.groups)
-            zeros, missings = count_bins(lines, zero, missing, self._team)
-        else:
-            rows, stored = codes.groups.shape[1], bins_of_codes(codes, self._plan)
-            counts.away += stored.counts
-            zeros, missings = (
-                np.where(stored.default == wanted, rows - stored.counts, _count_of(stored, wanted))
-                for wanted in (zero, missing)
-            )
-        counts.zeros += zeros
-        counts.missings += missings
-
-
-def _count_of(stored: Entries, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many entries of each column are in a bin."""
-    hits = stored.bins == np.repeat(wanted, stored.counts)
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(hits)])
-    found: NDArray[np.int64] = before[stored.starts[1:]] - before[stored.starts[:-1]]
-    return found
-
-
-def bins_of_codes(codes: ColumnCodes, plan: Plan) -> Entries:
-    """Bins of the entries of a table of which every column is sparse."""
-    default = plan.features.default
-    counts = np.diff(codes.starts)
-    bins = codes.codes - np.uint16(1)
-    bins += bins >= np.repeat(default, counts)
-    return Entries(np.arange(len(default)), codes.starts, codes.rows, bins, default)
-
-
-def final_defaults(
-    plan: Plan, counts: Counts, rows: int, from_sparse: bool, bundles: bool
-) -> NDArray[np.int64]:
-    """The default bin of each column that is to be listed, NO_DEFAULT for others: what a survey of all rows would choose."""
-    cuts = plan.cuts
-    columns = np.arange(len(cuts.bins))
-    default = np.full(len(columns), NO_DEFAULT, np.int64)
-    if from_sparse:
-        few = mostly_absent(counts.away, rows)
-        default[few] = cuts.bins_of(plan.absent)[few]
-    if bundles and len(columns) > 1:
-        mostly = mostly_in(cuts, columns, counts.zeros, counts.missings, rows)
-        default = np.where(default == NO_DEFAULT, mostly, default)
-    return default
-
 
 class Rewriting:
     """Reads drafts, lists the entries of some of their columns, and writes pages by the plan that is made from these."""
@@ -212,34 +148,15 @@ class Rewriting:
 
     def survey(self, page: int) -> Survey:
         """Bins of a page, as a survey of its rows would give them."""
-        codes = self._store.columns(page, self._raw, self._room.by_column, self._team)
-        rows, cuts, from_sparse = codes.groups.shape[1], self._first.cuts, self._store.form.from_sparse
-        if from_sparse:
-            stored = bins_of_codes(codes, self._first)
-            listed = self._default == stored.default
-            lines, entries = part_entries(stored, stored.counts, listed, rows, cuts, self._team)
-        else:
-            lines, entries = Lines(np.arange(len(codes.groups)), codes.groups), Entries.none()
-        return list_lines(Survey(rows, lines, entries, from_sparse), self._default, self._team)
+        data = self._store.raw(page, self._raw)
+        codes = self._store.columns(page, data, self._room.by_column, self._team)
+        return survey_draft(codes, self._first, self._default, self._team)
 
     def plan(self, counts: Counts, bundling: Bundling | None) -> Plan:
-        """The plan of all rows. Entries of the listed columns are held in memory: 6 bytes each."""
-        pages, first, default = self._store.pages, self._first, self._default
-        listed = np.flatnonzero(default != NO_DEFAULT)
-        total = int(pages.begins[-1])
-        in_default = np.where(default == first.cuts.bins, counts.missings, counts.zeros)
-        starts = starts_of((total - in_default)[listed])
-        rows, bins = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.uint16)
-        at = starts[:-1].copy()
-        for page, begin in enumerate(pages.begins[:-1].tolist()):
-            found = self.survey(page).entries
-            to = np.repeat(at - found.starts[:-1], found.counts) + np.arange(len(found.rows))
-            rows[to], bins[to] = found.rows + np.int32(begin), found.bins
-            at += found.counts
-        entries = Entries(listed, starts, rows, bins, default[listed])
-        others = Lines(np.flatnonzero(default == NO_DEFAULT), np.empty((0, 0), np.uint8))
-        whole = Survey(total, others, entries, self._store.form.from_sparse)
-        return make_plan(whole, first.cuts, first.absent, bundling)
+        """The plan of all rows."""
+        begins, from_sparse = self._store.pages.begins.tolist(), self._store.form.from_sparse
+        found = ((begin, self.survey(page).entries) for page, begin in enumerate(begins[:-1]))
+        return final_plan(self._first, self._default, counts, begins[-1], from_sparse, found, bundling)
 
     def write(self, writer: PageWriter, done: Callable[[int], None]) -> None:
         """Write the pages; `done` is told each draft that is not needed any more."""

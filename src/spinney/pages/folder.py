@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
+import tempfile
+import weakref
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,20 +21,25 @@ from spinney.errors import DataError, DatasetFormatError, DataTypeError
 from spinney.model import atomic
 
 HEADER, MARK = "dataset.json", "pages.json"
+WRITING = "writing"  # stands in a folder as long as somebody writes a data set there
+PAGE = re.compile(r"(page|draft)-\d{6,}\.bin")
 Folder = str | os.PathLike[str]
 
 
 def folders_of(given: Folder | Iterable[Folder]) -> list[Path]:
-    """The folders that are meant by one path or several."""
+    """The folders that are meant by one path or several, wherever the process goes to from here."""
     paths = [given] if isinstance(given, str | os.PathLike) else given
     if not isinstance(paths, Iterable) or isinstance(paths, bytes):
         raise DataTypeError(f"folder must be a path or a list of paths, got {type(given).__name__}")
     found = []
     for path in paths:
-        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+        if not isinstance(text, str) or not text:
             raise DataTypeError(f"folder holds {path!r:.60}, which is no path")
-        found.append(Path(path))
-    if not found or len({path.absolute() for path in found}) < len(found):
+        if "\0" in text:
+            raise DataError(f"folder={text!r:.60} holds a null character, which no path can")
+        found.append(Path(text).absolute())
+    if not found or len({os.path.realpath(path) for path in found}) < len(found):
         raise DataError("folder must name at least one folder, and each only once")
     return found
 
@@ -48,6 +57,8 @@ def home_of(folders: list[Path], page: int) -> Path:
 class FolderWriter:
     """Writes the files of a data set; the header comes last.
 
+    Meanwhile the folders belong to this writer alone: a file that only one can create says so.
+
     Parameters
     ----------
     folders : list of Path
@@ -60,13 +71,36 @@ class FolderWriter:
         self.folders, self._sync = folders, sync
         self._made: list[Path] = []
         self._created: list[Path] = []
+        self._claimed: list[Path] = []
+        _check_apart(folders)
         for folder in folders:
             _check_empty(folder)
-        with self.failures():
+        try:
             for folder in folders:
-                if not folder.exists():
-                    folder.mkdir(parents=True)
-                    self._created.append(folder)
+                with self.failures():
+                    self._create(folder)
+                self._claim(folder)
+        except BaseException:
+            self.undo()
+            raise
+
+    def _create(self, folder: Path) -> None:
+        """Make a folder, and those that it is in, where they are not there yet."""
+        if not folder.exists():
+            self._create(folder.parent)
+            with suppress(FileExistsError):  # somebody else was faster
+                folder.mkdir()
+                self._created.append(folder)
+
+    def _claim(self, folder: Path) -> None:
+        """Make a folder this writer's own, if it is still empty."""
+        with self.failures():
+            try:
+                os.close(os.open(folder / WRITING, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+            except FileExistsError:
+                raise _in_use(folder) from None
+        self._claimed.append(folder / WRITING)
+        _check_empty(folder, claimed=True)  # another writer may have been there since it was looked at
 
     @contextmanager
     def failures(self) -> Iterator[None]:
@@ -129,10 +163,13 @@ class FolderWriter:
             self.write(folder, MARK, mark.encode())
         with self.failures():
             atomic.write(self.folders[0] / HEADER, header.encode())
+        for path in self._claimed:
+            with suppress(OSError):  # the data set is whole in any case
+                path.unlink()
 
     def undo(self) -> None:
-        """Remove all that was written."""
-        for path in self._made:
+        """Remove all that was written, and nothing else."""
+        for path in [*self._made, *self._claimed]:
             with suppress(OSError):
                 path.unlink()
         for folder in reversed(self._created):
@@ -140,7 +177,25 @@ class FolderWriter:
                 folder.rmdir()
 
 
-def _check_empty(folder: Path) -> None:
+def _check_apart(folders: list[Path]) -> None:
+    real = [Path(os.path.realpath(folder)) for folder in folders]
+    for one in real:
+        around = next((other for other in real if other in one.parents), None)
+        if around is not None:
+            raise DataError(
+                f"folder names {str(one)!r}, which is inside {str(around)!r}; give folders side by side"
+            )
+
+
+def _in_use(folder: Path) -> DataError:
+    return DataError(
+        f"folder {str(folder)!r} holds a data set that another job is writing, or whose writing was broken off; give another "
+        "one, or remove it if nobody writes there"
+    )
+
+
+def _check_empty(folder: Path, *, claimed: bool = False) -> None:
+    """Refuse a folder that holds anything, but for the claim of the writer that asks."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
@@ -149,7 +204,13 @@ def _check_empty(folder: Path) -> None:
         raise DataError(f"folder {str(folder)!r} cannot be written to: {error.strerror}") from error
     if HEADER in names:
         raise DataError(f"folder {str(folder)!r} holds a data set: open it with open_dataset, or remove it")
-    if page_name(0) in names or page_name(0, draft=True) in names:
+    if MARK in names:
+        raise DataError(f"folder {str(folder)!r} holds a part of a data set; give another one, or remove it")
+    if claimed:
+        names.remove(WRITING)
+    if WRITING in names:
+        raise _in_use(folder)
+    if any(PAGE.fullmatch(name) for name in names):
         raise DataError(
             f"folder {str(folder)!r} holds a data set whose writing was broken off; remove the folder, or give another one"
         )
@@ -159,11 +220,22 @@ def _check_empty(folder: Path) -> None:
         )
 
 
-def remove_folders(folders: list[Path], process: int) -> None:
-    """Remove temporary folders, in the process that made them."""
+class TemporaryFolder:
+    """A folder that is removed when nobody holds this object any more, or with the process that made it."""
+
+    def __init__(self) -> None:
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix="spinney-")).absolute()
+        except OSError as error:
+            raise DataError(
+                f"there is no temporary folder to be had ({error.strerror or error}); give a folder to keep the data set in"
+            ) from error
+        self.remove = weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 Stamp = tuple[int, int, int, int]
@@ -180,9 +252,8 @@ def read_file(
     data = room[:size]
     view = data.data
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor, status = open_regular(path)
         try:
-            status = os.fstat(descriptor)
             if status.st_size != size:
                 raise _damaged(path, f"it has {status.st_size} bytes, not {size}")
             at = 0
@@ -199,6 +270,17 @@ def read_file(
     if stamp != known and zlib.crc32(view) != checksum:
         raise _damaged(path, "its checksum is not what it was when it was written")
     return data, stamp
+
+
+def open_regular(path: Path) -> tuple[int, os.stat_result]:
+    """Open a file for reading, and tell what the system knows of it. Whatever else has its name, such as a pipe, is refused."""
+    # A pipe would wait for somebody to write.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise _damaged(path, "it is no regular file")
+    return descriptor, status
 
 
 def check_size(path: Path, size: int) -> None:

@@ -85,8 +85,8 @@ class PageForm:
         """Codes of a page of `size` bytes, into memory for those of groups. A code that cannot be is an error."""
         rows = groups.shape[1]
         from_ = self._packed(rows, data)
-        largest = np.empty(len(self.widths), np.int64)
-        team.run(unpack_lines.bind(from_, lines_record(groups), largest))
+        largest = np.empty((team.size, len(self.widths)), np.int64)
+        team.run(unpack_lines.bind(from_, lines_record(groups), team.size, largest))
         if (largest >= self.features.group_codes).any():
             raise DatasetFormatError("it holds a code that no bin has")
         starts, entry_rows, codes = self._entries(data[from_.bytes :], rows, entries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from spinney.data import Schema
 from spinney.errors import DatasetFormatError, ModelFormatError, SpinneyError
 from spinney.model import strict_json
 from spinney.pages.codec import CODECS, PLAIN
-from spinney.pages.folder import HEADER, MARK
+from spinney.pages.folder import HEADER, MARK, open_regular
 from spinney.params import Config, parse
 
 FORMAT = 1
@@ -129,10 +130,13 @@ def read_header(folders: list[Path]) -> Header:
     """Read the header, and make sure that the folders are those of one data set, in order."""
     path = folders[0] / HEADER
     try:
-        if path.stat().st_size > LARGEST_HEADER:
-            raise DatasetFormatError(f"{str(path)!r} is too large for a header")
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
     except (FileNotFoundError, NotADirectoryError):
+        if (folders[0] / MARK).is_file():
+            raise DatasetFormatError(
+                f"{str(folders[0])!r} is not the first folder of its data set, which is dealt over several; give all, in the "
+                "order in which they were written"
+            ) from None
         raise DatasetFormatError(
             f"{str(folders[0])!r} is no data set, or its writing was broken off: it has no {HEADER}"
         ) from None
@@ -149,8 +153,8 @@ def read_header(folders: list[Path]) -> Header:
         )
     for place, folder in enumerate(folders[1:], 1):
         try:
-            found = (folder / MARK).read_bytes().decode("utf-8", "replace")
-        except OSError:
+            found = _text(folder / MARK)
+        except (OSError, UnicodeDecodeError):
             found = ""
         if found != header.mark(place):
             raise DatasetFormatError(
@@ -158,6 +162,14 @@ def read_header(folders: list[Path]) -> Header:
                 "which they were written"
             )
     return header
+
+
+def _text(path: Path) -> str:
+    descriptor, status = open_regular(path)
+    with os.fdopen(descriptor, "rb") as file:
+        if status.st_size > LARGEST_HEADER:
+            raise DatasetFormatError(f"{str(path)!r} is too large for a header")
+        return file.read().decode("utf-8")
 
 
 def _from_json(told: object) -> Header:

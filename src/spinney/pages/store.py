@@ -73,24 +73,28 @@ class PageStore:
         """Memory for the bytes of any page."""
         return np.empty(max(self.pages.bytes), np.uint8)
 
-    def columns(self, page: int, raw: NDArray[np.uint8], into: NDArray[Any], team: Team) -> ColumnCodes:
-        """Codes by column of a page, into flat memory that may be larger."""
-        pages, form = self.pages, self.form
-        rows, entries, path = pages.rows[page], pages.entries[page], self.path(page)
+    def raw(self, page: int, room: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Bytes of a page as they are in its file, in memory that is given and may be larger."""
+        pages = self.pages
         data, self.stamps[page] = read_file(
-            path, pages.bytes[page], pages.checksum[page], raw, self.stamps.get(page)
+            self.path(page), pages.bytes[page], pages.checksum[page], room, self.stamps.get(page)
         )
+        return data
+
+    def columns(self, page: int, data: NDArray[np.uint8], into: NDArray[Any], team: Team) -> ColumnCodes:
+        """Codes by column of a page from its bytes, into flat memory that may be larger."""
+        pages, form = self.pages, self.form
+        rows, entries = pages.rows[page], pages.entries[page]
         groups = into[: len(form.widths) * rows].reshape(len(form.widths), rows)
         try:
-            return form.unpack(
-                unpack(pages.codec[page], data, form.size(rows, entries)), groups, entries, team
-            )
+            unpacked = unpack(pages.codec[page], data, form.size(rows, entries))
+            return form.unpack(unpacked, groups, entries, team)
         except DatasetFormatError as error:
-            raise DatasetFormatError(f"{str(path)!r} is damaged: {error}") from error
+            raise DatasetFormatError(f"{str(self.path(page))!r} is damaged: {error}") from error
 
-    def read(self, page: int, raw: NDArray[np.uint8], room: PageRoom, team: Team) -> BinnedMatrix:
-        """Codes of a page. The matrix of the room's last page is given again where it fits."""
-        codes = self.columns(page, raw, room.by_column, team)
+    def decoded(self, page: int, data: NDArray[np.uint8], room: PageRoom, team: Team) -> BinnedMatrix:
+        """Codes of a page from its bytes. The matrix of the room's last page is given again where it fits."""
+        codes = self.columns(page, data, room.by_column, team)
         last, rows = room.matrix, self.pages.rows[page]
         matrix = fill_rows(codes, self.form.features, room.by_row[:rows], team)
         if last is None or last.rows != rows or len(self.form.listed):

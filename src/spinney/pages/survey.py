@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning import thin
-from spinney.binning.categorical import named_columns
+from spinney.binning.categorical import named_beside
 from spinney.binning.cuts import Cuts, find_cuts, sample_rows
 from spinney.binning.dataset import MOST_ROWS
+from spinney.binning.label_parts import LabelParts
+from spinney.binning.sample import Sample
 from spinney.data import CategoryCounts, Schema, Table, encode, match_columns
 from spinney.data.schema import MOST_COLUMNS
-from spinney.data.sources import Batch, RowSource, errors_of
-from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.data.sources import SAME, Batch, RowSource, errors_of
+from spinney.errors import DataError, DataTypeError
 from spinney.jit.team import Team
-from spinney.pages.labels import LabelParts
-from spinney.pages.sample import Sample
+from spinney.pages.reading import Reading
 from spinney.params import Config
 
 Categorical = str | Sequence[str | int] | NDArray[np.bool_]
@@ -67,10 +68,13 @@ class Survey:
 
     def __init__(self, source: RowSource, rules: Rules, advance: Advance) -> None:
         self._source, self._rules = source, rules
+        if source.rows is not None and source.rows > MOST_ROWS:
+            raise self._too_many()
         self.labels = LabelParts()
         self._columns: tuple[int, tuple[str, ...] | None] | None = None
         self._entries: NDArray[np.int64] | None = None
         self._sample = Sample(source.rows)
+        self._first_reading = Reading(absent=rules.params.absent_value)
         self.rows = self._look(advance)
 
     def _look(self, advance: Advance) -> int:
@@ -86,6 +90,7 @@ class Survey:
                 self._check_columns(table)
                 if not table.rows:
                     continue
+                self._first_reading.add(table)
                 weight = self.labels.add(batch)
                 if counts is not None:
                     counts.add(table, weight)
@@ -99,11 +104,9 @@ class Survey:
             if self._source.rows is not None and first > self._source.rows:
                 raise self._other_rows(f"more than {self._source.rows}")
             if first > MOST_ROWS:
-                raise DataError(
-                    f"{self._source.title} has more than {MOST_ROWS} rows; a Dataset can hold no more"
-                )
+                raise self._too_many()
         if not first:
-            raise DataError(f"{self._source.title} has no rows; give at least one")
+            raise DataError(f"{self._source.title} gave no rows; give at least one")
         if self._source.rows not in (None, first):
             raise self._other_rows(str(first))
         if known is not None:
@@ -116,24 +119,22 @@ class Survey:
         return first
 
     def _other_rows(self, found: str) -> DataError:
-        return DataError(f"{self._source.title} is to have {self._source.rows} rows, but gave {found}")
+        return DataError(f"{self._source.title} should give {self._source.rows} rows, but gave {found}")
+
+    def _too_many(self) -> DataError:
+        return DataError(
+            f"there are more than {MOST_ROWS} rows in {self._source.title}; a Dataset can hold no more"
+        )
 
     def _begin(self, table: Table) -> CategoryCounts | None:
         """Take note of the columns of the first batch."""
         known = self._rules.known
         if table.columns > MOST_COLUMNS:
             raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
-        named = named_columns(self._rules.categorical, table)
+        named = named_beside(self._rules.categorical, table, known)
         self._columns = table.columns, table.names
         self.from_sparse = table.sparse is not None
-        if known is None:
-            return CategoryCounts(table.names, table.columns, named)
-        for column in named:
-            if column not in known.categorical:
-                raise ParameterError(
-                    f"categorical names column {column}, which is one of numbers in the reference; leave it out"
-                )
-        return None
+        return CategoryCounts(table.names, table.columns, named) if known is None else None
 
     def _batches(self) -> Iterator[Batch]:
         """Batches with the columns in the order of those that are known."""
@@ -163,7 +164,7 @@ class Survey:
 
     def encoded(self, advance: Advance) -> Iterator[tuple[Batch, Table]]:
         """Read the rows again: every batch, and its table with categories as numbers. They must be the same as before."""
-        first = 0
+        first, reading = 0, Reading(self._first_reading, self._rules.params.absent_value)
         for batch in self._batches():
             table = batch.table
             with errors_of(batch.where, batch.first):
@@ -173,6 +174,7 @@ class Survey:
                 if first + table.rows > self.rows:
                     raise self._changed(f"more than {self.rows}")
                 self.labels.check(batch, first)
+                reading.add(table)
                 ready = self._encoded(table)
             yield batch, ready
             first += table.rows
@@ -188,7 +190,7 @@ class Survey:
             if self._rules.known is not None:
                 raise
             raise DataTypeError(
-                f"{error}. It was of another kind when these rows were read before; the same rows must come every time"
+                f"{error}. It was of another kind when these rows were read before; {SAME}"
             ) from None
 
     @property
@@ -199,8 +201,7 @@ class Survey:
     def _changed(self, found: str) -> DataError:
         once = "" if found != "0" else ": it can be read only once, but must give a fresh iterator each time"
         return DataError(
-            f"{self._source.title} gave {self.rows} rows the first time and {found} rows when it was read again{once}; the same "
-            "rows must come in the same order every time"
+            f"{self._source.title} gave {self.rows} rows the first time and {found} rows when it was read again{once}; {SAME}"
         )
 
     def cuts(self, spread_over: Team, advance: Advance) -> Cuts:

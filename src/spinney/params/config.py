@@ -9,6 +9,7 @@ from spinney.params.fields.data import DataFields
 from spinney.params.fields.evaluation import EvaluationFields
 from spinney.params.fields.growing import GrowingFields
 from spinney.params.fields.objective import ObjectiveFields
+from spinney.params.fields.presets import PresetFields
 from spinney.params.fields.ranking import RankingFields
 from spinney.params.fields.regularisation import RegularisationFields
 from spinney.params.fields.running import RunningFields
@@ -22,6 +23,7 @@ from spinney.params.validate import checked, reconciled
 class Config(
     # Fields of bases stand in the opposite order: the last base has the first ones.
     RunningFields,
+    PresetFields,
     EvaluationFields,
     DataFields,
     SamplingFields,

@@ -7,6 +7,9 @@ from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params.config import Config, table
+from spinney.params.metric_names import kind_of
+from spinney.params.presets import unsaid
+from spinney.params.ranking import RANKING_LAMBDA
 from spinney.params.rows import Row
 from spinney.params.validate import checked, shown
 
@@ -83,7 +86,7 @@ def parse(given: Mapping[str, object]) -> Config:
     Parameters
     ----------
     given : mapping
-        Parameters under any accepted spelling. What is not given takes its default.
+        Parameters under any accepted spelling. What is not given takes what `preset` says, else its default.
 
     Returns
     -------
@@ -100,6 +103,8 @@ def parse(given: Mapping[str, object]) -> Config:
     --------
     >>> parse({"objective": "binary", "eta": 0.3}).learning_rate
     0.3
+    >>> parse({"objective": "rank:ndcg"}).reg_lambda
+    1.0
     >>> parse({"learning_rat": 0.3})
     Traceback (most recent call last):
     ...
@@ -114,6 +119,9 @@ def parse(given: Mapping[str, object]) -> Config:
             f"alpha={shown(given['alpha'])} has two meanings with objective={values['objective']!r}: write reg_alpha for the "
             f"L1 penalty, which is XGBoost's alpha, or {level}, which is LightGBM's"
         )
+    if "objective" in values and kind_of(values["objective"]) == "ranks":
+        values.setdefault("reg_lambda", RANKING_LAMBDA)
+    values |= unsaid(values.get("preset"), values)
     return Config(**values)
 
 

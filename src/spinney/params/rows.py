@@ -96,7 +96,7 @@ class Row(Bounds):
         For a parameter that is a count as an int and a share as a float: the range of the share. Bounds and `excluded` are
         those of the count, and `choices` are words that stand for a number.
     in_model : bool
-        Whether the value can change the fitted model.
+        Whether a model's file holds the value: it says how the trees were grown.
     """
 
     name: str = ""
@@ -123,7 +123,7 @@ class Row(Bounds):
         if self.share is not None:
             numbers = f"an int {super().range}, a float {self.share.range}"
             return ", ".join([numbers, *self.choices, *(["None"] if "None" in self.kind else [])])
-        if self.kind == "float or str":
+        if self.kind in ("float or str", "int or str"):
             return ", ".join([super().range, *self.choices])
         if self.choices:
             return ", ".join(self.choices)

@@ -92,10 +92,10 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return _SEQUENCES[row.kind](value, said)
     if row.share is not None:
         return _count_or_share(row, row.share, value, said)
+    if row.kind in ("float or str", "int or str") and isinstance(value, str):
+        return _word(row, value, said)
     if row.kind.startswith("int"):
         return _whole(row, value, said)
-    if row.kind == "float or str" and isinstance(value, str):
-        return _word(row, value, said)
     if row.kind == "float or sequence of float" and not isinstance(value, Real):
         return _ascending(row, value, said)
     return _bounded(row, _number(row, value, said), said)

@@ -9,7 +9,8 @@ Must not know: trees.
 from spinney.sampling.bag import Bag
 from spinney.sampling.columns import draw_columns
 from spinney.sampling.gradient import GradientSampler
+from spinney.sampling.joined import JoinedSampler
 from spinney.sampling.order import random_order
 from spinney.sampling.uniform import UniformSampler
 
-__all__ = ["Bag", "GradientSampler", "UniformSampler", "draw_columns", "random_order"]
+__all__ = ["Bag", "GradientSampler", "JoinedSampler", "UniformSampler", "draw_columns", "random_order"]

@@ -46,11 +46,7 @@ class GradientSampler:
 
     def goss(self, top_rate: float, other_rate: float, seed: int) -> int:
         """Keep the rows of largest gradients and draw some of the others; returns how many there are."""
-        count: int = self._drawing.count
-        top = min(round(top_rate * count), count)
-        other = min(max(round(other_rate * count), 1), count - top)
-        # By mark: rows left out, kept and drawn.
-        factors = np.array([0.0, 1.0, (count - top) / max(other, 1)])
+        top, other, factors = goss_counts(self._drawing.count, top_rate, other_rate)
         self._team.run(draw_goss.bind(self._drawing, self._pairs, top, other, seed, factors))
         return top + other
 
@@ -73,3 +69,10 @@ class GradientSampler:
             drawing.bag[0] = drawing.eligible[0]
             return 1
         return drawn
+
+
+def goss_counts(count: int, top_rate: float, other_rate: float) -> tuple[int, int, NDArray[np.float64]]:
+    """How many of so many rows GOSS keeps and draws, and factors on gradients by mark: of rows left out, kept and drawn."""
+    top = min(round(top_rate * count), count)
+    other = min(max(round(other_rate * count), 1), count - top)
+    return top, other, np.array([0.0, 1.0, (count - top) / max(other, 1)])

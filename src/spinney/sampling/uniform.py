@@ -46,6 +46,14 @@ class UniformSampler:
         return wanted
 
 
-def drawing_of(eligible: NDArray[np.int32], bag: NDArray[np.int32], team: Team) -> Drawing:
-    """Memory for drawing some of the rows."""
-    return room(Drawing, count=len(eligible), rows=len(bag), threads=team.size, eligible=eligible, bag=bag)
+def drawing_of(eligible: NDArray[np.int32], bag: NDArray[np.int32], team: Team, first: int = 0) -> Drawing:
+    """Memory for drawing some of the rows; `first` is the number of row 0 in the whole table."""
+    return room(
+        Drawing,
+        count=len(eligible),
+        rows=len(bag),
+        threads=team.size,
+        first=first,
+        eligible=eligible,
+        bag=bag,
+    )

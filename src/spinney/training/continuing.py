@@ -8,10 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.binning.cuts import Cuts, cuts_of
 from spinney.binning.dataset import Dataset
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.take import take_codes
+from spinney.binning.widened import Widened
 from spinney.data import Schema
+from spinney.data.statistics import Statistics
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.growth.replay import replay
 from spinney.jit.team import Team
@@ -40,13 +43,15 @@ class Past:
         Their trees, in the order they were grown.
     base_score : float64[outputs]
         Where the scores of a row begin.
+    statistics : Statistics, optional
+        Columns that the trees know beside those of the table.
     """
 
     def __init__(self, model: Model) -> None:
         self.rounds = model.rounds_to_use()
         forest = model.forest.first(self.rounds * model.outputs)
         self.trees: list[Tree] = [forest.tree(t) for t in range(forest.trees)]
-        self.base_score = model.base_score
+        self.base_score, self.statistics = model.base_score, model.statistics
         self._predictor = Predictor(forest, model.absent)
 
     def add_to(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
@@ -58,17 +63,40 @@ class Past:
             return
         if data.has_table:
             table = data.table(what)
+            if self.statistics is not None:
+                table = self.statistics.widen(table)
             scores[:] = self._predictor.raw_scores(scores.T.copy(), table, len(self.trees), team.size).T
         else:
             self._replay(scores, data, what, team)
-        if not np.abs(scores).max() <= LARGEST_TARGET:
+        if not np.abs(scores).max(initial=0.0) <= LARGEST_TARGET:
             raise DataError(
                 f"init_model gives rows of {what} scores beyond ±{LARGEST_TARGET:g}, which cannot be trained on"
             )
 
-    def _replay(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
+    def fits(self, cuts: Cuts) -> bool:
+        """Whether the trees split at these cuts."""
         try:
-            for begin, end, matrix in _pieces(data):
+            for tree in self.trees:
+                numeric = (tree.feature >= 0) & (cuts.categorical[tree.feature] == 0)
+                cuts.bins_below(tree.feature[numeric], tree.threshold[numeric])
+        except DataError:
+            return False
+        return True
+
+    def _made_cuts(self, statistics: Statistics) -> Cuts:
+        """Cuts of made columns that tell rows apart as the trees do: where these split."""
+        features, thresholds = (
+            np.concatenate([getattr(tree, name) for tree in self.trees]) for name in ("feature", "threshold")
+        )
+        splits = thresholds < np.finfo(np.float64).max  # above the last bin there is no cut
+        made = range(statistics.columns, statistics.columns + statistics.made)
+        return cuts_of([np.unique(thresholds[splits & (features == column)]) for column in made])
+
+    def _replay(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
+        if self.statistics is not None and len(data.cuts.bins) == data.columns:
+            data = Widened(data, self.statistics, team, self._made_cuts(self.statistics))
+        try:
+            for begin, end, matrix in _pieces(data, team):
                 for t, tree in enumerate(self.trees):
                     own = scores[t % len(scores), begin:end]
                     replay(tree, 0, matrix, data.cuts, own[None], team)
@@ -77,14 +105,14 @@ class Past:
             raise
 
 
-def _pieces(data: Dataset) -> Iterator[tuple[int, int, BinnedMatrix]]:
+def _pieces(data: Dataset, team: Team) -> Iterator[tuple[int, int, BinnedMatrix]]:
     """The codes of a data set, at once or block by block, with the numbers of their rows: first, and behind the last."""
     blocks, index = data.whole.blocks, data.index
     if blocks is None:
         yield 0, data.rows, data.matrix
         return
     firsts = blocks.begins if index is None else np.searchsorted(index, blocks.begins)
-    for block, matrix in blocks.scan():
+    for block, matrix in blocks.scan(team):
         begin, end = int(firsts[block]), int(firsts[block + 1])
         if index is not None:
             matrix = take_codes(matrix, index[begin:end] - np.int32(blocks.begins[block]))
@@ -107,11 +135,12 @@ def so_far(
     base_score: NDArray[np.float64],
     config: Config,
     schema: Schema,
+    statistics: Statistics | None = None,
     best: int | None = None,
 ) -> Model:
     """The model of the first rounds of a training."""
     forest = concatenate(trees[: rounds * len(base_score)])
-    return Model(forest, base_score, config.objective, config, schema, best)
+    return Model(forest, base_score, config.objective, config, schema, best, statistics)
 
 
 def model_of(init_model: object) -> Model | None:

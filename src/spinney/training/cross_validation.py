@@ -20,7 +20,7 @@ from spinney.metrics import Judgement
 from spinney.model.model import Model
 from spinney.objectives import Objective
 from spinney.params import Config, checked_rounds
-from spinney.training.boosting import Boosting, by_place_of, check_start, config_of
+from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.cv_result import CVResult, FoldValues, mean_of
 from spinney.training.dealing import check_truth, dealing_of
@@ -28,9 +28,11 @@ from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge, check_stopping, deciding, judges_of
 from spinney.training.folds import Fold, folds_of
 from spinney.training.learners import check_blocks
-from spinney.training.learning_rates import schedule_of
+from spinney.training.learning_rates import rate_of, schedule_of
+from spinney.training.members import check_members
 from spinney.training.own_objective import with_function
 from spinney.training.sharing import threads_of
+from spinney.training.table_rows import check_start
 
 Said = dict[str, list[Judgement]]
 
@@ -113,6 +115,7 @@ def cv(
     """
     params, function = with_function(params, objective)
     config = config_of(params, dataset)
+    check_members(config, "cv", "which trains one model for each fold")
     check_blocks(config, dataset, {})
     rounds = checked_rounds(rounds)
     judges = judges_of(config, metrics)
@@ -252,7 +255,7 @@ def _advance(
     rates = schedule_of(callbacks)
     begin(callbacks, rounds)
     for done in range(1, rounds + 1):
-        rate = config.learning_rate if rates is None else rates.rate(done - 1)
+        rate = rate_of(config, rates, done - 1)
         said = [training.round(rate) for training in trainings]
         for (k, _), found in zip(folds, said, strict=True):
             progress.note(k, found)

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from spinney import metrics
+from spinney.binning.dataset import Dataset
 from spinney.data import Labels
-from spinney.errors import DataError, OwnFunctionError, ParameterError, ParameterTypeError
+from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.metrics import Judgement, Outcome
+from spinney.objectives import Objective
 from spinney.params import Config
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
@@ -63,6 +65,29 @@ def judges_of(config: Config, own: object = None) -> list[Judge]:
     return judges
 
 
+def checked_valid(
+    valid: Mapping[str, Dataset] | None, dataset: Dataset, loss: Objective, judges: list[Judge]
+) -> dict[str, Dataset]:
+    """The validation data of a training, none of which lacks what the loss and the metrics need."""
+    if valid is None:
+        return {}
+    if not isinstance(valid, Mapping):
+        raise DataTypeError(f"valid must map names to Datasets, got {type(valid).__name__}")
+    for name, data in valid.items():
+        if not isinstance(data, Dataset):
+            raise DataTypeError(f"valid[{name!r}] must be a spinney.Dataset, got {type(data).__name__}")
+        if not data.cuts.same(dataset.cuts):
+            raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
+        labels = data.labels(f"valid[{name!r}]")
+        try:
+            labels = loss.prepared(labels)
+            for judge in judges:
+                judge.check(labels)
+        except DataError as error:
+            raise DataError(f"valid[{name!r}]: {error}") from None
+    return dict(valid)
+
+
 def judged(judges: Iterable[Judge], outcome: Outcome, labels: Labels) -> list[Judgement]:
     """What all metrics say of some rows."""
     found: dict[str, Judgement] = {}
@@ -93,6 +118,6 @@ def deciding(config: Config, where: str, judgements: list[Judgement], done: int)
     if not math.isfinite(decides.value):
         raise DataError(
             f"{decides.name} of {where} is {decides.value} after round {done}, and early stopping cannot go by that; "
-            "choose another eval_metric, or leave out early_stopping_rounds"
+            "choose another eval_metric, or give a number of rounds without early_stopping_rounds"
         )
     return decides

@@ -20,6 +20,7 @@ from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
 from spinney.growth.leaf_values import AllRows, LeafValues
 from spinney.jit.team import Team
+from spinney.joining import ALONE, Joining
 from spinney.model.predict import Predictor
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
@@ -55,6 +56,8 @@ class Setup:
     bag: Bag  # the rows that the next tree sees
     values: LeafValues
     team: Team
+    joining: Joining = ALONE  # ranks that hold other rows of the table
+    first: int = 0  # number of the data set's first row in it
 
 
 def get(given: Setup) -> Learner:
@@ -92,7 +95,7 @@ class _Hist:
         self._grower: HistGrower | BlockGrower = (
             HistGrower(data.whole.matrix, *parts, rows=data.index)
             if blocks is None
-            else BlockGrower(blocks, *parts, rows=data.index)
+            else BlockGrower(blocks, *parts, rows=data.index, joining=given.joining, first=given.first)
         )
         self.grow = self._grower.grow
 

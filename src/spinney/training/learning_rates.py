@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import table
+from spinney.params import Config, table
 from spinney.params.validate import checked, shown
 from spinney.training.callbacks import Callback, RoundInfo
 from spinney.training.own import call_own
@@ -57,6 +57,11 @@ class LearningRateSchedule:
                 "for each, those of init_model included"
             )
 
+    @property
+    def listed(self) -> int | None:
+        """How many rounds have a rate, None for any number."""
+        return len(self._rates) if self._function is None else None
+
     def rate(self, done: int) -> float:
         """The learning rate of the round that follows on so many."""
         if self._function is None:
@@ -103,3 +108,8 @@ def schedule_of(callbacks: Iterable[Callback]) -> LearningRateSchedule | None:
     if len(found) > 1:
         raise ParameterError(f"callbacks hold {len(found)} LearningRateSchedules; a training takes one")
     return found[0] if found else None
+
+
+def rate_of(config: Config, rates: LearningRateSchedule | None, done: int) -> float:
+    """The learning rate of the round that follows on so many."""
+    return config.learning_rate if rates is None else rates.rate(done)

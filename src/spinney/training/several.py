@@ -22,8 +22,8 @@ def with_targets(config: Config, told: bool, dataset: Dataset) -> Config:
     return replace(config, num_target=dataset.labels().targets)
 
 
-def scaled_weights(labels: Labels, config: Config) -> tuple[Labels, float]:
-    """Labels with weights divided by a power of two so that the largest is about 1, and that power.
+def scaled_weights(labels: Labels, config: Config, unit: float | None = None) -> tuple[Labels, float]:
+    """Labels with weights divided by a power of two so that the largest is about 1, and that power; or by a power that is known.
 
     With `scale_pos_weight` every column of the target has weights of its own. Gradients are kept as float32; dividing changes no
     bit of them but keeps huge and tiny weights in range.
@@ -33,14 +33,15 @@ def scaled_weights(labels: Labels, config: Config) -> tuple[Labels, float]:
         with np.errstate(over="ignore", under="ignore"):
             positive = np.where(labels.target > 0.5, config.scale_pos_weight, 1.0)
             weight = by_column((positive.T * (1.0 if weight is None else weight)).T)
-        if not 0.0 < weight.max() < math.inf:
+        if unit is None and not 0.0 < weight.max() < math.inf:
             raise ParameterError(
                 f"scale_pos_weight={config.scale_pos_weight:g} times the weights of the rows is 0 or infinite; bring both "
                 "nearer to 1"
             )
     if weight is None:
         return labels, 1.0
-    unit = float(np.ldexp(1.0, int(np.frexp(weight.max())[1]) - 1))
+    if unit is None:
+        unit = float(np.ldexp(1.0, int(np.frexp(weight.max())[1]) - 1))
     return replace(labels, weight=weight / unit), unit
 
 

@@ -14,7 +14,7 @@ from spinney.tree.forest import Tree
 
 def text(
     tree: Tree,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | int] | None = None,
     categories: Sequence[Categories | None] | None = None,
 ) -> str:
     """Show a tree as one line for each node, indented by depth.
@@ -64,7 +64,7 @@ def text(
 
 def nested(
     tree: Tree,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | int] | None = None,
     categories: Sequence[Categories | None] | None = None,
 ) -> dict[str, object]:
     """Turn a tree into dictionaries, each inner node holding its children under "left" and "right".
@@ -73,7 +73,7 @@ def nested(
     ----------
     tree : Tree
         The tree to turn.
-    names : sequence of str, optional
+    names : sequence of str or int, optional
         Names of the columns; without them "feature" is the column's number.
     categories : sequence of Categories or None, optional
         The categories of each column; without them "categories" holds their numbers.
@@ -112,7 +112,7 @@ def nested(
 
 def to_json(
     tree: Tree,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | int] | None = None,
     categories: Sequence[Categories | None] | None = None,
     indent: int = 0,
 ) -> str:
@@ -122,7 +122,7 @@ def to_json(
     ----------
     tree : Tree
         The tree to write.
-    names : sequence of str, optional
+    names : sequence of str or int, optional
         Names of the columns; without them "feature" is the column's number.
     categories : sequence of Categories or None, optional
         The categories of each column; without them "categories" holds their numbers.
@@ -164,7 +164,7 @@ def to_json(
 def _facts(
     tree: Tree,
     node: int,
-    names: Sequence[str] | None,
+    names: Sequence[str | int] | None,
     categories: Sequence[Categories | None] | None,
 ) -> dict[str, object]:
     tail = {"cover": float(tree.cover[node]), "count": int(tree.count[node])}
@@ -211,6 +211,7 @@ def _set_text(members: Sequence[str | int | float | dict[str, int]]) -> str:
     return f"[{', '.join(words)}]"
 
 
-def _column(tree: Tree, node: int, names: Sequence[str] | None) -> str:
+def _column(tree: Tree, node: int, names: Sequence[str | int] | None) -> str:
     feature = int(tree.feature[node])
-    return f"column {feature}" if names is None else names[feature]
+    name = feature if names is None else names[feature]
+    return name if isinstance(name, str) else f"column {name}"

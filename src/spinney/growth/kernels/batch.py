@@ -20,6 +20,7 @@ from spinney.jit import i64, inline, out, record
 class Batch:
     """The tasks of one pass, and room to look ahead in the queue."""
 
+    most: i64  # tasks, at most
     count: out(i64["1"])  # tasks
     taken: out(i64["1"])  # of these by threads that work apart
     heap: out(i64["table.max_nodes"])
@@ -63,7 +64,7 @@ def open_batch(batch, rules, tasks, table):
         heap[i] = table.heap[i]
     left = rules.limits.max_leaves - state.leaves
     count = 0
-    while known > 0 and left > 0 and count < tasks.threads and has_room(count, table):
+    while known > 0 and left > 0 and count < batch.most and has_room(count, table):
         leaf = pop(heap, known, nodes, depthwise)
         known -= 1
         left -= 1

@@ -1,9 +1,12 @@
 """One tree from codes that come block by block: what is done before, in, between and after the passes over the blocks.
 
-The driver in Python runs `start_passes`, then for each pass `pass_block` on every block and `end_pass`, until the tree is
-finished, and `end_tree`. In a pass the rows of a batch of leaves are partitioned, and those children are summed whose
-histograms cannot be found by subtraction. What is joined over blocks and threads are sums of integers, and leaves enter the tree
-in the order of the queue: so it is the tree that `grow_tree` grows, however rows are cut into blocks.
+The driver in Python runs `gradient_sizes`, `take_rows` and `open_root`, then for each pass `pass_block` on every block and
+`end_pass`, until the tree is finished, `list_leaves` and `end_tree`. Where other ranks hold other rows, it joins what was summed
+between them: sizes of gradients, sums of the root, histograms, sums of leaves.
+
+In a pass the rows of a batch of leaves are partitioned, and those children are summed whose histograms cannot be found by
+subtraction. What is joined over blocks, threads and ranks are sums of integers, and leaves enter the tree in the order of the
+queue: so it is the tree that `grow_tree` grows, however rows are cut into blocks.
 
 In a block every thread partitions its own piece. Children that have a large share of the rows are summed by all threads, each
 its own rows; others by one thread each.
@@ -200,26 +203,34 @@ def pass_block(
 
 
 @kernel
-def start_passes(
-    team: Member, bag: BlockBag, features: Columns, axis: Axis, gradients: Gradients, rules: Rules, rows: BlockRows,
-    sums: Sums, tasks: Tasks, table: Table, batch: Batch,
+def gradient_sizes(team: Member, control: Control["1"], gradients: Gradients, tasks: Tasks):
+    """Sum the sizes of all gradients, by thread."""
+    sum_sizes(team, gradients, control[0].output, tasks.parts)
+
+
+@kernel
+def take_rows(
+    team: Member, bag: BlockBag, gradients: Gradients, rules: Rules, rows: BlockRows, tasks: Tasks, table: Table
 ):
-    """Make the entries of the bag's rows, and a task for the root."""
+    """Choose the steps of gradients, make the entries of the bag's rows, and sum these, by thread."""
     control = bag.control[0]
     output = control.output
-    pairs = tail(gradients.pairs, 2 * gradients.rows * output)
-    sum_sizes(team, gradients, output, tasks.parts)
-    if not meet(team.sync, team.size):
-        return
     if team.rank == 0:
         set_scales(team.size, gradients, output, control.in_bag, rules, tasks.parts, table.scales[0])
     if not meet(team.sync, team.size):
         return
+    pairs = tail(gradients.pairs, 2 * gradients.rows * output)
     take_pieces(team, bag, pairs, table.scales[0], rows, table.max_nodes, tasks.parts)
-    if not meet(team.sync, team.size):
-        return
+
+
+@kernel
+def open_root(
+    team: Member, control: Control["1"], features: Columns, axis: Axis, rules: Rules, sums: Sums, tasks: Tasks,
+    table: Table, batch: Batch,
+):
+    """Make a task for the root."""
     if team.rank == 0:
-        start_tree(team.size, control.in_bag, rules, tasks, table)
+        start_tree(team.size, control[0].in_bag, rules, tasks, table)
         batch.count[0] = 1
         # A root that is not worth a search is a leaf, and nobody asks for its codes.
         table.state[0].mode = TOGETHER if tasks.tasks[0].search_small != 0 else FINISHED
@@ -291,20 +302,19 @@ def end_pass(
 
 
 @kernel
-def end_tree(
-    team: Member, bag: BlockBag, gradients: Gradients, rules: Rules, rows: BlockRows, table: Table, tree: TreeArrays
-):
-    """Write the finished tree, and list its rows by leaf."""
-    control = bag.control[0]
+def list_leaves(team: Member, bag: BlockBag, gradients: Gradients, rows: BlockRows, table: Table):
+    """Put the nodes of the finished tree in order, list its rows by leaf, and sum them."""
     if team.rank == 0:
         put_in_order(table)
     if not meet(team.sync, team.size):
         return
-    pairs = tail(gradients.pairs, 2 * gradients.rows * control.output)
+    pairs = tail(gradients.pairs, 2 * gradients.rows * bag.control[0].output)
     sum_leaves(team.rank, rows, bag.subset, pairs, table)
-    if not meet(team.sync, team.size):
-        return
-    if team.rank == 0:
-        rows.by_leaf.grown[0].output = control.output
-        rows.by_leaf.grown[0].nodes = table.state[0].used
-        write_tree(table, rules, control.rate, tree)
+
+
+@kernel
+def end_tree(control: Control["1"], rules: Rules, rows: BlockRows, table: Table, tree: TreeArrays):
+    """Write the finished tree."""
+    rows.by_leaf.grown[0].output = control[0].output
+    rows.by_leaf.grown[0].nodes = table.state[0].used
+    write_tree(table, rules, control[0].rate, tree)

@@ -1,18 +1,19 @@
 """Splits of categorical columns: sums per category → the set of categories that goes left.
 
 Of few categories one is taken apart from all others. Of many, those with enough rows are ordered by gradient over hessian, and
-sets are tried that hold the first few or the last few of them. Missing values join the side where they gain more. A set is
-kept as bits, `words` of 64 for each node.
+sets are tried that hold the first few or the last few of them. Missing values join the side where they gain more, or the larger
+one where they are too few for a leaf. A set is kept as bits, `words` of 64 for each node.
 """
 
 import numpy as np
 
 from spinney.growth.kernels.constraints import split_gain
-from spinney.growth.kernels.cuts import is_better, note_split
+from spinney.growth.kernels.cuts import few_missing, is_better, note_split
 from spinney.growth.kernels.gain import INVALID, least_hessian, node_score
 from spinney.growth.kernels.ordering import order_ends
 from spinney.growth.kernels.sets import add_bit
 from spinney.jit.inline import inline
+from spinney.jit.math import log
 
 ALL = -1  # in place of a number of categories
 RUN = 32  # categories that are looked at together, whether one of them has rows enough
@@ -113,7 +114,8 @@ def best_set(start, bins, node, histogram, rules, scales, line):
             if node.count - c < group_rows:
                 break
             held = np.int64(0)
-            best = try_set(best, end, k + 1, g, h, c, histogram, start + bins, node, penalty, rules, scales)
+            charge = 0.0 if single else set_charge(k + 1, used, rules, scales)
+            best = try_set(best, end, k + 1, g, h, c, histogram, start + bins, node, penalty, charge, rules, scales)
     if histogram.count[start + bins] > 0:
         # Missing values apart from all categories.
         best = try_all(best, histogram, start + bins, node, penalty, rules, scales)
@@ -124,17 +126,33 @@ def best_set(start, bins, node, histogram, rules, scales, line):
 
 
 @inline
-def try_set(best, end, count, g, h, c, histogram, missing_at, node, penalty, rules, scales):
-    """The better of the best split so far and one with these sums on the left, missing values joining either side."""
+def set_charge(count, used, rules, scales):
+    """What a set of so many categories has to score beyond others: the best of very many sets is the luckiest one."""
+    taken = float(count)
+    return rules.categories.charge * scales.noise * taken * (1.0 + log(float(used) / taken))
+
+
+@inline
+def try_set(best, end, count, g, h, c, histogram, missing_at, node, penalty, charge, rules, scales):
+    """The better of the best split so far and one with these sums on the left, missing values joining either side.
+
+    Few missing values join the larger one. What a set is charged is taken off its score.
+    """
     missing_g = np.int64(histogram.g[missing_at])
     missing_h = np.int64(histogram.h[missing_at])
     missing_c = np.int64(histogram.count[missing_at])
-    for missing in range(2 if missing_c > 0 else 1):
+    first = np.int64(0)
+    last = np.int64(1 if missing_c > 0 else 0)
+    if few_missing(missing_c, rules):
+        present = node.count - missing_c
+        first = np.int64(1 if 2 * c > present else 0)
+        last = np.int64(1 if 2 * c >= present else 0)
+    for missing in range(first, last + 1):
         left_g = g + missing * missing_g
         left_h = h + missing * missing_h
         left_c = c + missing * missing_c
-        score = side_score(left_g, left_h, left_c, node, penalty, rules, scales)
-        if score > best[0]:
+        score = side_score(left_g, left_h, left_c, node, penalty, rules, scales) - charge
+        if score >= 0.0 and score > best[0]:
             best = (score, np.int64(end), np.int64(count), np.int64(missing), left_g, left_h, left_c)
     return best
 

@@ -170,6 +170,21 @@ def score_side(cuts, add_g, add_h, add_c, node, rules, scales, line, sign):
 
 
 @inline
+def few_missing(missing_c, rules):
+    """Whether a node has missing values, but too few for a leaf: they cannot tell where others would go."""
+    return 0 < missing_c < rules.limits.min_count
+
+
+@inline
+def leave_to_larger(cuts, direction, present, line):
+    """Rule out cuts at which missing values would join the smaller side of the rows that have a value."""
+    for b in range(cuts):
+        left = 2 * line.count[b]
+        if (left < present) if direction != 0 else (left > present):
+            line.gains[b] = INVALID
+
+
+@inline
 def largest(gains, cuts):
     """Largest of some gains, INVALID where there is none.
 

@@ -20,6 +20,7 @@ class BlockBag:
     """The rows that a tree sees, by their numbers in the data set."""
 
     rows: i64
+    first: i64  # number of the first row, for what is drawn by row
     control: out(Control["1"])
     chosen: i32["rows"]
     subset: Subset
@@ -84,7 +85,7 @@ def take_pieces(team, bag, pairs, scales, rows, max_nodes, parts):
         for i in range(begin, end):
             number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
             row = np.int64(subset.rows[number]) if subset.some != 0 else number
-            g, h = quantized(number, pairs, number, control.seed, stochastic, scales)
+            g, h = quantized(bag.first + number, pairs, number, control.seed, stochastic, scales)
             rows.entries[i] = entry_of(row - first, g, h)
             sum_g += g
             sum_h += h
@@ -97,17 +98,21 @@ def take_pieces(team, bag, pairs, scales, rows, max_nodes, parts):
 
 @inline
 def place_leaves(rank, rows, table):
-    """Find where this thread lists its rows of each leaf: behind those of the threads before it."""
+    """Find where this thread lists its rows of each leaf: behind those of the threads before it.
+
+    Ranges tell how many there are: the table counts the rows of all ranks.
+    """
     by_leaf = rows.by_leaf
     before = np.int64(0)
     for number in range(table.state[0].used):
         node = table.order[number]
-        count = table.nodes[node].count if table.nodes[node].child == 0 else np.int64(0)
+        count = np.int64(0)
         to = before
-        for block in range(rows.blocks if count > 0 else 0):
-            for t in range(rank):
+        for block in range(rows.blocks if table.nodes[node].child == 0 else 0):
+            for t in range(rows.threads):
                 other = range_of(block, t, node, rows, table.max_nodes)
-                to += other.end - other.begin
+                count += other.end - other.begin
+                to += other.end - other.begin if t < rank else np.int64(0)
         rows.listed[rank * table.max_nodes + number] = to
         if rank == 0:
             by_leaf.begin[number] = before

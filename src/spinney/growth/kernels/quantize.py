@@ -12,6 +12,8 @@ from spinney.objectives.kernels.records import PAIR
 from spinney.sampling.kernels.purposes import PURPOSE_ROUNDING
 from spinney.sampling.kernels.random import random_bits, unit
 
+HALF_PI = 1.5707963267948966
+TINY = 1e-300
 TOWERING = 64.0  # times the mean: then less than 64 of 4 095 steps are left for an average row
 
 
@@ -98,6 +100,16 @@ def set_scales(size, gradients, output, in_bag, rules, parts, scales):
     towering = max_g * count > TOWERING * sum_g or max_h * count > TOWERING * sum_h
     scales.stochastic = 1.0 if in_bag > BLOCK or towering else 0.0
     scale_rules(rules, scales)
+    scales.noise = noise_score(sum_g, sum_h) / scales.unit
+
+
+@inline
+def noise_score(sum_g, sum_h):
+    """Score that a split of no use has on average, times the rows: that is the mean square of gradients over the mean hessian.
+
+    The mean square comes from the mean size, as that of a normal distribution does.
+    """
+    return HALF_PI * sum_g * sum_g / max(sum_h, TINY)
 
 
 @inline

@@ -182,6 +182,7 @@ class Scales:
     reg_alpha: f64
     max_step: f64
     min_hessian: f64
+    noise: f64  # score that a split of no use has on average, times the rows
 
 
 # --- the search

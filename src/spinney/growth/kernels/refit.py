@@ -22,11 +22,15 @@ class LeafSums:
     place: i64  # where its next row is listed
 
 
+SUMS = 3  # of a leaf: gradients, hessians, rows
+
+
 @record
 class CountedRows:
     """The rows that leaf values are computed from: those that count, and the leaf of every row."""
 
     count: i64
+    total: i64  # of all ranks
     counted: i32["count"]
     leaves: i32["gradients.rows"]
     control: Control["1"]
@@ -34,6 +38,7 @@ class CountedRows:
     parts: Parts
     by_leaf: LeafRows
     sums: out(LeafSums["threads * table.max_nodes"])
+    joined: out(i64["SUMS * table.max_nodes"])  # sums of each leaf over all threads, and over all ranks
 
 
 @inline
@@ -52,9 +57,27 @@ def sum_leaves(begin, end, counted_rows, pairs, used, scales, sums):
 
 
 @inline
-def put_sums(size, counted_rows, table):
-    """Put the sums of all threads into the node table; rows are added up towards the root (thread 0)."""
+def join_threads(size, counted_rows, table):
+    """Add up the sums of all threads (thread 0)."""
+    for number in range(table.state[0].used):
+        g = np.int64(0)
+        h = np.int64(0)
+        count = np.int64(0)
+        for t in range(size):
+            leaf = counted_rows.sums[t * table.max_nodes + number]
+            g += leaf.g
+            h += leaf.h
+            count += leaf.count
+        counted_rows.joined[SUMS * number] = g
+        counted_rows.joined[SUMS * number + 1] = h
+        counted_rows.joined[SUMS * number + 2] = count
+
+
+@inline
+def put_sums(counted_rows, table):
+    """Put the joined sums into the node table; rows are added up towards the root (thread 0)."""
     used = table.state[0].used
+    joined = counted_rows.joined
     for back in range(used):
         number = used - 1 - back
         at = table.order[number]
@@ -62,14 +85,9 @@ def put_sums(size, counted_rows, table):
         if node.child != 0:
             node.count = table.nodes[node.child].count + table.nodes[node.child + 1].count
             continue
-        table.exact_g[at] = 0
-        table.exact_h[at] = 0
-        node.count = 0
-        for t in range(size):
-            leaf = counted_rows.sums[t * table.max_nodes + number]
-            table.exact_g[at] += leaf.g
-            table.exact_h[at] += leaf.h
-            node.count += leaf.count
+        table.exact_g[at] = joined[SUMS * number]
+        table.exact_h[at] = joined[SUMS * number + 1]
+        node.count = joined[SUMS * number + 2]
 
 
 @inline
@@ -78,16 +96,17 @@ def list_rows(rank, begin, end, counted_rows, table):
     by_leaf = counted_rows.by_leaf
     before = np.int64(0)
     for number in range(table.state[0].used):
-        count = table.nodes[table.order[number]].count
-        leaf = table.nodes[table.order[number]].child == 0
         to = before
-        for t in range(rank):
-            to += counted_rows.sums[t * table.max_nodes + number].count
+        count = np.int64(0)  # no row names an inner node as its leaf
+        for t in range(counted_rows.threads):
+            held = counted_rows.sums[t * table.max_nodes + number].count
+            count += held
+            to += held if t < rank else np.int64(0)
         if rank == 0:
             by_leaf.begin[number] = before
-            by_leaf.end[number] = before + count if leaf else before
+            by_leaf.end[number] = before + count
         counted_rows.sums[rank * table.max_nodes + number].place = to
-        before += count if leaf else 0
+        before += count
     for i in range(begin, end):
         row = counted_rows.counted[i]
         own = counted_rows.sums[rank * table.max_nodes + counted_rows.leaves[row]]
@@ -95,19 +114,25 @@ def list_rows(rank, begin, end, counted_rows, table):
         own.place += 1
 
 
+@inline
+def share_of(team, count):
+    """The rows of a thread among those that count: first, and behind the last."""
+    return count * team.rank // team.size, count * (team.rank + 1) // team.size
+
+
 @kernel
-def refit_leaves(
-    team: Member, counted_rows: CountedRows, gradients: Gradients, rules: Rules, table: Table, tree: TreeArrays
-):
-    """Compute value, cover and count of every node from the rows that count, and list these by leaf."""
+def size_all(team: Member, counted_rows: CountedRows, gradients: Gradients, table: Table):
+    """Sum the sizes of all gradients, by thread."""
+    sum_sizes(team, gradients, counted_rows.control[0].output, counted_rows.parts)
+
+
+@kernel
+def sum_all(team: Member, counted_rows: CountedRows, gradients: Gradients, rules: Rules, table: Table):
+    """Sum the rows that count by leaf."""
     output = counted_rows.control[0].output
-    begin = counted_rows.count * team.rank // team.size
-    end = counted_rows.count * (team.rank + 1) // team.size
-    sum_sizes(team, gradients, output, counted_rows.parts)
-    if not meet(team.sync, team.size):
-        return
+    begin, end = share_of(team, counted_rows.count)
     if team.rank == 0:
-        set_scales(team.size, gradients, output, counted_rows.count, rules, counted_rows.parts, table.scales[0])
+        set_scales(team.size, gradients, output, counted_rows.total, rules, counted_rows.parts, table.scales[0])
     if not meet(team.sync, team.size):
         return
     sum_leaves(
@@ -117,10 +142,18 @@ def refit_leaves(
     if not meet(team.sync, team.size):
         return
     if team.rank == 0:
-        put_sums(team.size, counted_rows, table)
+        join_threads(team.size, counted_rows, table)
+
+
+@kernel
+def refit_leaves(
+    team: Member, counted_rows: CountedRows, gradients: Gradients, rules: Rules, table: Table, tree: TreeArrays
+):
+    """Compute value, cover and count of every node from the joined sums, and list the rows that count by leaf."""
+    begin, end = share_of(team, counted_rows.count)
+    if team.rank == 0:
+        put_sums(counted_rows, table)
         write_tree(table, rules, counted_rows.control[0].rate, tree)
-    if not meet(team.sync, team.size):
-        return
     list_rows(team.rank, begin, end, counted_rows, table)
 
 

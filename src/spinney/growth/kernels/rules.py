@@ -36,6 +36,7 @@ class CategoryRules:
     min_category: i64  # rows of a category that is ordered
     smooth: f64
     l2: f64
+    charge: f64  # of a set, for every category in it, over the rows of the data set
 
 
 @record

@@ -7,7 +7,9 @@ a sparse table) and join the left side there.
 
 import numpy as np
 
-from spinney.growth.kernels.cuts import first_of, is_better, largest, note_split, score_side
+from spinney.growth.kernels.cuts import (
+    few_missing, first_of, is_better, largest, leave_to_larger, note_split, score_side,
+)  # fmt: skip
 from spinney.growth.kernels.gain import INVALID
 from spinney.jit import f64, i64, inline, out, record
 from spinney.jit.intrinsics import prefetch, tail
@@ -181,6 +183,8 @@ def best_of_line(cuts, missing_g, missing_h, missing_c, node, rules, scales, lin
         score_side(
             cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, rules, scales, line, sign
         )
+        if few_missing(missing_c, rules):
+            leave_to_larger(cuts, direction, float(node.count - missing_c), line)
         score = largest(line.gains, cuts)
         if score > best:
             best = score

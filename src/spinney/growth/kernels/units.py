@@ -6,8 +6,8 @@ from spinney.binning.features import NO_DEFAULT
 from spinney.growth.kernels.categories import most_rows, search_categories
 from spinney.growth.kernels.constraints import children_weights
 from spinney.growth.kernels.cuts import (
-    code_sums, first_of, is_better, largest, line_of, note_split, prefix_around, prefix_filled, prefix_sums, rest_of_each,
-    score_side,
+    few_missing, code_sums, first_of, is_better, largest, leave_to_larger, line_of, note_split, prefix_around, prefix_filled,
+    prefix_sums, rest_of_each, score_side,
 )  # fmt: skip
 from spinney.growth.kernels.draws import any_column, columns_of_children
 from spinney.growth.kernels.gain import INVALID
@@ -51,12 +51,14 @@ def search_column(column, start, node, histogram, features, sign, rules, scales,
         missing_g = np.int64(histogram.g[missing_at])
         missing_h = np.int64(histogram.h[missing_at])
         missing_c = np.int64(histogram.count[missing_at])
-    # Missing values right, then left. Without any, the last bin leaves nothing on the right.
+    # Missing values right, then left; few of them join the larger side. Without any, the last bin leaves nothing on the right.
     for direction in range(2 if missing_c > 0 else 1):
         cuts = tried if missing_c > 0 and direction == 0 else tried - 1
         score_side(
             cuts, direction * missing_g, direction * missing_h, direction * missing_c, node, rules, scales, line, sign
         )
+        if few_missing(missing_c, rules):
+            leave_to_larger(cuts, direction, c - missing_c, line)
         score = largest(line.gains, cuts)
         if is_better(score, column, split):
             at = first_of(line.gains, score)

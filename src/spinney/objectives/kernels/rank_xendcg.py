@@ -26,6 +26,7 @@ class Drawn:
     """The seed of a round, gains by relevance, and room for one query by thread."""
 
     levels: i64
+    first: i64  # number of row 0, for what is drawn by row
     seed: i64["1"]
     gains: f64["levels"]
     scratch: out(f64["ARRAYS * lists.threads * lists.width"])
@@ -55,7 +56,7 @@ def draw_targets(begin, count, order, target, drawn, wanted):
         row = np.int64(order[begin + k])
         differ = differ or target[row] != first
         gain = drawn.gains[np.int64(target[row])]
-        wanted[k] = gain + 1.0 - unit(random_bits(drawn.seed[0], PURPOSE_TARGETS, row))
+        wanted[k] = gain + 1.0 - unit(random_bits(drawn.seed[0], PURPOSE_TARGETS, drawn.first + row))
         total += wanted[k]
     for k in range(count):
         wanted[k] /= total

@@ -4,6 +4,7 @@ import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
 from spinney.jit import Member, f64, i64, inline, kernel, out
+from spinney.jit.intrinsics import tail
 from spinney.jit.math import exp, log
 from spinney.objectives.kernels.largest import block_largest
 from spinney.objectives.kernels.line_search import line_search
@@ -13,7 +14,7 @@ from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 @kernel
 def softmax_gradients(
-    team: Member, labels: LabelArrays, gradients: Gradients, threads: i64, scratch: out(f64["2 * BLOCK * threads"]),
+    team: Member, labels: LabelArrays, gradients: Gradients, threads: i64, scratch: out(f64["3 * BLOCK * threads"]),
 ):
     """g = p - 1[y = class], h = K/(K-1) p(1-p), both times the weight.
 
@@ -24,32 +25,38 @@ def softmax_gradients(
     scores, pairs, target, weight = gradients.scores, gradients.pairs, labels.target, labels.weight
     weighted = labels.weighted
     factor = float(outputs) / float(outputs - 1)
-    largest = team.rank * 2 * BLOCK
-    norm = largest + BLOCK
+    tops = tail(scratch, team.rank * 3 * BLOCK)
+    sums = tail(tops, BLOCK)
+    shares = tail(sums, BLOCK)
     for b in range(team.rank, blocks, team.size):
         begin = b * BLOCK
-        end = min(begin + BLOCK, rows)
-        for i in range(begin, end):
-            scratch[largest + i - begin] = scores[i]
-            scratch[norm + i - begin] = 0.0
+        count = min(BLOCK, rows - begin)
+        for i in range(count):
+            tops[i] = scores[begin + i]
+            sums[i] = 0.0
         for k in range(1, outputs):
-            for i in range(begin, end):
-                s = scores[k * rows + i]
-                top = scratch[largest + i - begin]
-                scratch[largest + i - begin] = s if s > top else top
+            own = tail(scores, k * rows + begin)
+            for i in range(count):
+                tops[i] = own[i] if own[i] > tops[i] else tops[i]
         # The exponentials are summed, then computed again: there is no room to keep them all.
         for k in range(outputs):
-            for i in range(begin, end):
-                scratch[norm + i - begin] += exp(scores[k * rows + i] - scratch[largest + i - begin])
+            own = tail(scores, k * rows + begin)
+            for i in range(count):
+                sums[i] += exp(own[i] - tops[i])
         for k in range(outputs):
-            at = k * rows
-            for i in range(begin, end):
-                w = weight[i] if weighted != 0 else 1.0
-                p = exp(scores[at + i] - scratch[largest + i - begin]) / scratch[norm + i - begin]
-                y = 1.0 if target[i] == float(k) else 0.0
-                pairs[2 * (at + i)] = np.float32((p - y) * w)
-                pairs[2 * (at + i) + 1] = np.float32(factor * p * (1.0 - p) * w)
-            block_largest(pairs, at + begin, at + end, gradients.largest, PAIR * (k * blocks + b))
+            at = k * rows + begin
+            own = tail(scores, at)
+            of_block = tail(pairs, 2 * at)
+            # By itself this is a loop of vectors; together with the next one it was not.
+            for i in range(count):
+                shares[i] = exp(own[i] - tops[i]) / sums[i]
+            for i in range(count):
+                w = weight[begin + i] if weighted != 0 else 1.0
+                p = shares[i]
+                y = 1.0 if target[begin + i] == float(k) else 0.0
+                of_block[2 * i] = np.float32((p - y) * w)
+                of_block[2 * i + 1] = np.float32(factor * p * (1.0 - p) * w)
+            block_largest(pairs, at, at + count, gradients.largest, PAIR * (k * blocks + b))
 
 
 @inline

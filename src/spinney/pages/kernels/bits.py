@@ -43,14 +43,14 @@ def pack_line(codes, rows, width, packed):
 
 
 @inline
-def unpack_line(packed, rows, width, codes):
-    """Unpack the codes of a line; returns the largest."""
+def unpack_line(packed, first, last, width, codes):
+    """Unpack codes first..last-1 of a line, one by one; `first` is a multiple of 8. Returns the largest."""
     held = 0
     bits = 0
-    at = 0
+    at = first // BYTE * width
     largest = 0
     mask = (1 << width) - 1
-    for i in range(rows):
+    for i in range(first, last):
         while bits < width:
             held |= np.int64(packed[at]) << bits
             at += 1
@@ -64,10 +64,40 @@ def unpack_line(packed, rows, width, codes):
 
 
 @inline
-def copy_line(packed, rows, codes):
-    """Copy codes of a byte each; returns the largest."""
+def spread(word, width):
+    """Eight codes of `width` bits, 7 at most, as eight bytes: halves, quarters and codes move apart."""
+    half = (1 << 4 * width) - 1
+    word = (word & half) | ((word >> 4 * width) & half) << 32
+    quarter = ((1 << 2 * width) - 1) * 0x0000000100000001
+    word = (word & quarter) | ((word >> 2 * width) & quarter) << 16
+    code = ((1 << width) - 1) * 0x0001000100010001
+    return (word & code) | ((word >> width) & code) << 8
+
+
+@inline
+def spread_line(packed, first, last, width, codes):
+    """The same for codes of 7 bits at most, eight at a time. Time against one by one, 300 000 codes of 5 bits: .2."""
+    whole = first + (last - first) // BYTE * BYTE
+    at = first // BYTE * width
+    for i in range(first, whole, BYTE):
+        word = 0
+        for k in range(width):
+            word |= np.int64(packed[at + k]) << BYTE * k
+        at += width
+        word = spread(word, width)
+        for k in range(BYTE):
+            codes[i + k] = (word >> BYTE * k) & 255
+    largest = unpack_line(packed, whole, last, width, codes)
+    for i in range(first, whole):
+        largest = max(largest, np.int64(codes[i]))
+    return largest
+
+
+@inline
+def copy_line(packed, first, last, codes):
+    """The same for codes of a byte each."""
     largest = 0
-    for i in range(rows):
+    for i in range(first, last):
         code = np.int64(packed[i])
         largest = max(largest, code)
         codes[i] = code
@@ -86,13 +116,21 @@ def pack_lines(team: Member, lines: BinLines, to: PackedLines):
 
 
 @kernel
-def unpack_lines(team: Member, packed: PackedLines, lines: BinLines, largest: out(i64["lines.columns"])):
-    """Unpack lines of codes, and tell the largest code of each."""
-    for j in range(team.rank, lines.columns, team.size):
+def unpack_lines(
+    team: Member, packed: PackedLines, lines: BinLines, threads: i64, largest: out(i64["threads * lines.columns"])
+):
+    """Unpack lines of codes, each thread its share of the rows, and tell the largest code of each line that it has seen."""
+    rows = lines.rows
+    share = (rows + team.size * BYTE - 1) // (team.size * BYTE) * BYTE
+    first = min(team.rank * share, rows)
+    last = min(first + share, rows)
+    for j in range(lines.columns):
         line = tail(packed.packed, packed.starts[j])
+        width = packed.widths[j]
         if lines.wide != 0:
-            largest[j] = unpack_line(line, lines.rows, packed.widths[j], tail(lines.lines16, j * lines.rows))
-        elif packed.widths[j] == BYTE:
-            largest[j] = copy_line(line, lines.rows, tail(lines.lines8, j * lines.rows))
+            found = unpack_line(line, first, last, width, tail(lines.lines16, j * rows))
+        elif width == BYTE:
+            found = copy_line(line, first, last, tail(lines.lines8, j * rows))
         else:
-            largest[j] = unpack_line(line, lines.rows, packed.widths[j], tail(lines.lines8, j * lines.rows))
+            found = spread_line(line, first, last, width, tail(lines.lines8, j * rows))
+        largest[team.rank * lines.columns + j] = found

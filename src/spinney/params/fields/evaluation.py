@@ -34,7 +34,8 @@ class EvaluationFields:
         high=INT32,
         also={0: None},
         aliases=("early_stopping_round", "early_stopping", "n_iter_no_change"),
-        doc="Stop after this many rounds without a better metric on the validation data. None never stops.",
+        doc="Stop after this many rounds without a better metric on the validation data. None never stops, but with "
+        "rounds=auto after 25.",
     )
     min_delta: float = param(
         0.0,

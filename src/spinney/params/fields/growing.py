@@ -58,7 +58,7 @@ class GrowingFields:
         doc="Most leaves of one tree. 0 or None means no limit.",
     )
     min_child_samples: int = param(
-        20,
+        5,
         group="growing a tree",
         low=0,
         high=INT64,
@@ -81,7 +81,7 @@ class GrowingFields:
         "set: the categories are ordered by gradient over hessian, and a split takes some from either end.",
     )
     max_cat_threshold: int = param(
-        32,
+        8,
         group="growing a tree",
         low=1,
         high=INT32,
@@ -93,6 +93,33 @@ class GrowingFields:
         low=1,
         high=INT64,
         doc="Fewest rows between two splits that are tried along the order of the categories.",
+    )
+    target_stats: int | None = param(
+        None,
+        group="growing a tree",
+        low=1,
+        high=INT32,
+        doc="Columns of more categories than this get columns of numbers beside them, made from the target: the mean of each "
+        "category's rows, and how many they are. None makes none. They are made from the rows that a training learns from, and "
+        "a row's mean comes from other rows. There is a mean for each class of more than two, and for each column of the "
+        "target, but for more than 16 of them there are none, and for columns of most categories first if more than 128 "
+        "columns would be made; rankings have the mean relevance, survival has none. For "
+        "tree_method hist.",
+    )
+    target_stats_smooth: float = param(
+        10.0,
+        group="growing a tree",
+        low=0,
+        doc="For target_stats: how many rows of the mean of all a category's own rows are mixed with.",
+    )
+    target_stats_pairs: int = param(
+        12,
+        group="growing a tree",
+        low=0,
+        high=INT32,
+        doc="For target_stats: most pairs of such columns that get a mean and a number of rows for each pair of categories. "
+        "Pairs are made only where their mean says more of other rows than that of either column; none with "
+        "interaction_constraints.",
     )
     monotone_constraints: tuple[int, ...] | tuple[tuple[str | int, int], ...] | None = param(
         None,

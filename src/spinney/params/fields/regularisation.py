@@ -27,11 +27,11 @@ class RegularisationFields:
         "ours: give half of it.",
     )
     reg_lambda: float = param(
-        1.0,
+        5.0,
         group="regularisation",
         low=0,
         aliases=("lambda", "lambda_l2", "l2_regularization"),
-        doc="L2 penalty on leaf values.",
+        doc="L2 penalty on leaf values. Objectives of ranking take 1 by default, because their hessians are small.",
     )
     reg_alpha: float = param(
         0.0,
@@ -52,6 +52,13 @@ class RegularisationFields:
         group="regularisation",
         low=0,
         doc="L2 penalty on top of reg_lambda where a set of categories is split, and on the leaves that it makes.",
+    )
+    cat_charge: float = param(
+        0.2,
+        group="regularisation",
+        low=0,
+        doc="Charge on the gain of a split by a set of c out of m categories, because the best of very many sets is the "
+        "luckiest one: so much times c * (1 + log(m / c)) times what a split of no use gains on average. 0 charges nothing.",
     )
     max_delta_step: float = param(
         0.0,

@@ -91,6 +91,16 @@ def draw_goss(
     fill_bag(team, drawing)
 
 
+@inline
+def waiting_keys(begin, end, drawing, pairs, seed):
+    """Keys of rows by exponential waiting times at a rate of their gradients: the shorter, the larger."""
+    for i in range(begin, end):
+        row = np.int64(drawing.eligible[i])
+        u = unit(random_bits(seed, PURPOSE_WEIGHTED, drawing.first + row)) + 1.1641532182693481e-10
+        rate = length(row, pairs, 0.0)
+        drawing.keys[i] = LARGEST_KEY - key_of(-log(u) / rate) if rate > 0.0 else 0
+
+
 @kernel
 def draw_weighted(team: Member, drawing: Drawing, pairs: Pairs, wanted: i64, seed: i64, factors: f64["3"]):
     """Draw `wanted` rows one after another without replacement, each with a chance in proportion to its gradient.
@@ -98,11 +108,7 @@ def draw_weighted(team: Member, drawing: Drawing, pairs: Pairs, wanted: i64, see
     That is the same as taking the rows whose exponential waiting times, at a rate of their gradients, are the shortest.
     """
     begin, end = clear_marks(team, drawing)
-    for i in range(begin, end):
-        row = np.int64(drawing.eligible[i])
-        u = unit(random_bits(seed, PURPOSE_WEIGHTED, row)) + 1.1641532182693481e-10
-        rate = length(row, pairs, 0.0)
-        drawing.keys[i] = LARGEST_KEY - key_of(-log(u) / rate) if rate > 0.0 else 0
+    waiting_keys(begin, end, drawing, pairs, seed)
     if not mark_largest(team, drawing, KEY_SHIFT, wanted, KEPT):
         return
     scale_rows(begin, end, drawing, pairs, factors)
@@ -171,6 +177,20 @@ def find_factor(team, begin, end, wanted, chances):
     return factor
 
 
+@inline
+def draw_chances(begin, end, drawing, pairs, sizes, factor, seed):
+    """Mark each row with the chance that the factor gives it, and divide its gradients by that."""
+    for i in range(begin, end):
+        chance = min(factor * sizes[i], 1.0)
+        position = drawing.first + np.int64(drawing.eligible[i])
+        drawn = unit(random_bits(seed, PURPOSE_CHANCE, position)) < chance
+        drawing.chosen[i] = KEPT if drawn else 0
+        sizes[i] = 1.0 / chance if drawn else 0.0
+    for k in range(pairs.outputs):
+        for i in range(begin, end):
+            scale_pair(2 * (k * pairs.rows + np.int64(drawing.eligible[i])), pairs.values, sizes[i])
+
+
 @kernel
 def draw_by_chance(
     team: Member, drawing: Drawing, pairs: Pairs, chances: Chances, wanted: i64, seed: i64, reg_lambda: f64
@@ -180,17 +200,9 @@ def draw_by_chance(
     `wanted` rows are drawn on average; the expected sums are those of all rows.
     """
     begin, end = clear_marks(team, drawing)
-    sizes = chances.sizes
     measure_sizes(team, begin, end, drawing, pairs, reg_lambda, chances)
     factor = find_factor(team, begin, end, wanted, chances)
     if factor < 0.0:
         return
-    for i in range(begin, end):
-        chance = min(factor * sizes[i], 1.0)
-        drawn = unit(random_bits(seed, PURPOSE_CHANCE, np.int64(drawing.eligible[i]))) < chance
-        drawing.chosen[i] = KEPT if drawn else 0
-        sizes[i] = 1.0 / chance if drawn else 0.0
-    for k in range(pairs.outputs):
-        for i in range(begin, end):
-            scale_pair(2 * (k * pairs.rows + np.int64(drawing.eligible[i])), pairs.values, sizes[i])
+    draw_chances(begin, end, drawing, pairs, chances.sizes, factor, seed)
     fill_bag(team, drawing)

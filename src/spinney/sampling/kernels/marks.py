@@ -28,7 +28,7 @@ def clear_marks(team, drawing):
 def random_keys(begin, end, drawing, seed, purpose):
     """Random keys for rows that are not marked, -1 for the others."""
     for i in range(begin, end):
-        bits = random_bits(seed, purpose, np.int64(drawing.eligible[i]))
+        bits = random_bits(seed, purpose, drawing.first + np.int64(drawing.eligible[i]))
         drawing.keys[i] = (bits >> 33) & LARGEST_RANDOM if drawing.chosen[i] == 0 else -1
 
 

@@ -23,5 +23,6 @@ PURPOSE_HEAVY = 16  # a row of a bag, drawn with replacement by weight; by draw
 PURPOSE_PLACE = 17  # where in its gap the threshold of a drawn cut lies, whose seed knows the node's path; only position 0
 PURPOSE_TARGETS = 18  # what rows of a query should score beside each other, in one round; by row
 PURPOSE_FOLDS = 20  # the order in which rows or groups of rows are dealt out to folds or parts; by place
+PURPOSE_TOLD = 21  # the fold whose rows are not told of each other's targets; by row or query
 PURPOSE_LEVEL = 1000  # and the depth added: the columns of a level; by place among the tree's columns
 PURPOSE_NODE = 1000000  # the columns of a node, whose seed knows its path; by place among the level's columns

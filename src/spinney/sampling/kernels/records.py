@@ -12,6 +12,7 @@ class Drawing:
     count: i64
     rows: i64
     threads: i64
+    first: i64  # number of row 0, for what is drawn by row
     eligible: i32["count"]
     keys: out(i32["count"])
     chosen: out(u8["count"])

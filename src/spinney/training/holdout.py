@@ -11,7 +11,9 @@ from spinney.jit.team import Team
 from spinney.sampling import UniformSampler
 
 
-def held_out(labels: Labels, groups: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
+def held_out(
+    labels: Labels, groups: NDArray[np.int64], share: float, seed: int, whole: str = "queries"
+) -> NDArray[np.bool_]:
     """Choose rows to hold out, the same share of every group as nearly as whole rows allow; or whole queries.
 
     Parameters
@@ -25,6 +27,8 @@ def held_out(labels: Labels, groups: NDArray[np.int64], share: float, seed: int)
         Share of the rows, or of the queries, above 0.
     seed : int
         The same seed chooses the same rows.
+    whole : {"queries", "groups"}
+        What messages call queries.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def held_out(labels: Labels, groups: NDArray[np.int64], share: float, seed: int)
             None if labels.weight is None else np.bincount(labels.queries, labels.weight).astype(np.float64)
         )
         queries = Labels(np.zeros(int(labels.queries.max()) + 1), weight)
-        return _drawn(queries, np.zeros(queries.rows, np.int64), share, seed, "queries")[labels.queries]
+        return _drawn(queries, np.zeros(queries.rows, np.int64), share, seed, whole)[labels.queries]
     return _drawn(labels, groups, share, seed, "rows")
 
 
@@ -60,7 +64,9 @@ def _drawn(
     for group in np.flatnonzero(wanted):
         rows = np.flatnonzero(groups == group).astype(np.int32)
         drawn = np.empty(len(rows), np.int32)
-        taken = UniformSampler(rows, drawn, Team(1)).draw(wanted[group] / len(rows), seed + int(group))
+        taken = UniformSampler(rows, drawn, Team(1)).draw(
+            wanted[group] / len(rows), (seed + int(group)) % 2**63
+        )
         chosen[drawn[:taken]] = True
     return chosen
 
@@ -71,7 +77,11 @@ def _apportioned(sizes: NDArray[np.int64], share: float, things: str) -> NDArray
     total = max(1, round(share * rows))
     most = np.maximum(sizes - 1, 0)
     if total > most.sum():
-        one = {"rows": ("1 sample", "a row"), "queries": ("1 query", "a query")}[things]
+        one = {
+            "rows": ("1 sample", "a row"),
+            "queries": ("1 query", "a query"),
+            "groups": ("1 group", "a group"),
+        }[things]
         found = one[0] if rows == 1 else f"{rows} {things}"
         left = one[1] if len(sizes) == 1 else "a row of every class"
         advice = f"give more {things}" if total == 1 else f"give more {things}, or a smaller fraction"

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.arguments import read_start
-from spinney.data import read_labels, read_queries, read_query_weight, read_target, read_vector, read_weight
+from spinney.data import read_queries, read_target, read_weight
 from spinney.data.labels import by_column
-from spinney.data.sources import Batch
-from spinney.errors import DataError
+from spinney.data.queries import read_part_weight
+from spinney.data.sources import SAME, Batch
+from spinney.data.target import one_dimension
+from spinney.errors import DataError, DataTypeError
 
 Values = NDArray[Any]
 PARTS = ("y", "weight", "base_margin", "qid")
@@ -24,45 +26,50 @@ class LabelParts:
         self._parts: dict[str, list[Values]] = {name: [] for name in PARTS}
         self._given: dict[str, bool] | None = None
         self._numbers: dict[object, int] = {}
-        self._sizes_given = False
+        self._told_by: str | None = None  # how queries are told: "group" or "qid"
+        self._as: str | None = None  # what names of queries are: "text" or "numbers"
         self._queries = 0
+        self._others = "rows before it"  # what a batch is compared with, in messages
         self.rows = 0
 
     def add(self, batch: Batch) -> NDArray[np.float64] | None:
         """Read those of a batch; gives its weights."""
-        self._check_given(batch)
-        rows = batch.table.rows
-        own = read_queries(batch.group, batch.qid, rows)
-        weight = _read_weight(batch.weight, rows, own)
-        found: dict[str, Values | None] = {
-            "y": read_target(batch.y, rows),
-            "weight": weight,
-            "base_margin": read_start(batch.margin, rows),
-            "qid": None if own is None else self._numbered(batch, own),
-        }
+        found = self._read(batch)
         for name, values in found.items():
             if values is not None:
                 kept = self._parts[name]
                 if kept and kept[0].shape[1:] != values.shape[1:]:
                     raise DataError(
-                        f"{name} has the shape {values.shape}, but {kept[0].shape} in rows before it; give as many columns"
+                        f"{name} has the shape {values.shape}, but {kept[0].shape} in {self._others}; give as many columns"
                     )
-                kept.append(values.copy())
-        self.rows += rows
-        return weight
+                kept.append(values.copy(order="K"))
+        self.rows += batch.table.rows
+        return found["weight"]
 
     def check(self, batch: Batch, first: int) -> None:
-        """Refuse a batch that begins at row `first` but brings another target than before."""
+        """Refuse a batch that begins at row `first` but brings something else than before."""
+        if first == 0:
+            self._queries, self._others = 0, "the rows that were read before"
+        for name, values in self._read(batch).items():
+            before = self.all(name)
+            if before is None or values is None:
+                continue  # `_read` has refused what is there now and was not before
+            was = before[first : first + len(values)]
+            if was.shape != values.shape or not np.array_equal(was, values):
+                given = "group" if name == "qid" and batch.qid is None else name
+                raise DataError(f"{given} is not what it was when these rows were read before; {SAME}")
+
+    def _read(self, batch: Batch) -> dict[str, Values | None]:
+        """Those of a batch by name."""
         self._check_given(batch)
-        before = self.all("y")
-        if before is None:
-            return
-        target = read_target(batch.y, batch.table.rows)
-        was = before[first : first + batch.table.rows]
-        if target is None or target.shape != was.shape or not np.array_equal(was, target):
-            raise DataError(
-                "y is not what it was when these rows were read before; the same rows must come in the same order every time"
-            )
+        rows = batch.table.rows
+        own = read_queries(batch.group, batch.qid, rows)
+        return {
+            "y": read_target(batch.y, rows),
+            "weight": read_part_weight(batch.weight, rows, own),
+            "base_margin": read_start(batch.margin, rows),
+            "qid": None if own is None else self._numbered(batch, own),
+        }
 
     def all(self, name: str) -> Values | None:
         """All values of one of `PARTS`, None where there is none."""
@@ -85,7 +92,14 @@ class LabelParts:
         odd = next((name for name in PARTS if has[name] != self._given[name]), None)
         if odd is not None:
             brings, others = ("has", "have none") if has[odd] else ("has no", "have it")
-            raise DataError(f"it {brings} {odd}, but rows before it {others}")
+            raise DataError(f"it {brings} {odd}, but {self._others} {others}")
+        if queries:
+            told_by = "qid" if batch.group is None else "group"
+            self._told_by = self._told_by or told_by
+            if told_by != self._told_by:
+                raise DataError(
+                    f"it has {told_by}, but {self._others} have {self._told_by}; give one of them"
+                )
 
     def _numbered(self, batch: Batch, own: NDArray[np.int64]) -> NDArray[np.int64]:
         """Numbers of queries counted on over batches, of which those of a batch have `own` numbers.
@@ -93,26 +107,19 @@ class LabelParts:
         Rows of a query that is known by its name may come in several batches.
         """
         if batch.qid is None:
-            self._sizes_given = True
             own = own + self._queries
             self._queries = int(own[-1]) + 1
             return own
-        if self._sizes_given:
-            raise DataError("it has qid, but rows before it have group; give one of them")
-        names, codes = read_labels(batch.qid, len(own))
         _, first = np.unique(own, return_index=True)
-        known = [name.item() if isinstance(name, np.generic) else name for name in names[codes[first]]]
+        known = [
+            name.item() if isinstance(name, np.generic) else name
+            for name in one_dimension(batch.qid, len(own), "qid")[first]
+        ]
+        kind = "text" if isinstance(known[0], str | bytes) else "numbers"
+        self._as = self._as or kind
+        if kind != self._as:
+            raise DataTypeError(
+                f"qid holds {kind}, but {self._as} in {self._others}; give queries as one of them"
+            )
         number = [self._numbers.setdefault(name, len(self._numbers)) for name in known]
         return np.array(number, np.int64)[own]
-
-
-def _read_weight(given: Any, rows: int, queries: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
-    """Weights of some rows, which may all be 0, or of their queries."""
-    if given is None:
-        return None
-    values = read_vector(
-        np.full(rows, given) if np.ndim(given) == 0 else given, None, "weight", allow_none=False
-    )
-    if len(values) == rows:
-        return values if not values.any() else read_weight(values, rows, what="weight")
-    return read_query_weight(values, rows, queries, what="weight")

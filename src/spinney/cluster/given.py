@@ -1,0 +1,184 @@
+"""What a user gives: dask collections, or lists of delayed tables, as lists of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import dask.array as da
+import numpy as np
+from dask import is_dask_collection
+from dask._task_spec import convert_legacy_graph
+from dask.delayed import Delayed
+from dask.utils import ensure_dict
+from distributed import Client, Future
+
+from spinney.errors import ClusterError, DataError, DataTypeError
+
+BESIDE = ("y", "weight", "base_margin", "group", "qid")
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A table in partitions, with what belongs to its rows.
+
+    Attributes
+    ----------
+    where : str
+        What it is called in messages, "" for the training data.
+    X : list of Future
+        Its partitions.
+    beside : mapping of str to list of Future, or None
+        Those of y, weight, base_margin, group and qid.
+    weight_name : str
+        What weights were given as.
+    """
+
+    where: str
+    X: list[Future]
+    beside: Mapping[str, list[Future] | None]
+    weight_name: str = "weight"
+
+    def title(self, partition: int) -> str:
+        """What a partition is called in messages."""
+        return f"{self.where}: partition {partition}" if self.where else f"partition {partition}"
+
+    def check_computed(self) -> None:
+        """Raise if a partition could not be computed, by whatever the user's own tasks raised."""
+        for name, futures in {"X": self.X, **self.beside}.items():
+            for partition, future in enumerate(futures or ()):
+                if future.status == "error":
+                    error = future.exception()
+                    raise ClusterError(
+                        f"{self.title(partition)}: {name} cannot be computed: {type(error).__name__}: {error}"
+                    ) from error
+
+
+def compute(client: Client, X: Any, beside: Mapping[str, Any], *, where: str = "") -> Given:
+    """Have every partition computed once, and keep it on the workers.
+
+    Parameters
+    ----------
+    client : Client
+        Who computes.
+    X : dask array or data frame, or list of delayed tables
+        The table.
+    beside : mapping
+        y, weight, base_margin, group and qid by the names that the user knows them by; None for what is not given.
+    where : str
+        What it is called in messages.
+    """
+    before = f"{where}: " if where else ""
+    given = {"X": collections_of(X, f"{before}X")}
+    for name, values in beside.items():
+        if values is not None:
+            given[name] = collections_of(values, f"{before}{name}")
+    counts = {name: sum(partitions_in(one) for one in values) for name, values in given.items()}
+    for name, count in counts.items():
+        if count != counts["X"]:
+            raise DataError(
+                f"{before}{name} has {count} partitions, but X has {counts['X']}; give both the same, as with repartition or "
+                "rechunk"
+            )
+    flat = [part for values in given.values() for one in values for part in partitions_of(one)]
+    futures = iter(_computed(client, flat))
+    parts = {name: [next(futures) for _ in range(count)] for name, count in counts.items()}
+    names = dict(zip(BESIDE, beside, strict=True))
+    return Given(where, parts["X"], {name: parts.get(names[name]) for name in BESIDE}, names["weight"])
+
+
+def computed(client: Client, values: Any, what: str) -> list[Future]:
+    """Have every partition of a collection computed once, and keep it on the workers; messages call it `what`."""
+    return _computed(client, [part for one in collections_of(values, what) for part in partitions_of(one)])
+
+
+def collections_of(values: Any, what: str) -> list[Any]:
+    """A collection, or the delayed tables or futures of a list; a partition has all columns of its rows.
+
+    Raises
+    ------
+    DataTypeError
+        It is no collection of Dask's, and no list of delayed tables.
+    """
+    if isinstance(values, da.Array):
+        if values.ndim not in (1, 2):
+            raise DataError(f"{what} has {values.ndim} dimensions; give one with rows and columns")
+        several = values.ndim == 2 and len(values.chunks[1]) > 1
+        return [values.rechunk({1: -1}) if several else values]
+    if is_delayed_list(values):
+        return list(values)
+    if isinstance(values, Delayed) or (is_dask_collection(values) and hasattr(values, "_meta")):
+        return [values]
+    raise DataTypeError(
+        f"{what} must be a dask array or data frame, or a list of delayed tables, got {_kind(values)}; for rows of this process "
+        "use spinney without dask, or make it a collection with dask.array.from_array or dask.dataframe.from_pandas"
+    )
+
+
+def is_delayed_list(values: object) -> bool:
+    """Whether it is a list of delayed tables or of futures."""
+    return (
+        isinstance(values, list | tuple)
+        and bool(values)
+        and all(isinstance(one, Delayed | Future) for one in values)
+    )
+
+
+def partitions_in(values: Any) -> int:
+    """How many partitions a collection has, one for a delayed table."""
+    return 1 if isinstance(values, Delayed | Future) else int(values.npartitions)
+
+
+def partitions_of(collection: Any) -> list[Any]:
+    """The partitions of a collection, each a Delayed or a Future, as many as it says that it has."""
+    if isinstance(collection, Delayed | Future):
+        return [collection]
+    # To optimize a frame further would read several files as one partition.
+    plain = collection.simplify() if hasattr(collection, "simplify") else collection
+    found: list[Any] = np.ravel(plain.to_delayed(optimize_graph=False)).tolist()
+    return found
+
+
+def _computed(client: Client, parts: list[Any]) -> list[Future]:
+    """Have all partitions computed at once, so that what they share is computed once."""
+    delayed = [part for part in parts if isinstance(part, Delayed)]
+    computed = iter(client.compute(_renamed(delayed), optimize_graph=False))
+    return [next(computed) if isinstance(part, Delayed) else part for part in parts]
+
+
+def _renamed(parts: list[Delayed]) -> list[Delayed]:
+    """The same partitions by tasks with names of their own.
+
+    What is kept of a data set can be computed again from these tasks, so the scheduler knows them for long. It confuses them
+    with tasks of the same names that are optimized in another way, as in whatever else is computed from the same collection:
+    https://github.com/dask/dask/issues/9888. Futures keep their names.
+    """
+    found = [part.dask for part in parts]  # some make it anew each time they are asked
+    graphs = {id(graph): graph for graph in found}
+    whole = {key: task for graph in graphs.values() for key, task in ensure_dict(graph).items()}
+    futures = {key: task for key, task in whole.items() if isinstance(task, Future)}
+    tasks = convert_legacy_graph({key: task for key, task in whole.items() if key not in futures}, set(whole))
+    own = uuid4().hex[:12]
+    names = {
+        key: (f"{key[0]}-{own}", *key[1:]) if isinstance(key, tuple) else f"{key}-{own}" for key in tasks
+    }
+    graph = {names[key]: task.substitute(names, key=names[key]) for key, task in tasks.items()}
+    return [Delayed(names.get(part.key, part.key), {**graph, **futures}) for part in parts]
+
+
+def _kind(values: Any) -> str:
+    kind = type(values)
+    inside = f" of {type(values[0]).__name__}" if isinstance(values, list | tuple) and values else ""
+    return f"{kind.__module__.partition('.')[0]}'s {kind.__name__}{inside}".removeprefix("builtins's ")
+
+
+def columns_in(X: Any) -> Any:
+    """A table of no rows with the columns of a collection, where it tells them; None where only its partitions do."""
+    meta = getattr(X, "_meta", None)
+    return (
+        meta
+        if meta is not None and len(getattr(meta, "shape", ())) == 2 and hasattr(meta, "columns")
+        else None
+    )

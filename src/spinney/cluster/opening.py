@@ -1,0 +1,317 @@
+"""Partitions → tables, read and looked at on their workers; the client learns how many rows and which columns there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+from numpy.typing import NDArray
+
+from spinney.binning.arguments import read_start
+from spinney.binning.dataset import MOST_ROWS
+from spinney.cluster.given import BESIDE, Given
+from spinney.cluster.telling import results, telling
+from spinney.cluster.travel import kept, weighed
+from spinney.data import Schema, Table, describe_column, match_columns, read_queries, read_table
+from spinney.data.array import plain_array
+from spinney.data.frame import frame_vectors, is_frame, packages_of
+from spinney.data.queries import read_part_weight
+from spinney.data.schema import MOST_COLUMNS
+from spinney.data.sources import errors_of, first_infinite
+from spinney.data.sparse import is_sparse
+from spinney.data.table import column_title
+from spinney.errors import DataError, DataTypeError
+
+FEW = 64  # partitions that are worked on one by one, however small
+ENOUGH_ROWS = 2**16
+
+# Looks at the target of a partition with so many rows, and raises what is wrong with it.
+CheckTarget = Callable[[Any, int], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What belongs to the rows of a partition: arrays, of any type where the user may give any; None for nothing."""
+
+    rows: int
+    y: NDArray[Any] | None
+    weight: NDArray[np.float64] | None
+    margin: NDArray[np.float64] | None
+    group: NDArray[Any] | None
+    qid: NDArray[Any] | None
+    groups: NDArray[np.int64] | None = None  # of all rows, which are held out together
+
+
+@dataclass(frozen=True, eq=False)
+class PartTable:
+    """A partition that was read, or several small ones that follow each other.
+
+    Attributes
+    ----------
+    tables : list of Table
+        One for each partition.
+    titles : list of str
+        What each is called in messages.
+    kinds : tuple of str
+        The types of the columns as the user knows them.
+    """
+
+    tables: list[Table]
+    titles: list[str]
+    kinds: tuple[str, ...]
+
+    def pieces(self) -> Iterator[tuple[str, Table, slice]]:
+        """Of every partition that has rows its title, its table, and where these are among all of them."""
+        first = 0
+        for title, table in zip(self.titles, self.tables, strict=True):
+            if table.rows:
+                yield title, table, slice(first, first + table.rows)
+            first += table.rows
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the client learns of a partition."""
+
+    rows: int
+    columns: int
+    names: tuple[str, ...] | None
+    sparse: bool
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """The rows of a table on the workers.
+
+    Attributes
+    ----------
+    tables : list of Future
+        A `PartTable` each; every one has rows.
+    lengths : int64
+        Rows of each.
+    given : list of int
+        Rows of each partition that was given, but for empty ones.
+    beside : list of list of Future, or None
+        Those of y, weight, base_margin, group and qid of these partitions, as they were given.
+    weight_name : str
+        What weights were given as.
+    outline : Table
+        The columns and the number of all rows, without values.
+    from_sparse : bool
+        Whether they are sparse.
+    """
+
+    tables: list[Future]
+    lengths: NDArray[np.int64]
+    given: list[int]
+    beside: list[list[Future] | None]
+    weight_name: str
+    outline: Table
+    from_sparse: bool
+
+
+def open_parts(
+    client: Client, given: Given, names: Any, known: Schema | None, check: CheckTarget | None
+) -> Opened:
+    """Read every partition on its worker, and compare them.
+
+    Parameters
+    ----------
+    client : Client
+        Who reads.
+    given : Given
+        The partitions.
+    names : sequence of str, optional
+        Column names, for tables that have none.
+    known : Schema, optional
+        The columns, where a reference or a model tells them.
+    check : callable, optional
+        What the target of a partition must pass.
+    """
+    titles = [given.title(partition) for partition in range(len(given.X))]
+    told = kept(client, (names, known, check, given.weight_name))
+    tables = [
+        client.submit(
+            read_part, told, title, X, *(one and one[k] for one in given.beside.values()), pure=False
+        )
+        for k, (X, title) in enumerate(zip(given.X, titles, strict=True))
+    ]
+    try:
+        facts: list[_Facts] = results(client, [client.submit(look, one, pure=False) for one in tables])
+    except Exception:
+        given.check_computed()
+        raise
+    _check_alike(facts, titles)
+    some = [k for k, one in enumerate(facts) if one.rows]
+    total = sum(one.rows for one in facts)
+    if not some:
+        raise DataError(f"{given.where + ': ' if given.where else ''}X has no rows; give at least one")
+    if total > MOST_ROWS:
+        raise DataError(f"X has {total} rows; a Dataset can hold {MOST_ROWS}")
+    first = facts[some[0]]
+    if first.columns > MOST_COLUMNS:
+        raise DataError(f"X has {first.columns} columns; a Dataset can hold {MOST_COLUMNS}")
+    rows = [facts[k].rows for k in some]
+    units = grouped(rows)
+    tables = [tables[k] for k in some]
+    return Opened(
+        [tables[a] if b - a == 1 else client.submit(as_one, tables[a:b], pure=False) for a, b in units],
+        np.array([sum(rows[a:b]) for a, b in units], np.int64),
+        rows,
+        [None if one is None else [one[k] for k in some] for one in given.beside.values()],
+        given.weight_name,
+        Table(total, first.columns, first.names, ()),
+        first.sparse,
+    )
+
+
+def grouped(rows: list[int]) -> list[tuple[int, int]]:
+    """Which partitions are worked on together, so that very many small ones do not cost a task each time and again.
+
+    It goes by their rows alone, so workers change nothing.
+
+    Examples
+    --------
+    >>> grouped([10, 20]), grouped([1] * 128)[:2]
+    ([(0, 1), (1, 2)], [(0, 2), (2, 4)])
+    """
+    if len(rows) <= FEW:
+        return [(k, k + 1) for k in range(len(rows))]
+    enough = min(ENOUGH_ROWS, -(-sum(rows) // FEW))
+    ends, held = [0], 0
+    for k, own in enumerate(rows):
+        held += own
+        if held >= enough or k + 1 == len(rows):
+            ends.append(k + 1)
+            held = 0
+    return list(pairwise(ends))
+
+
+@telling
+def as_one(parts: list[PartTable]) -> PartTable:
+    """Task: partitions that follow each other, without copying them."""
+    tables = [table for part in parts for table in part.tables]
+    return PartTable(tables, [title for part in parts for title in part.titles], parts[0].kinds)
+
+
+@telling
+def read_part(
+    told: tuple[Any, Schema | None, CheckTarget | None, str], where: str, X: Any, *beside: Any
+) -> PartTable:
+    """Task: read a partition. Infinite values, and labels that cannot be read, are refused here, by partition and row."""
+    names, known, check, weight_name = told
+    with errors_of(where):
+        table = read_table(X, names=names, allow_empty=True)
+        found = first_infinite(table)
+        if found is not None:
+            raise DataError(
+                f"{describe_column(table, found[1])} holds an infinite value in row {found[0]}, counted from 0; only finite "
+                "numbers and NaN (missing) can be used"
+            )
+        kinds = kinds_of(X, table.columns)
+        if known is not None:
+            table = match_columns(table, known.names, known.columns, model="the reference")
+            kinds = ()  # their order may have changed, and categories are matched one by one
+        if table.rows:
+            read_beside(table.rows, weight_name, *beside)
+        else:
+            _check_empty(dict(zip(BESIDE, beside, strict=True)))
+    if table.rows and beside[0] is not None and check is not None:
+        try:
+            check(beside[0], table.rows)
+        except (DataError, DataTypeError) as error:  # what is wrong with parameters is so in every partition
+            raise type(error)(f"{where}: {error}") from None
+    return PartTable([table], [where], kinds)
+
+
+def read_beside(
+    rows: int, weight_name: str, y: Any, weight: Any, margin: Any, group: Any, qid: Any
+) -> Beside:
+    """Read what belongs to so many rows of a partition."""
+    found = array_of(y, "y")
+    if found is not None and len(found) != rows:
+        raise DataError(f"y has {len(found)} values, but X has {rows} rows; give one value for each row")
+    queries = read_queries(group, qid, rows)
+    return Beside(
+        rows, found, read_part_weight(weight, rows, queries, what=weight_name), read_start(margin, rows),
+        array_of(group, "group"), array_of(qid, "qid"),
+    )  # fmt: skip
+
+
+@telling
+def look(part: PartTable) -> _Facts:
+    """Task: what the client is told of a partition."""
+    (table,) = part.tables
+    return _Facts(table.rows, table.columns, table.names, table.sparse is not None, part.kinds)
+
+
+def _check_empty(given: dict[str, Any]) -> None:
+    for name, values in given.items():
+        count = 0 if values is None else len(values)
+        if count:
+            raise DataError(f"{name} has {count} values, but X has 0 rows; give one value for each row")
+
+
+def array_of(values: Any, what: str) -> NDArray[Any] | None:
+    """Values of any type as an array, a column each where there are several."""
+    if values is None:
+        return None
+    if not is_frame(values):
+        return plain_array(values, what) if getattr(values, "dtype", np.dtype("f8")).names is None else values
+    columns = frame_vectors(values, what)
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def kinds_of(X: Any, columns: int) -> tuple[str, ...]:
+    """The types of a table's columns as the user knows them: one for all of an array, else one a column."""
+    if is_sparse(X) or isinstance(X, np.ndarray):
+        return (str(X.dtype),)
+    if "pandas" in packages_of(X):
+        return tuple(str(dtype) for dtype in X.dtypes)
+    schema: Any = getattr(X, "schema", None)  # PyArrow's and Polars'
+    types = getattr(schema, "types", None) or (schema.dtypes() if hasattr(schema, "dtypes") else ())
+    return tuple(str(one).partition("(")[0] for one in types) if len(types) == columns else ()
+
+
+def _check_alike(facts: list[_Facts], titles: list[str]) -> None:
+    """Refuse partitions whose columns or types differ. Types of a partition without rows do not matter."""
+    first = next((k for k, one in enumerate(facts) if one.rows), 0)
+    wanted = facts[first]
+    for found, title in zip(facts, titles, strict=True):
+        if found.columns != wanted.columns:
+            raise DataError(
+                f"{title} has {found.columns} columns, but {titles[first]} has {wanted.columns}; every partition must have the "
+                "same columns"
+            )
+        if found.names != wanted.names:
+            told = wanted.names or ()
+            other = next((name for name in found.names or () if name not in told), None)
+            how = "in another order, or none" if other is None else f"of other names, such as {other!r}"
+            raise DataError(
+                f"{title} has columns {how}; every partition must have the columns of {titles[first]}"
+            )
+        if not found.rows:
+            continue
+        if found.sparse != wanted.sparse:
+            is_ = ("dense", "sparse") if wanted.sparse else ("sparse", "dense")
+            raise DataError(f"{title} is {is_[0]}, but {titles[first]} is {is_[1]}; give one kind")
+        if found.kinds != wanted.kinds:
+            _refuse_kinds(found, wanted, title, titles[first])
+
+
+def _refuse_kinds(found: _Facts, wanted: _Facts, title: str, first: str) -> None:
+    pairs = list(zip(found.kinds, wanted.kinds, strict=False))
+    column = next((k for k, (one, other) in enumerate(pairs) if one != other), 0)
+    one, other = pairs[column] if pairs else ("another kind of table", "a table")
+    what = "X" if len(pairs) <= 1 < found.columns else column_title(found.names, column)
+    raise DataError(
+        f"{title}: {what} is {one}, but {other} in {first}; give every partition the same dtypes, as with X.astype(...)"
+    )
+
+
+weighed(Beside, PartTable, Table)

@@ -1,0 +1,243 @@
+"""What the estimators on dask collections share."""
+
+# scikit-learn has no types, so its classes are Any to a type checker.
+# mypy: allow-subclassing-any
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from distributed import Client
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.binning.arguments import DATA_PARAMS, data_params
+from spinney.binning.categorical import named_beside
+from spinney.cluster.agree import Rules
+from spinney.cluster.clients import checked_client
+from spinney.cluster.dataset import Dataset
+from spinney.cluster.given import columns_in, compute
+from spinney.cluster.groups import grouped
+from spinney.cluster.labels import chosen_rows, join
+from spinney.cluster.opening import Opened, open_parts
+from spinney.cluster.telling import result
+from spinney.cluster.travel import kept
+from spinney.dask.fitting import CheckTarget, EvalLabels, FitFacts, FitLabels
+from spinney.dask.predictions import is_collection, lazy, raw_part, score_parts
+from spinney.dask.training import train_each
+from spinney.data import Schema
+from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.estimators.base import GBMBase
+from spinney.estimators.continuing import Start
+from spinney.estimators.evaluation import Evaluation, naming
+from spinney.estimators.samples import warn_of_column_vector, with_columns_checked
+from spinney.model.model import Model
+from spinney.params import Config
+from spinney.training.auto import Auto
+
+C = TypeVar("C", bound=type)
+
+
+def with_client(cls: C) -> C:
+    """Give an estimator's class the constructor of the local one, with a client beside its parameters."""
+    own: Any = cls
+    told = own._local.__init__
+    signature = inspect.signature(told)
+    client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
+
+    @wraps(told)
+    def init(self: Any, *args: Any, client: Client | None = None, **parameters: Any) -> None:
+        told(self, *args, **parameters)
+        self.client = client
+
+    init.__dict__["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), client])
+    own.__init__ = init
+    return cls
+
+
+class OnCluster(GBMBase):
+    """A boosting estimator whose rows are on a cluster."""
+
+    client: Client | None
+    _local: type[Any]
+    _facts: FitFacts
+
+    def predict(self, X: Any, *, base_margin: Any = None, rounds: int | None = None) -> Any:
+        """Predict, lazily where X is a dask collection.
+
+        Parameters
+        ----------
+        X : dask array or data frame, list of delayed tables, or a table of this process
+            The columns of `fit`, in the same order.
+        base_margin : dask array, series or data frame, or list, optional
+            Raw scores that the rows start from, in the same partitions.
+        rounds : int, optional
+            Use the first so many rounds.
+
+        Returns
+        -------
+        dask array, list of delayed arrays, or array
+            What the local estimator predicts for every partition: an array with the chunks of X, of unknown sizes for a data
+            frame; a list for a list.
+        """
+        return self._lazy("predict", X, base_margin=base_margin, rounds=rounds)
+
+    def apply(self, X: Any, *, rounds: int | None = None) -> Any:
+        """Give the leaf that each row reaches in each tree, lazily where X is a dask collection."""
+        return self._lazy("apply", X, rounds=rounds)
+
+    def to_local(self) -> Any:
+        """The fitted estimator for tables of this process: a `spinney` estimator with the same parameters and model."""
+        made: Any = object.__new__(self._local)
+        made.__dict__.update({name: value for name, value in vars(self).items() if name != "client"})
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a model file, as the local one does; `spinney.load_estimator` gives a local one."""
+        self.to_local().save(path)
+
+    def __getstate__(self) -> Any:
+        return {**super().__getstate__(), "client": None}
+
+    def __sklearn_clone__(self) -> Self:
+        given = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
+        return type(self)(client=self.client, **{name: clone(one, safe=False) for name, one in given.items()})
+
+    def _lazy(self, method: str, X: Any, **given: Any) -> Any:
+        check_is_fitted(self, "model_")
+        local = self.to_local()
+        return lazy(local, method, X, given) if is_collection(X) else getattr(local, method)(X, **given)
+
+    def _score(self, X: Any, **beside: Any) -> float:
+        check_is_fitted(self, "model_")
+        local = self.to_local()
+        if not is_collection(X):
+            score: float = local.score(X, **{name: one for name, one in beside.items() if one is not None})
+            return score
+        if beside.get("y") is None:
+            raise DataError("y is None; a score needs the target of the rows")
+        client = checked_client(self.client)
+        names = {
+            "y": "y",
+            "weight": "sample_weight",
+            "base_margin": "base_margin",
+            "group": "group",
+            "qid": "qid",
+        }
+        given = compute(client, X, {name: beside.get(name) for name in names.values()})
+        told = kept(client, local)
+        raws = [client.submit(raw_part, told, one, pure=False) for one in given.X]
+        others = {names[name]: values for name, values in given.beside.items() if name != "base_margin"}
+        scored = client.submit(score_parts, told, raws, others, pure=False)
+        try:
+            found: float = result(client, scored, what="the score cannot be computed")
+        except Exception:
+            given.check_computed()
+            raise
+        return found
+
+    def _staged_scores(self, X: Any, base_margin: Any, rounds: int | None) -> Iterator[NDArray[np.float64]]:
+        if is_collection(X):
+            raise DataTypeError(
+                "staged predictions need rows of this process, but X is a dask collection; give rounds=... to predict, or call "
+                "to_local() and give it rows"
+            )
+        return super()._staged_scores(X, base_margin, rounds)
+
+    def _datasets(
+        self,
+        given: Evaluation,
+        watched: list[Evaluation],
+        start: Start | None,
+        groups: object,
+        told: Mapping[str, object],
+    ) -> Any:
+        """Bin the training and validation rows on their workers."""
+        if self.progress:
+            raise ParameterError(
+                "progress=True shows nothing of a cluster; leave it out, and look at Dask's dashboard"
+            )
+        client = checked_client(self.client)
+        opened = self._opened(client, given, None)
+        self._note_columns(given.X, opened)
+        warn_of_column_vector(given.y)
+        if isinstance(self.random_state, np.random.RandomState) and "random_state" not in told:
+            told = {**told, "random_state": int(self.random_state.randint(2**31 - 1))}
+        numbers = None if groups is None else grouped(client, groups, opened.outline.rows)
+        learn = FitLabels(self._unfitted(), bool(watched), start, told)
+        joined, facts = join(client, opened, learn, numbers)
+        found: FitFacts = facts.told
+        self.__dict__.update(found.learnt)
+        self._facts = found
+        config, split = found.config, facts.held is not None
+        params = data_params({name: getattr(config, name) for name in DATA_PARAMS}, None)
+        named = named_beside(self.categorical, opened.outline, found.schema)
+        rows = chosen_rows(client, opened, joined, facts.train, split=split)
+        dataset = Dataset.of_rows(client, rows, Rules(params, named, found.schema, None, sketch=False))
+        dataset.groups = None if numbers is None else [numbers]
+        if facts.held is not None:
+            rows = chosen_rows(client, opened, joined, facts.held, split=True, held=True)
+            rules = Rules(params, set(), dataset.schema, dataset.cuts, sketch=False)
+            return config, dataset, {"validation_0": Dataset.of_rows(client, rows, rules)}
+        valid = {}
+        for place, other in enumerate(watched):
+            same = not facts.train.shape.weight and other.is_same(given)
+            valid[f"validation_{place}"] = (
+                dataset if same else self._valid_set(client, other, dataset, config)
+            )
+        return config, dataset, valid
+
+    def _valid_set(self, client: Client, found: Evaluation, dataset: Dataset, config: Config) -> Dataset:
+        columns = columns_in(found.X)
+        if columns is not None:
+            with naming(found.where):
+                with_columns_checked(self, columns, reset=False)
+        opened = self._opened(client, found, dataset.schema)
+        learn = EvalLabels(
+            self._unfitted(), found.where, found.weight_name, found.class_weight, dataset.form.shape.targets, config
+        )  # fmt: skip
+        joined, facts = join(client, opened, learn)
+        rows = chosen_rows(client, opened, joined, facts.train)
+        return Dataset.of_rows(
+            client, rows, Rules(dataset.params, set(), dataset.schema, dataset.cuts, sketch=False)
+        )
+
+    def _opened(self, client: Client, found: Evaluation, known: Schema | None) -> Opened:
+        before = "eval_" if found.where else ""
+        beside = {
+            "y": found.y, found.weight_name: found.weight, f"{before}base_margin": found.margin,
+            f"{before}group": found.group, f"{before}qid": found.qid,
+        }  # fmt: skip
+        given = compute(client, found.X, beside, where=found.where)
+        return open_parts(client, given, None, known, CheckTarget(self._unfitted()))
+
+    def _note_columns(self, X: Any, opened: Opened) -> None:
+        """Note the number and the names of columns, as scikit-learn does."""
+        columns = columns_in(X)
+        with_columns_checked(
+            self, np.empty((0, opened.outline.columns)) if columns is None else columns, reset=True
+        )
+        self.n_features_in_ = opened.outline.columns
+
+    def _unfitted(self) -> Any:
+        """A local estimator with the same parameters and classes, which can travel."""
+        made = self.to_local()
+        made.__dict__.pop("model_", None)
+        return made
+
+    def _fixed(self, dataset: Any, start: Start | None) -> NDArray[np.float64] | None:
+        facts: FitFacts = self.__dict__.pop("_facts")  # of this fit alone
+        return facts.fixed
+
+    def _train(self, config: Config, dataset: Any, rounds: int | Auto, **given: Any) -> list[Model]:
+        given.pop("progress", None)
+        if isinstance(rounds, Auto):
+            rounds = replace(rounds, groups=dataset.groups)
+        return train_each(dataset.client, config, dataset, rounds, **given)

@@ -1,0 +1,112 @@
+"""Predictions of dask collections: lazy, a task for each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed
+from numpy.typing import NDArray
+
+from spinney.cluster.given import collections_of, columns_in, is_delayed_list, partitions_of
+from spinney.cluster.opening import array_of
+from spinney.cluster.telling import telling
+from spinney.errors import DataError
+
+
+def is_collection(X: object) -> bool:
+    """Whether a table is a collection of Dask's, or a list of delayed tables."""
+    return is_delayed_list(X) or dask.is_dask_collection(X)
+
+
+def lazy(estimator: Any, method: str, X: Any, given: Mapping[str, Any]) -> Any:
+    """What a method of a local estimator gives for every partition.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted one of this process.
+    method : str
+        Its method.
+    X : dask array or data frame, or list of delayed tables
+        What to predict.
+    given : mapping
+        Arguments of the method; a base margin is in the same partitions as X.
+
+    Returns
+    -------
+    dask array
+        With the chunks of X, of unknown sizes for a data frame; for a delayed table a delayed array, for a list of them a list.
+    """
+    given = dict(given)
+    if not isinstance(X, list | tuple | Delayed) and getattr(X, "ndim", 2) != 2:
+        raise DataError(f"X has {X.ndim} dimensions; give a table with rows and columns")
+    parts = [part for one in collections_of(X, "X") for part in partitions_of(one)]
+    margins = _margins(given.pop("base_margin", None), len(parts))
+    told = dask.delayed(estimator, traverse=False)
+    task = dask.delayed(predict_part, pure=False)
+    found = [task(told, method, part, margin, given) for part, margin in zip(parts, margins, strict=True)]
+    if isinstance(X, list | tuple):
+        return found
+    if isinstance(X, Delayed):
+        return found[0]
+    sample = _sample(estimator, method, X, given)
+    sizes = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(parts)
+    arrays = [
+        da.from_delayed(one, shape=(size, *sample.shape[1:]), dtype=sample.dtype, meta=sample)
+        for one, size in zip(found, sizes, strict=True)
+    ]
+    return da.concatenate(arrays, axis=0, allow_unknown_chunksizes=True)
+
+
+def predict_part(estimator: Any, method: str, X: Any, margin: Any, given: Mapping[str, Any]) -> NDArray[Any]:
+    """Task: what a method gives for a partition."""
+    margin_ = {} if margin is None else {"base_margin": margin}
+    found: NDArray[Any] = getattr(estimator, method)(X, **margin_, **given)
+    return found
+
+
+def _margins(margin: Any, count: int) -> list[Any]:
+    if margin is None:
+        return [None] * count
+    parts = [part for one in collections_of(margin, "base_margin") for part in partitions_of(one)]
+    if len(parts) != count:
+        raise DataError(
+            f"base_margin has {len(parts)} partitions, but X has {count}; give both the same, as with repartition or rechunk"
+        )
+    return parts
+
+
+def _sample(estimator: Any, method: str, X: Any, given: Mapping[str, Any]) -> NDArray[Any]:
+    """What the method gives for no rows; wrong columns are an error now and not when it is computed."""
+    columns = columns_in(X)
+    empty = columns if columns is not None else np.empty((0, X.shape[1]))
+    found: NDArray[Any] = getattr(estimator, method)(empty, **given)
+    return found
+
+
+@telling
+def score_parts(
+    estimator: Any, raws: list[NDArray[np.float64]], beside: Mapping[str, list[Any] | None]
+) -> float:
+    """Task: the score of predictions whose raw scores are known."""
+    names = {name: values for name, values in beside.items() if values is not None}
+    whole = {name: np.concatenate([array_of(one, name) for one in values]) for name, values in names.items()}
+    rows = sum(len(one) for one in raws)
+    if len(whole["y"]) != rows:
+        raise DataError(f"y has {len(whole['y'])} values, but X has {rows} rows; give one value for each row")
+    estimator = copy(estimator)  # others may use the same object
+    estimator._raw_scores = lambda raw, *_: raw
+    score: float = estimator.score(np.concatenate(raws), **whole)
+    return score
+
+
+@telling
+def raw_part(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """Task: the raw scores of a partition."""
+    raw: NDArray[np.float64] = estimator._raw_scores(X, None, None)
+    return raw

@@ -1,0 +1,195 @@
+"""`train` on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from distributed import Client
+
+from spinney import objectives
+from spinney.binning import dataset as local
+from spinney.cluster.clients import checked_client
+from spinney.cluster.dataset import Dataset
+from spinney.cluster.groups import grouped
+from spinney.cluster.handing import give_back
+from spinney.cluster.shards import ShardDataset
+from spinney.cluster.training import train_ranks
+from spinney.cluster.travel import pickled
+from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.jit.team import Team
+from spinney.model.mean import mean_model
+from spinney.model.model import Model
+from spinney.params import Config, checked_rounds
+from spinney.params.presets import BEST
+from spinney.params.validate import shown
+from spinney.training import learners
+from spinney.training.auto import AUTO, USUAL, Auto, auto_of, check_auto
+from spinney.training.boosting import by_place_of, config_of
+from spinney.training.callbacks import Callback, checked_callbacks
+from spinney.training.continuing import model_of, past_of
+from spinney.training.evaluation import check_stopping, judges_of
+from spinney.training.members import check_members, members_of
+from spinney.training.own_objective import with_function
+
+
+def train(
+    client: Client | None,
+    params: Mapping[str, object] | Config,
+    data: Dataset,
+    rounds: int | str | Auto | None = None,
+    *,
+    objective: objectives.Function | None = None,
+    valid: Mapping[str, Dataset] | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    callbacks: Iterable[Callback] | None = None,
+    init_model: object = None,
+    max_rounds: int | None = None,
+    validation_fraction: float | None = None,
+    groups: object = None,
+) -> Model:
+    """Train a gradient boosting model on the workers of a cluster.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        The client of `data`; None for Dask's default client.
+    params : mapping
+        Hyper-parameters by name, as for `spinney.train`. `n_jobs` are threads of each worker, by default as many as
+        Dask gives it; `tree_method` is hist.
+    data : Dataset
+        What to learn from, a `spinney.dask.Dataset`.
+    rounds : int or "auto", optional
+        Number of boosting rounds, as for `spinney.train`: without it 100, or "auto" with the preset "best". "auto" holds out
+        the rows that it would on one machine.
+    objective : callable, optional
+        A loss of your own, as for `spinney.train`. It is called on one worker.
+    valid : mapping of str to Dataset, optional
+        Data to compute the metrics on after each round, by name. Each must have been made with `reference=data`, or be `data`
+        itself.
+    metrics : iterable of callables or str, optional
+        Metrics to compute after those of `eval_metric`; a function of your own is called on one worker.
+    callbacks : iterable of callables, optional
+        Called after each round with a `RoundInfo`; one that returns True ends the training. They travel to a worker, which calls
+        copies of them. In the end yours get what the copies have as attributes, but for what cannot be pickled.
+    init_model : Model, fitted estimator or path, optional
+        Go on from this model, which must have been grown on the same cuts.
+    max_rounds : int, optional
+        Most rounds that "auto" may find.
+    validation_fraction : float, optional
+        Share of the rows that "auto" holds out, .1 without it.
+    groups : dask array or series, or list of delayed arrays, optional
+        Group of each row, for "auto", in the order of the rows: rows of a group are held out together.
+
+    Returns
+    -------
+    Model
+        The one that `spinney.train` gives for the same rows on one machine, byte for byte.
+
+    Examples
+    --------
+    >>> import dask.array as da, spinney.dask as sd
+    >>> from distributed import LocalCluster
+    >>> X = da.random.default_rng(0).random((1000, 2), chunks=(250, 2))
+    >>> with LocalCluster(2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
+    ...     data = sd.Dataset(client, X, X[:, 0] * 2)
+    ...     sd.train(client, {"max_leaves": 8}, data, rounds=5)
+    Model(objective='squared_error', rounds=5, outputs=1, n_features=2)
+    """
+    models = train_each(
+        client, params, data, rounds,
+        objective=objective, valid=valid, metrics=metrics, callbacks=callbacks, init_model=init_model,
+        max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
+    )  # fmt: skip
+    return mean_model(models)
+
+
+def train_each(
+    client: Client | None,
+    params: Mapping[str, object] | Config,
+    data: Dataset,
+    rounds: int | str | Auto | None = None,
+    *,
+    objective: objectives.Function | None = None,
+    valid: Mapping[str, Dataset] | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    callbacks: Iterable[Callback] | None = None,
+    init_model: object = None,
+    max_rounds: int | None = None,
+    validation_fraction: float | None = None,
+    groups: object = None,
+) -> list[Model]:
+    """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
+    client = checked_client(client)
+    _check_set(data, "data", client)
+    params, function = with_function(params, objective)
+    outline = outline_of(data)
+    config = config_of(params, outline)
+    if rounds is None:
+        rounds = AUTO if config.preset == BEST else USUAL
+    auto = auto_of(rounds, max_rounds, validation_fraction, groups)
+    number = checked_rounds(rounds) if auto is None else 0
+    by_place_of(config, outline)
+    past = past_of(init_model, config, data.schema)
+    if past is not None:
+        check_members(config, "init_model", "from which one training goes on")
+    metrics = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
+    judges = judges_of(config, metrics)
+    objectives.get(config, function)
+    watched = _checked_valid(valid, data, client)
+    learners.check_blocks(config, outline, {})
+    if auto is None:
+        check_stopping(config, judges, watched)
+    else:
+        check_auto(auto, config, bool(watched), judges, past is not None)
+    heard = checked_callbacks(callbacks)
+    pickled(function, "objective")
+    for what, given in (("callbacks", heard), ("metrics", metrics or [])):
+        for one in given:
+            pickled(one, f"{what}: {shown(one)}")
+    if auto is not None and auto.groups is not None:
+        auto = replace(auto, groups=grouped(client, auto.groups, data.rows))
+    models: list[Model] = []
+    members = members_of(config)
+    for member in members:
+        if auto is not None:
+            auto = replace(auto, later=() if models else tuple(one.random_state for one in members[1:]))
+        model, ended = train_ranks(
+            client, member, data, number if auto is None else auto,
+            objective=function, valid=watched, metrics=metrics, callbacks=heard, init_model=model_of(init_model),
+        )  # fmt: skip
+        give_back(heard, ended)
+        models.append(model)
+    return models
+
+
+def outline_of(data: Dataset) -> ShardDataset:
+    """A data set of the same columns, without rows, which checks of parameters look at."""
+    with Team(1) as team:
+        return ShardDataset(data.form, [], team)
+
+
+def _check_set(data: object, what: str, client: Client) -> None:
+    if not isinstance(data, Dataset):
+        kind = (
+            type(data).__name__
+            if not isinstance(data, local.Dataset)
+            else "a spinney.Dataset of this process"
+        )
+        raise DataTypeError(f"{what} must be a spinney.dask.Dataset, got {kind}")
+    if data.client is not client:
+        raise ParameterError(f"{what} was made with another client; make both with the same")
+    if not data.has_target:
+        raise DataError(f"{what} has no target: give y to Dataset")
+
+
+def _checked_valid(valid: object, data: Dataset, client: Client) -> dict[str, Dataset]:
+    if valid is None:
+        return {}
+    if not isinstance(valid, Mapping):
+        raise DataTypeError(f"valid must map names to Datasets, got {type(valid).__name__}")
+    for name, one in valid.items():
+        _check_set(one, f"valid[{name!r}]", client)
+        if not one.cuts.same(data.cuts):
+            raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=data)")
+    return dict(valid)

@@ -1,0 +1,331 @@
+"""The number of rounds, where the training is to find it: some rows are held out, and say when more rounds do not help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.dataset import Dataset
+from spinney.binning.part import Part
+from spinney.data import Labels
+from spinney.errors import DataError, ParameterError
+from spinney.objectives import Objective
+from spinney.params import Config
+from spinney.params.metric_names import kind_of
+from spinney.params.objectives import OWN
+from spinney.params.presets import BEST
+from spinney.params.rows import INT32, Row
+from spinney.params.validate import checked, shown
+from spinney.training.dealing import group_numbers
+from spinney.training.early_stopping import EarlyStopping
+from spinney.training.evaluation import Judge
+from spinney.training.holdout import held_out
+from spinney.training.statistics import makes_statistics
+from spinney.training.table_rows import check_rows, first_score
+
+AUTO = "auto"
+USUAL = 100  # rounds where nothing can say how many are right, more at rates below .1
+SHARE = 0.1  # of the rows that is held out
+# Rounds without improvement. Of 20 tables, 10 stopped too early on 3, by up to 1.4 % of the loss; 50 took longer for nothing.
+PATIENCE = 25
+REACH = 30.0  # most rounds times the learning rate
+# The same for preset="best": rounds times the learning rate.
+BEST_PATIENCE, BEST_REACH = 2.5, 50.0
+# Rows from which on half of that must do: a table of 500 000 × 28 would take three times as long as with 100 rounds.
+MANY_ROWS = 200_000
+FEW_ROWS = 300  # from there on a tenth of them finds better rounds than 100: 3 % less loss at 300 rows
+# Rows times outputs up to which all rows are fitted once more. The last tenth of the rows is worth 1 % of the loss there, and
+# .2 % on larger tables (but 6 % on one of 17 classes), which take longer.
+SMALL = 25_000
+
+MAX_ROUNDS = Row(
+    name="max_rounds",
+    kind="int or None",
+    default=None,
+    group="running",
+    low=1,
+    high=INT32,
+    doc=f"Most rounds that auto may find. None is {REACH:g} / learning_rate, {BEST_REACH:g} / learning_rate with preset=best; "
+    f"half of that from {MANY_ROWS // 1000} 000 rows on.",
+)
+FRACTION = Row(
+    name="validation_fraction",
+    kind="float or None",
+    default=None,
+    group="evaluation",
+    low=0,
+    high=1,
+    low_open=True,
+    doc="Share of the training rows to hold out as validation data, of every class alike, or of whole queries or groups. They "
+    f"are not trained on, except that auto may fit all rows at its end. None holds out {SHARE:g} for auto, else nothing.",
+)
+
+
+@dataclass(frozen=True)
+class Auto:
+    """What a training is told that finds its number of rounds.
+
+    Attributes
+    ----------
+    max_rounds : int, optional
+        Most rounds. None: `REACH` over the learning rate, less for many rows.
+    validation_fraction : float, optional
+        Share of the rows to hold out.
+    groups : array of shape (rows,), optional
+        Rows of a group are held out together.
+    name : str
+        What the rows held out are called in what callbacks hear.
+    later : tuple of int
+        Seeds of trainings that follow on this one: that they can hold out rows is checked with it, if that is wished for.
+    """
+
+    max_rounds: int | None = None
+    validation_fraction: float | None = None
+    groups: object = None
+    name: str = "validation_0"
+    later: tuple[int, ...] = ()
+
+    def most(self, config: Config, rows: int, listed: int | None) -> int:
+        """Most rounds; `listed` are those that have a learning rate of their own in a list."""
+        found = listed
+        if self.max_rounds is not None:
+            found = self.max_rounds
+        if found is None:
+            reach = BEST_REACH if config.preset == BEST else REACH
+            found = round(reach / config.learning_rate * (0.5 if rows >= MANY_ROWS else 1.0))
+        return min(max(found, 1), INT32)
+
+
+def patience_of(config: Config) -> int:
+    """Rounds without improvement after which a search for the number of rounds ends."""
+    if config.early_stopping_rounds is not None:
+        return config.early_stopping_rounds
+    return max(PATIENCE, round(BEST_PATIENCE / config.learning_rate)) if config.preset == BEST else PATIENCE
+
+
+def stopping_of(config: Config) -> EarlyStopping:
+    """What ends a search for the number of rounds."""
+    return EarlyStopping(patience_of(config), config.min_delta)
+
+
+def usual_rounds(config: Config, most: int) -> int:
+    """Rounds where no rows can be held out, or nothing says how good they are."""
+    return min(max(USUAL, round(USUAL * 0.1 / config.learning_rate)), most)
+
+
+@dataclass(frozen=True)
+class Course:
+    """How many rounds a training has, on what rows, and when it ends.
+
+    Attributes
+    ----------
+    rounds : int
+        At most so many.
+    dataset : Dataset
+        What to learn from.
+    valid : dict
+        Data to compute the metrics on.
+    stopping : EarlyStopping, optional
+        Ends it.
+    again : bool
+        Whether all rows are then fitted with as many rounds as were best.
+    """
+
+    rounds: int
+    dataset: Dataset
+    valid: Mapping[str, Dataset]
+    stopping: EarlyStopping | None = None
+    again: bool = False
+
+
+def auto_of(rounds: object, max_rounds: object, validation_fraction: object, groups: object) -> Auto | None:
+    """What the arguments of a training say about finding the number of rounds; None where they give a number.
+
+    Examples
+    --------
+    >>> auto_of("auto", 500, None, None)
+    Auto(max_rounds=500, validation_fraction=None, groups=None, name='validation_0', later=())
+    """
+    if isinstance(rounds, Auto):
+        return rounds
+    if isinstance(rounds, str):
+        if rounds != AUTO:
+            raise ParameterError(f"rounds={shown(rounds)} is unknown: it must be a number, or {AUTO!r}")
+        most = checked(MAX_ROUNDS, max_rounds)
+        share = checked(FRACTION, validation_fraction)
+        assert most is None or isinstance(most, int)
+        assert share is None or isinstance(share, float)
+        return Auto(most, share, groups)
+    given = {"max_rounds": max_rounds, "validation_fraction": validation_fraction, "groups": groups}
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} is for rounds={AUTO!r}, but rounds={shown(rounds)}; leave it out (`split` parts a data set)"
+            )
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What the labels of all rows decide of a course.
+
+    Attributes
+    ----------
+    rounds : int
+        At most so many.
+    stops : bool
+        Whether validation data say when it ends.
+    held : bool[rows], optional
+        Rows to hold out as such.
+    again : bool
+        Whether all rows are then fitted with as many rounds as were best.
+    """
+
+    rounds: int
+    stops: bool = False
+    held: NDArray[np.bool_] | None = None
+    again: bool = False
+
+
+def course_of(
+    auto: Auto,
+    config: Config,
+    dataset: Dataset,
+    valid: Mapping[str, Dataset],
+    judges: Sequence[Judge],
+    loss: Objective,
+    continued: bool,
+    listed: int | None,
+) -> Course:
+    """The course of a training on a data set."""
+    made = makes_statistics(config, dataset)
+    found = decided(auto, config, dataset.labels(), bool(valid), judges, loss, continued, listed, made)
+    stopping = stopping_of(config) if found.stops else None
+    if found.held is None:
+        return Course(found.rounds, dataset, valid, stopping)
+    kept, held = Part(dataset, np.flatnonzero(~found.held)), Part(dataset, np.flatnonzero(found.held))
+    return Course(found.rounds, kept, {auto.name: held}, stopping, found.again)
+
+
+def decided(
+    auto: Auto,
+    config: Config,
+    labels: Labels,
+    watched: bool,
+    judges: Sequence[Judge],
+    loss: Objective,
+    continued: bool,
+    listed: int | None,
+    made: bool,
+) -> Decision:
+    """Decide by which rows the number of rounds is found, and choose some to hold out where there are none yet.
+
+    With few rows, without a metric, or in going on from another model, which may have seen the rows that would be held out, there
+    are `USUAL` rounds.
+
+    Parameters
+    ----------
+    auto, config, judges, loss
+        Those of the training.
+    labels : Labels
+        Of all rows.
+    watched : bool
+        Whether validation data are given.
+    continued : bool
+        Whether it goes on from another model.
+    listed : int, optional
+        Rounds that have a learning rate of their own in a list.
+    made : bool
+        Whether it makes statistics of the target.
+    """
+    wished = check_auto(auto, config, watched, judges, continued)
+    rows = labels.rows if labels.weight is None else int(np.count_nonzero(labels.weight))
+    most = auto.most(config, rows, listed)
+    if watched and judges:
+        return Decision(most, stops=True)
+    usual = Decision(usual_rounds(config, most))
+    if continued or not judges or (not wished and rows < FEW_ROWS):
+        return usual
+    try:
+        held = _chosen(auto, config, labels, judges, loss)
+    except DataError:
+        if wished or auto.groups is not None:
+            raise
+        return usual
+    if wished or auto.groups is not None:
+        for seed in auto.later:
+            _chosen(auto, replace(config, random_state=seed), labels, judges, loss)
+    # Statistics of all rows are the same for all models, which one model can hold; those without some rows are not.
+    again = rows * loss.outputs <= SMALL or (made and config.models > 1)
+    return Decision(most, True, held, again)
+
+
+def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge], continued: bool) -> bool:
+    """Refuse what contradicts each other, whatever the rows; gives whether the user wishes for rows to be held out."""
+    wished = auto.validation_fraction is not None or config.early_stopping_rounds is not None
+    if watched and judges:
+        if auto.validation_fraction is not None or auto.groups is not None:
+            name = "groups" if auto.validation_fraction is None else "validation_fraction"
+            raise ParameterError(
+                f"{name} contradicts valid: there are validation data already, give only one"
+            )
+    elif wished and continued:
+        raise ParameterError(
+            f"rounds={AUTO!r} cannot hold out rows that init_model may have seen: give validation data, or a number of rounds"
+        )
+    elif wished and not judges:
+        why = "an objective of your own has none" if config.objective == OWN else "eval_metric='none'"
+        raise ParameterError(f"rounds={AUTO!r} needs a metric to stop by, but {why}; name one")
+    return wished
+
+
+def _chosen(
+    auto: Auto, config: Config, labels: Labels, judges: Sequence[Judge], loss: Objective
+) -> NDArray[np.bool_]:
+    """Rows to hold out: by their number and the seed alone."""
+    groups, seen = group_numbers(auto.groups, labels.rows), labels
+    if groups is not None:
+        if labels.queries is not None:
+            raise ParameterError("groups contradicts queries, which are held out whole anyway; leave it out")
+        seen = Labels(labels.target, labels.weight, queries=groups)
+    share = SHARE if auto.validation_fraction is None else auto.validation_fraction
+    whole = "queries" if groups is None else "groups"
+    chosen = held_out(seen, _strata(config, seen), share, config.random_state, whole)
+    if seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
+        _give_back(chosen, seen)
+    what = "held out"
+    try:
+        held = loss.prepared(labels.take(chosen))
+        for judge in judges:
+            judge.check(held)
+        what = "left"
+        left = loss.prepared(labels.take(~chosen))
+        check_rows(loss, left)
+        first_score(config, loss, left)
+    except DataError as error:
+        raise DataError(f"the rows {what} by validation_fraction={share}: {error}") from None
+    return chosen
+
+
+def _give_back(chosen: NDArray[np.bool_], labels: Labels) -> None:
+    """Where rows have several labels: hold out no row that is the only one with a label, or without it."""
+    heavy = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
+    for has in (labels.target > 0.5).T:
+        for rows in (np.flatnonzero(heavy & has), np.flatnonzero(heavy & ~has)):
+            if chosen[rows].all():
+                chosen[rows[:1]] = False
+
+
+def _strata(config: Config, labels: Labels) -> NDArray[np.int64]:
+    """Class of each row, 0 for all where there are no classes, or several a row."""
+    kind = kind_of(config.objective)
+    if labels.target.ndim > 1:
+        kind = "numbers"
+    if kind == "two":
+        return (labels.target > 0.5).astype(np.int64)
+    if kind == "many":
+        return labels.target.astype(np.int64)
+    return np.zeros(labels.rows, np.int64)

@@ -1,0 +1,223 @@
+"""Training where every rank holds some rows of the table: the model of one machine, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spinney import objectives
+from spinney.binning.dataset import MOST_ROWS
+from spinney.data import Labels
+from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.jit.team import Team
+from spinney.joining import Joining
+from spinney.model.model import Model
+from spinney.objectives import Objective
+from spinney.params import Config, checked_rounds
+from spinney.training.auto import Auto
+from spinney.training.boosting import Boosting, by_place_of, config_of
+from spinney.training.callbacks import Callback, checked_callbacks
+from spinney.training.continuing import Past, past_of
+from spinney.training.early_stopping import EarlyStopping
+from spinney.training.evaluation import Judge, check_stopping, judges_of
+from spinney.training.learning_rates import schedule_of
+from spinney.training.own_objective import with_function
+from spinney.training.shard_course import Shard, ShardCourse, joined_course
+from spinney.training.shard_rounds import Listening, Round, Rounds, check_past
+from spinney.training.shard_rows import ShardRows
+from spinney.training.sharing import threads_of
+
+
+def train_shard(
+    params: Mapping[str, object] | Config,
+    shard: Shard,
+    rounds: int | Auto = 100,
+    *,
+    joining: Joining,
+    objective: objectives.Function | None = None,
+    valid: Mapping[str, Shard] | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    callbacks: Iterable[Callback] | None = None,
+    init_model: object = None,
+    past: Sequence[Round] = (),
+    say: Callable[[Round], object] | None = None,
+) -> Model:
+    """Train on one rank's rows, together with the other ranks; each gives the model of `train` on all rows, byte for byte.
+
+    All ranks call it with the same arguments, but for their shards and `n_jobs`. Functions of the user's (objective, metrics,
+    callbacks) are called at rank 0, the others may go without them; what they decide is spread. An error is raised at the rank
+    that found it; for the others the joining is lost.
+
+    A tree takes three or four joins more than it is deep (`BlockGrower` says which). A round takes one more, for the largest
+    gradients, and with callbacks or validation sets another one, and a gather of the scores of each validation set.
+    What sampling adds says `JoinedSampler`.
+
+    Parameters
+    ----------
+    params, rounds, objective, metrics, callbacks, init_model
+        As for `train`; `tree_method` must be hist. Where the number of rounds is to be found, groups are as `joined_course` has
+        them.
+    shard : Shard
+        What to learn from.
+    joining : Joining
+        The other ranks.
+    valid : mapping of str to Shard, optional
+        Data to compute the metrics on after each round, by name.
+    past : sequence of Round, optional
+        Rounds of the same training that was broken off, all from the first one on, maybe on other shards of the same rows. Their
+        trees are added to the scores again, callbacks are told of them again, and so is early stopping. So the model, and what
+        callbacks know in the end, are those of a training that was never broken off. Rounds that fit all rows again come last.
+    say : callable, optional
+        Called at every rank with each new `Round`.
+
+    Returns
+    -------
+    Model
+        The same at every rank.
+    """
+    params, function = with_function(params, objective)
+    config = config_of(params, _checked(shard, "shard").data)
+    auto = rounds if isinstance(rounds, Auto) else None
+    number = 0 if isinstance(rounds, Auto) else checked_rounds(rounds)
+    if config.tree_method != "hist":
+        raise ParameterError(
+            f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
+        )
+    by_place = by_place_of(config, shard.data)
+    before = past_of(init_model, config, shard.data.schema)
+    loss = objectives.get(config, function)
+    judges = judges_of(config, metrics)
+    if valid is not None and not isinstance(valid, Mapping):
+        raise DataTypeError(f"valid must map names to Shards, got {type(valid).__name__}")
+    watched = {name: _checked(one, f"valid[{name!r}]") for name, one in (valid or {}).items()}
+    _check_ranks(
+        config, repr(number if auto is None else replace(auto, groups=None)), shard, watched, joining
+    )
+    heard = checked_callbacks(callbacks) if joining.rank == 0 else []
+    rates = schedule_of(heard)
+    if auto is None:
+        if joining.rank == 0:
+            check_stopping(config, judges, watched)
+        course = ShardCourse(number, shard, watched, EarlyStopping.of(config))
+    else:
+        listed = None if rates is None else rates.listed
+        course = joined_course(
+            auto, config, shard, watched, judges, loss, before is not None, listed, joining
+        )
+    job = _Job(config, by_place, loss, judges, before, joining)
+    with Team(threads_of(config, shard.data) if shard.data.rows else 1) as team:
+        first, last = ([one for one in past if one.again is again] for again in (False, True))
+        listening = Listening(heard, rates, course.stopping, say=say)
+        model = job.finished(course.shard, course.valid, course.rounds, listening, first, team)
+        if not course.again:
+            return model
+        best = model.rounds_to_use()
+        return job.finished(shard, {}, best, Listening([], rates, None, best, say), last, team)
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """What the trainings of a course have in common."""
+
+    config: Config
+    by_place: Config
+    loss: Objective
+    judges: list[Judge]
+    before: Past | None
+    joining: Joining
+
+    def finished(
+        self,
+        shard: Shard,
+        valid: Mapping[str, Shard],
+        rounds: int,
+        listening: Listening,
+        past: Sequence[Round],
+        team: Team,
+    ) -> Model:
+        """Train for some rounds, of which the first may have been done already."""
+        config, judges, joining = self.config, self.judges, self.joining
+        start = 0 if self.before is None else self.before.rounds
+        check_past(past, start, rounds, self.loss.outputs)
+        rows = ShardRows(joining, shard.first, [tree for one in past for tree in one.trees])
+        _watch(rows, valid, self.loss, judges)
+        data = {name: one.data for name, one in valid.items()}
+        boosting = Boosting(
+            config, self.by_place, shard.data, data, self.loss, judges, team, self.before, rows
+        )
+        return Rounds(joining, config, bool(judges), start, rounds, listening).finish(boosting, past)
+
+
+def _checked(shard: object, what: str) -> Shard:
+    if not isinstance(shard, Shard):
+        raise DataTypeError(f"{what} must be a Shard, got {type(shard).__name__}")
+    if shard.data.whole.blocks is None:
+        raise DataError(f"the codes of {what} must come in blocks")
+    if not 0 < shard.total <= MOST_ROWS:
+        raise DataError(f"{what} is of a table of {shard.total} rows; there must be 1 to {MOST_ROWS}")
+    return shard
+
+
+def _watch(rows: ShardRows, watched: Mapping[str, Shard], loss: Objective, judges: list[Judge]) -> None:
+    """Send the labels of validation sets to rank 0, which checks them."""
+    for name, one in watched.items():
+        what = f"valid[{name!r}]"
+        try:
+            whole = rows.watch(name, one.data.labels(what), loss)
+            if whole is not None:
+                for judge in judges:
+                    judge.check(whole)
+        except DataError as error:
+            raise DataError(f"{what}: {error}") from None
+
+
+def _check_ranks(
+    config: Config, rounds: str, shard: Shard, watched: Mapping[str, Shard], joining: Joining
+) -> None:
+    """Refuse ranks that do not belong together, at rank 0."""
+    for what, one in {"shard": shard, **{f"valid[{name!r}]": one for name, one in watched.items()}}.items():
+        if not one.data.cuts.same(shard.data.cuts):
+            raise DataError(f"{what} was binned apart: it must have the cuts of the training data")
+    sent = [_facts(config, rounds, one, list(watched)) for one in (shard, *watched.values())]
+    found = joining.gather(np.array(sent)[None])
+    if found is None:
+        return
+    every = np.concatenate(found)
+    for place, what in enumerate(["the training data", *(f"valid[{name!r}]" for name in watched)]):
+        facts = every[:, place]
+        for column, named in enumerate(_FACTS):
+            if len(set(facts[:, column].tolist())) > 1:
+                raise DataError(f"{what}: ranks differ in {named}: {facts[:, column].tolist()}")
+        first, rows = facts[:, -2], facts[:, -1]
+        total = int(facts[0, 0])
+        if (first != np.cumsum([0, *rows[:-1]])).any() or rows.sum() != total:
+            raise DataError(
+                f"{what}: shards must follow each other and have all {total} rows; they begin at {first.tolist()} and have "
+                f"{rows.tolist()}"
+            )
+
+
+# What all ranks have in common; where a shard begins and how many rows it has follow.
+_FACTS = (
+    "the rows of the whole table",
+    "whether rows have weights",
+    "columns of base_margin",
+    "whether rows have queries",
+    "columns of the target",
+    "parameters, rounds or cuts",
+)
+
+
+def _facts(config: Config, rounds: str, shard: Shard, names: list[str]) -> list[int]:
+    labels: Labels = shard.data.labels()
+    cuts, features = shard.data.cuts, shard.data.plan.features
+    told = json.dumps([config.to_dict(model_only=True), rounds, names], default=str).encode()
+    for array in (cuts.values, cuts.starts, cuts.categorical, features.group, features.low):
+        told += np.ascontiguousarray(array).tobytes()
+    margin = -1 if labels.margin is None else labels.margin.shape[1]
+    common = (labels.weight is not None, margin, labels.queries is not None, labels.targets, zlib.crc32(told))
+    return [shard.total, *map(int, common), shard.first, labels.rows]

@@ -1,0 +1,201 @@
+"""Training a model: its rounds, by callbacks and early stopping, and the mean of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+
+from spinney import objectives
+from spinney.binning.dataset import Dataset
+from spinney.jit.team import Team
+from spinney.model.mean import mean_model
+from spinney.model.model import Model
+from spinney.params import Config, checked_rounds
+from spinney.params.presets import BEST
+from spinney.training import learners
+from spinney.training.auto import AUTO, USUAL, Auto, Course, auto_of, course_of
+from spinney.training.boosting import Boosting, by_place_of, config_of
+from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
+from spinney.training.continuing import past_of, so_far
+from spinney.training.early_stopping import EarlyStopping
+from spinney.training.evaluation import check_stopping, checked_valid, deciding, judges_of
+from spinney.training.learning_rates import rate_of, schedule_of
+from spinney.training.members import check_members, members_of
+from spinney.training.own_objective import with_function
+from spinney.training.sharing import threads_of
+
+
+def train(
+    params: Mapping[str, object] | Config,
+    dataset: Dataset,
+    rounds: int | str | Auto | None = None,
+    *,
+    objective: objectives.Function | None = None,
+    valid: Mapping[str, Dataset] | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    callbacks: Iterable[Callback] | None = None,
+    progress: bool = False,
+    init_model: object = None,
+    max_rounds: int | None = None,
+    validation_fraction: float | None = None,
+    groups: object = None,
+) -> Model:
+    """Train a gradient boosting model.
+
+    Parameters
+    ----------
+    params : mapping
+        Hyper-parameters by name; XGBoost's and LightGBM's spellings are known. See the page on parameters. A `preset` among
+        them fills in what they do not say; `models` of 2 or more are trained with a seed each, and averaged.
+    dataset : Dataset
+        What to learn from.
+    rounds : int or "auto", optional
+        Number of boosting rounds; without it 100, or "auto" with the preset "best". "auto" finds it: it stops when the metric
+        that `early_stopping_rounds` would go by has not improved for 25 rounds, or for `early_stopping_rounds`, on the last of
+        `valid`. Without `valid` it holds out rows, of every class alike or of whole queries, and fits small tables again on all
+        rows, with as many rounds as were best. Callbacks hear of the first of these trainings. Below 300 rows, without a
+        metric, or with `init_model`, it holds out nothing and does 100 rounds, or 10 / learning_rate if that is more.
+    objective : callable, optional
+        A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. It may also stand in
+        `params`. `scores` are (rows,) or, with several targets or `num_class` of 2 or more in `params`, (rows, outputs), and
+        cannot be written to; `labels` is the target, (rows,) or (rows, targets), an array with `weight` (None: all 1), `margin`
+        and `queries` as attributes. Weights are for the function to apply. The model predicts raw scores.
+    valid : mapping of str to Dataset, optional
+        Data to compute the metrics on after each round, by name. Each must have been made with `reference=dataset`, or be
+        `dataset` itself. With `early_stopping_rounds`, the last metric of the last one decides, or its first with
+        `first_metric_only`.
+    metrics : iterable of callables or str, optional
+        Metrics to compute after those of `eval_metric`. A function of your own is called with raw scores, (rows,) or
+        (rows, outputs), and labels, `f(scores, labels)`: the target as an array, which has the weights of the rows as `weight`
+        (None: all 1). It returns (name, value, higher_is_better).
+    callbacks : iterable of callables, optional
+        Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of one
+        that has it is called when the training starts. A callback that is given twice is called once. A
+        `LearningRateSchedule` among them gives rounds learning rates of their own. With `models` of 2 or more each training
+        is heard of, one after the other, and one that is ended leaves those after it alone.
+    progress : bool, default=False
+        Show a progress bar.
+    init_model : Model, fitted estimator or path, optional
+        Go on from this model, or from that of a file: `rounds` more are added to those that it predicts with, and its base
+        score is kept. Objective and columns must be the same, and `models` 1.
+    max_rounds : int, optional
+        Most rounds that "auto" may find. Without it 30 / learning_rate, or 50 / learning_rate with the preset "best"; half of
+        that from 200 000 rows on.
+    validation_fraction : float, optional
+        Share of the rows that "auto" holds out, .1 without it.
+    groups : array of shape (rows,), optional
+        Group of each row, for "auto": rows of a group are held out together.
+
+    Returns
+    -------
+    Model
+        The same, byte for byte, for any number of threads.
+
+    Examples
+    --------
+    >>> import numpy as np, spinney as sp
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> y = (X[:, 0] > 0.5).astype(float)
+    >>> model = sp.train({"objective": "log_loss", "max_leaves": 4}, sp.Dataset(X, y), rounds=20)
+    >>> model.predict(np.array([[0.1], [0.9]])).round(1)
+    array([0.1, 0.9])
+    """
+    models = train_each(
+        params, dataset, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=callbacks, progress=progress,
+        init_model=init_model, max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
+    )  # fmt: skip
+    return mean_model(models)
+
+
+def train_each(
+    params: Mapping[str, object] | Config,
+    dataset: Dataset,
+    rounds: int | str | Auto | None = None,
+    *,
+    objective: objectives.Function | None = None,
+    valid: Mapping[str, Dataset] | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    callbacks: Iterable[Callback] | None = None,
+    progress: bool = False,
+    init_model: object = None,
+    max_rounds: int | None = None,
+    validation_fraction: float | None = None,
+    groups: object = None,
+) -> list[Model]:
+    """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
+    params, function = with_function(params, objective)
+    config = config_of(params, dataset)
+    if rounds is None:
+        rounds = AUTO if config.preset == BEST else USUAL
+    auto = auto_of(rounds, max_rounds, validation_fraction, groups)
+    number = 0 if auto is not None else checked_rounds(rounds)
+    by_place = by_place_of(config, dataset)
+    past = past_of(init_model, config, dataset.schema)
+    if past is not None:
+        check_members(config, "init_model", "from which one training goes on")
+    judges = judges_of(config, metrics)
+    loss = objectives.get(config, function)
+    loss.prepared(dataset.labels())
+    watched = checked_valid(valid, dataset, loss, judges)
+    learners.check_blocks(config, dataset, watched)
+    listeners = checked_callbacks(callbacks)
+    rates = schedule_of(listeners)
+    members, courses = members_of(config), []
+    for member in members:
+        if auto is None:
+            check_stopping(config, judges, watched)
+            courses.append(Course(number, dataset, watched, EarlyStopping.of(config)))
+        else:
+            listed = None if rates is None else rates.listed
+            courses.append(course_of(auto, member, dataset, watched, judges, loss, past is not None, listed))
+    with ExitStack() as stack:
+        if progress:
+            listeners.append(stack.enter_context(ProgressBar()))
+        team = stack.enter_context(Team(threads_of(config, dataset)))
+
+        def begun(member: Config, data: Dataset, valid: Mapping[str, Dataset]) -> Boosting:
+            placed = replace(by_place, random_state=member.random_state)
+            return Boosting(member, placed, data, valid, loss, judges, team, past)
+
+        return [
+            _trained(member, course, dataset, begun, listeners)
+            for member, course in zip(members, courses, strict=True)
+        ]
+
+
+def _trained(
+    config: Config,
+    course: Course,
+    dataset: Dataset,
+    begun: Callable[[Config, Dataset, Mapping[str, Dataset]], Boosting],
+    callbacks: list[Callback],
+) -> Model:
+    """Train a model, and fit all rows again where its course says so."""
+    model = _run(begun(config, course.dataset, course.valid), config, course, callbacks)
+    if not course.again:
+        return model
+    best, boosting, rates = model.rounds_to_use(), begun(config, dataset, {}), schedule_of(callbacks)
+    for done in range(best):
+        boosting.round(rate_of(config, rates, done))
+    return boosting.model(best, best)
+
+
+def _run(boosting: Boosting, config: Config, course: Course, callbacks: list[Callback]) -> Model:
+    """Do the rounds."""
+    stopping = course.stopping
+    past, last = boosting.done, boosting.done + course.rounds
+    rates = schedule_of(callbacks)
+    begin(callbacks, last)
+    for done in range(past + 1, last + 1):
+        said = boosting.round(rate_of(config, rates, done - 1))
+        evals = {name: {one.name: one.value for one in found} for name, found in said.items()}
+        stop = told(callbacks, RoundInfo(done, last, evals, past, partial(so_far, done, *boosting.parts)))
+        if stopping is not None:
+            name, found = list(said.items())[-1]
+            stop |= stopping.update(done, deciding(config, f"valid[{name!r}]", found, done))
+        if stop:
+            break
+    best = stopping.best_round if stopping is not None and course.rounds else None
+    return boosting.model(boosting.done, best)

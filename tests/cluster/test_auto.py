@@ -1,0 +1,144 @@
+"""On a cluster the number of rounds is found as on one machine: by the same rows held out, to the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client
+
+import spinney as sp
+import spinney.dask as sd
+from clusters import cluster_of
+from dask_data import array, file_of, frame
+from spinney.errors import ClusterError, DataError, DataTypeError, ParameterError
+
+ROWS = 360
+CHUNKS = (150, 1, 109, 100)
+RNG = np.random.default_rng(4)
+X = np.where(RNG.random((ROWS, 4)) < 0.1, np.nan, RNG.normal(size=(ROWS, 4)))
+Y = np.nan_to_num(X[:, 0]) + 0.5 * RNG.normal(size=ROWS)
+WEIGHT = np.where(RNG.random(ROWS) < 0.2, 0.0, 1.0)
+TREES = np.array(["ash", "elm", "oak"])[(Y > -0.5).astype(int) + (Y > 0.5)]
+TOWNS = np.array([f"town {k}" for k in RNG.integers(0, 40, ROWS)])
+FEW: dict[str, Any] = {"max_rounds": 8, "max_leaves": 5, "learning_rate": 0.4}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with cluster_of(2, processes=False) as client:
+        yield client
+
+
+def check_fits(kind: str, client: Client, y: Any, given: Any = None, **parameters: Any) -> tuple[Any, Any]:
+    """Fit here and on the cluster, and compare the files and what metrics said."""
+    beside: dict[str, Any] = given or {}
+    here = getattr(sp, kind)(**parameters).fit(X, y, **beside)
+    chunked = {name: array(values, CHUNKS) for name, values in beside.items()}
+    there = getattr(sd, kind)(client=client, **parameters).fit(array(X, CHUNKS), array(y, CHUNKS), **chunked)
+    assert file_of(there.model_) == file_of(here.model_)
+    assert there.evals_result_ == here.evals_result_
+    assert there.n_estimators_ == here.n_estimators_
+    return here, there
+
+
+def test_an_estimator_of_defaults_gives_the_file_of_one_machine(client: Client) -> None:
+    """Rows are held out, and a column of many categories gets statistics of the target."""
+    table = pd.DataFrame(X, columns=list("abcd")).assign(town=[f"town {k % 120}" for k in range(ROWS)])
+    here = sp.GBMClassifier().fit(table, Y > 0)
+    there = sd.GBMClassifier(client=client).fit(frame(table, CHUNKS), array(Y > 0, CHUNKS))
+    assert file_of(there.model_) == file_of(here.model_)
+    assert here.best_iteration_ is not None
+    assert here.model_.statistics is not None
+    assert np.array_equal(there.predict(frame(table, CHUNKS)).compute(), here.predict(table))
+
+
+@pytest.mark.parametrize(
+    ("kind", "y", "given", "parameters"),
+    [
+        ("GBMRegressor", Y, {"sample_weight": WEIGHT}, {}),
+        ("GBMClassifier", TREES, {"sample_weight": WEIGHT, "groups": TOWNS}, {"class_weight": "balanced"}),
+        ("GBMRanker", np.floor(np.clip(Y + 2, 0, 4)), {"qid": np.arange(ROWS) // 7}, {}),
+        ("GBMRegressor", Y, {}, {"models": 2}),
+        ("GBMRegressor", Y, {}, {"preset": "best", "models": 2, "learning_rate": 0.8}),
+        ("GBMRegressor", Y, {"groups": TOWNS}, {"n_estimators": 5, "validation_fraction": 0.3, "max_rounds": None}),
+    ],
+    ids=["weights", "groups", "queries", "two models", "best", "number of rounds"],
+)  # fmt: skip
+def test_estimators_hold_out_the_rows_of_one_machine(
+    client: Client, kind: str, y: Any, given: Any, parameters: Any
+) -> None:
+    check_fits(kind, client, y, given, **{**FEW, **parameters})
+
+
+def test_train_holds_out_the_rows_of_one_machine(client: Client) -> None:
+    params = {"max_leaves": 5, "learning_rate": 0.4}
+    data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
+    expected = sp.train(params, sp.Dataset(X, Y), "auto", max_rounds=9, groups=TOWNS)
+    found = sd.train(client, params, data, "auto", max_rounds=9, groups=array(TOWNS, (200, 160)))
+    assert found.to_bytes() == expected.to_bytes()
+
+
+def test_wrong_groups_and_arguments_are_refused_before_training(client: Client) -> None:
+    data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
+
+    def refused(kind: type[Exception], match: str, rounds: Any = "auto", **given: Any) -> None:
+        with pytest.raises(kind, match=match):
+            sd.train(client, {}, data, rounds, **given)
+
+    refused(DataError, r"groups has shape \(50,\); it must be \(360,\)", groups=array(TOWNS[:50], (50,)))
+    refused(DataTypeError, "groups must be a dask array", groups=TOWNS)
+    broken = array(np.arange(ROWS), (ROWS,)).map_blocks(lambda block: block / "two", dtype=float)
+    refused(ClusterError, "groups cannot be computed: ", groups=broken)
+    refused(ParameterError, "groups is for rounds='auto', but rounds=20", 20, groups=array(TOWNS, CHUNKS))
+    refused(ParameterError, "groups contradicts valid", valid={"all": data}, groups=array(TOWNS, CHUNKS))
+    refused(DataError, "holds out 360 of 360 rows", validation_fraction=1.0)
+    with pytest.raises(ParameterError, match="groups says which rows are held out together, but none are"):
+        sd.GBMRegressor(client=client, n_estimators=3).fit(
+            array(X, CHUNKS), array(Y, CHUNKS), groups=array(TOWNS, CHUNKS)
+        )
+
+
+class Touch:
+    """A callback that leaves a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __call__(self, info: Any) -> None:
+        self.path.touch()
+
+
+def test_what_the_second_model_could_not_hold_out_is_refused_before_the_first(
+    client: Client, tmp_path: Path
+) -> None:
+    groups = RNG.permutation(ROWS) // 12
+    y = (groups % 7 == 0).astype(float)
+    local, data = sp.Dataset(X, y), sd.Dataset(client, array(X, CHUNKS), array(y, CHUNKS))
+    params = {"objective": "log_loss", "eval_metric": "auc"}
+
+    def refused(run: Any, **more: Any) -> bool:
+        try:
+            run({**params, **more})
+        except DataError:
+            return True
+        return False
+
+    def here(params: Any) -> Any:
+        return sp.train(params, local, "auto", groups=groups, max_rounds=1)
+
+    def there(params: Any) -> Any:
+        told, found = array(groups, CHUNKS), Touch(tmp_path / "heard")
+        return sd.train(client, params, data, "auto", groups=told, max_rounds=1, callbacks=[found])
+
+    seed = next(
+        k for k in range(40) if not refused(here, random_state=k) and refused(here, random_state=k, models=2)
+    )
+    assert refused(there, random_state=seed, models=2)
+    assert not (tmp_path / "heard").exists()
+    assert not refused(there, random_state=seed)
+    assert (tmp_path / "heard").exists()

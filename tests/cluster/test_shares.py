@@ -1,0 +1,35 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spinney.cluster.shares import cut, place
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=20), st.integers(1, 20), st.booleans())
+def test_every_partition_goes_to_one_rank_and_ranks_keep_the_order(
+    rows: list[int], size: int, first_table: bool
+) -> None:
+    size = min(size, len(rows)) if first_table else size
+    spans = cut(rows, size, least=int(first_table))
+    assert [part for span in spans for part in span] == list(range(len(rows)))
+    assert len(spans) == size
+    assert not first_table or all(len(span) > 0 for span in spans)
+
+
+def test_ranks_hold_about_equally_many_rows() -> None:
+    assert cut([10] * 8, 4) == [range(0, 2), range(2, 4), range(4, 6), range(6, 8)]
+    assert cut([1000, 1, 1, 1], 2, least=1) == [range(0, 1), range(1, 4)]
+    assert cut([1, 1, 1, 1000], 2, least=1) == [range(0, 3), range(3, 4)]
+    assert cut([0, 0, 5], 3, least=1) == [range(0, 1), range(1, 2), range(2, 3)]
+
+
+def test_a_table_of_few_partitions_leaves_ranks_without() -> None:
+    spans = cut([5, 5], 5)
+    assert sorted(len(span) for span in spans) == [0, 0, 0, 1, 1]
+
+
+def test_a_rank_is_where_most_of_its_rows_are() -> None:
+    assert place([{"b": 5, "a": 4}, {"b": 6}], ["a", "b"]) == ["a", "b"]
+
+
+def test_workers_that_are_gone_or_hold_nothing_are_no_hindrance() -> None:
+    assert place([{"gone": 5}, {"b": 1}, {}], ["a", "b", "c", "d"]) == ["a", "b", "c"]

@@ -1,0 +1,42 @@
+"""A small cluster of processes for a module of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from distributed import Client, LocalCluster
+
+from spinney.cluster.shares import Parts
+
+# Seconds until something that should have come is given up.
+PATIENCE = 60
+
+
+@contextmanager
+def cluster_of(workers: int, *, processes: bool = True) -> Iterator[Client]:
+    """A client of a cluster of so many workers, with a thread each. Workers that are killed come back."""
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=processes,
+            dashboard_address=":0",
+            memory_limit=0,
+        ) as cluster,
+        Client(cluster.scheduler_address, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def parts_of(client: Client, values: np.ndarray, cuts: Sequence[int]) -> Parts:
+    """A table of one column in partitions that can be computed again."""
+    arrays = np.split(values, cuts)
+    return Parts(
+        [client.submit(_itself, array, pure=False) for array in arrays], [len(array) for array in arrays]
+    )
+
+
+def _itself(array: np.ndarray) -> np.ndarray:
+    return array

@@ -1,0 +1,63 @@
+"""Histograms that travel to other ranks come back as their sums."""
+
+import numpy as np
+import pytest
+
+from spinney.growth.kernels.records import Axis, Sums
+from spinney.growth.kernels.travel import pack_histograms, unpack_histograms
+from spinney.growth.packing import BLOCK, LARGEST
+from spinney.growth.ranks import travel_of
+from spinney.growth.room import table_room
+from spinney.jit import room
+from spinney.jit.team import Team
+
+USED, TOTAL = 7, 9
+
+
+def sums_of(histograms):
+    axis = room(Axis, groups=1, columns=1, member_count=1, unit_count=1, total=TOTAL)
+    sums = room(Sums, threads=1, slots=len(histograms), packed_size=TOTAL, axis=axis)
+    sums.histograms.reshape(-1, 3, TOTAL)[: len(histograms)] = histograms
+    return axis, sums
+
+
+def travelled(ranks, counts, threads):
+    """The histograms of a rank after all have added the integers of theirs; `counts` are the rows of each over all ranks."""
+    nodes = np.arange(len(counts))
+    table = table_room(len(counts), len(counts))
+    table.nodes["count"][:], table.nodes["slot"][:] = counts, nodes[::-1]
+    travels = []
+    with Team(threads) as team:
+        for histograms in ranks:
+            axis, sums = sums_of(histograms[::-1])
+            travels.append(travel_of(nodes, USED, table))
+            team.run(pack_histograms.bind(travels[-1], axis, sums))
+        travels[0].cells[:] = np.sum([one.cells for one in travels], axis=0)
+        team.run(unpack_histograms.bind(travels[0], axis, sums))
+    return sums.histograms.reshape(-1, 3, TOTAL)[: len(counts)][::-1, :, :USED], travels[0]
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("threads", [1, 2])
+def test_sums_of_the_integers_are_those_of_the_histograms(threads):
+    rng = np.random.default_rng(0)
+    ranks = np.empty((3, 5, 3, TOTAL), np.int32)
+    ranks[:, :, 0] = rng.integers(-300, 300, (3, 5, TOTAL))
+    ranks[:, :, 1:] = rng.integers(0, 300, (3, 5, 2, TOTAL))
+    found, travel = travelled(ranks, [10, BLOCK + 1, BLOCK, 50_000, 2], threads)
+    np.testing.assert_array_equal(found, ranks.sum(axis=0)[:, :, :USED])
+    assert travel.length == 3 * USED + 2 * (USED + (USED + 1) // 2)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize(
+    ("g", "h", "count"),
+    [(BLOCK * LARGEST, BLOCK * LARGEST, BLOCK), (2**31 - 1, 2**31 - 1, 2**31 - 1)],
+    ids=["small", "large"],
+)
+def test_no_field_runs_into_the_next(sign, g, h, count):
+    half = np.array([sign * (g // 2), h // 2, count // 2], np.int32)
+    ranks = np.broadcast_to(half[None, None, :, None], (2, 1, 3, TOTAL))
+    found, _ = travelled(ranks, [count], 1)
+    np.testing.assert_array_equal(found, 2 * ranks[0][:, :, :USED].astype(np.int64))

@@ -1,0 +1,97 @@
+"""Where a data set is, and for how long: copies, pickles, temporary folders, a process that goes elsewhere, pipes."""
+
+import copy
+import gc
+import os
+import pickle
+import tempfile
+
+import numpy as np
+import pytest
+
+import spinney as sp
+from paged import check_same, codes_of, paged
+from spinney.errors import DataError, DatasetFormatError
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.integers(0, 9, (60, 3)).astype(float), RNG.random(60)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    paged(X, Y, folder=tmp_path / "data", page_rows=25)
+    return tmp_path / "data"
+
+
+def test_a_data_set_is_pickled_as_its_folder(folder):
+    dataset = sp.open_dataset(folder)
+    codes_of(dataset)
+    check_same(pickle.loads(pickle.dumps(dataset)), sp.Dataset(X, Y))
+
+
+def test_a_temporary_folder_goes_with_its_data_set():
+    dataset = paged(X, Y)
+    (folder,) = dataset.folders
+    assert (folder / "dataset.json").is_file()
+    del dataset
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_a_temporary_folder_is_there_as_long_as_a_copy_is():
+    dataset = paged(X, Y, memory=0)
+    (folder,) = dataset.folders
+    shallow, deep = copy.copy(dataset), copy.deepcopy(dataset)
+    del dataset
+    gc.collect()
+    check_same(shallow, sp.Dataset(X, Y))
+    del shallow
+    gc.collect()
+    check_same(deep, sp.Dataset(X, Y))
+    del deep
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_a_data_set_of_a_temporary_folder_cannot_be_pickled():
+    with pytest.raises(DataError, match=r"cannot be pickled: it is in a temporary folder, .* a folder"):
+        pickle.dumps(paged(X, Y))
+
+
+def test_after_a_failure_no_temporary_folder_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(DataError, match="infinite"):
+        paged(np.where(X == 8, np.inf, X), Y)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_temporary_folder_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(DataError, match=r"no temporary folder to be had \(No such file .*; give a folder"):
+        paged(X, Y)
+
+
+def test_a_process_may_go_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dataset = paged(X, Y, folder="data", memory=0)
+    opened = sp.open_dataset("data", memory=0)
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    for one in (dataset, opened, pickle.loads(pickle.dumps(dataset))):
+        check_same(one, sp.Dataset(X, Y))
+
+
+@pytest.mark.parametrize("name", ["dataset.json", "page-000001.bin", "target.bin"])
+def test_a_pipe_in_place_of_a_file_is_refused(folder, name):
+    dataset = sp.open_dataset(folder, memory=0)
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(DatasetFormatError, match=rf"{name}' is damaged"):
+        sp.open_dataset(folder)
+    if name.startswith("page"):
+        with pytest.raises(DatasetFormatError, match=rf"{name}' is damaged: it is no regular file"):
+            codes_of(dataset)
+
+
+def test_a_page_takes_no_memory_for_rows_that_there_are_not():
+    check_same(paged(X, Y, page_rows=2**63), sp.Dataset(X, Y))

@@ -1,0 +1,147 @@
+"""Work for ranks that is quick and known: sums, step by step, with a fault where a test wants one."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from distributed import Event
+
+from spinney.cluster.rank import Held, Work
+from spinney.errors import DataError
+from spinney.joining import ALONE, Joining, JoiningLostError
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong: at which rank, in which round. With a mark, a file that is not there yet, it goes wrong once."""
+
+    rank: int
+    round: int
+    act: Callable[[], Any]
+    mark: Path | None = None
+
+    def strike(self, rank: int, number: int) -> None:
+        if (self.rank, self.round) == (rank, number) and (self.mark is None or not self.mark.exists()):
+            if self.mark is not None:
+                self.mark.touch()
+            self.act()
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Joins for ever. Each rank tells by an event that it has begun, and by another that its run is over."""
+
+    name: str
+
+    def __call__(
+        self, held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]
+    ) -> None:
+        counts = np.ones(1, dtype=np.int64)
+        joining.sum(counts)
+        Event(f"{self.name}-began-{joining.rank}").set()
+        try:
+            while True:
+                joining.sum(counts)
+        except JoiningLostError:
+            Event(f"{self.name}-over-{joining.rank}").set()
+            raise
+
+
+def large_sum(held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]) -> bool:
+    """Whether an array of several messages is summed right, with small ones before and after it."""
+    right = True
+    for shape in [(3,), (0, 4), (7, 100_003), (1,), (2, 2)]:
+        counted = np.arange(int(np.prod(shape))).reshape(shape)
+        values = (counted * (joining.rank + 1)).T  # Its rows are not one after the other in memory.
+        joining.sum(values)
+        right &= bool((counted * (joining.size * (joining.size + 1) // 2) == values.T).all())
+    return right
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Each round joins by every verb, and says a piece; the value is the list of all pieces."""
+
+    rounds: int
+    faults: list[Fault] = field(default_factory=list)
+
+    def __call__(
+        self, held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]
+    ) -> list[bytes]:
+        pieces = list(start)
+        for number in range(len(start), self.rounds):
+            for fault in self.faults:
+                fault.strike(joining.rank, number)
+            pieces.append(one_round(held, joining, number))
+            say(pieces[-1])
+        return pieces
+
+
+@dataclass(frozen=True)
+class Struck:
+    """Work that goes wrong at joins: a fault's round is the number of a join."""
+
+    work: Work
+    faults: list[Fault]
+
+    def __call__(
+        self, held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]
+    ) -> Any:
+        return self.work(held, StruckJoining(joining, self.faults), start, say)
+
+
+class StruckJoining:
+    """Joins as another does, until a fault strikes."""
+
+    def __init__(self, joining: Joining, faults: list[Fault]) -> None:
+        self._joining, self._faults, self._joins = joining, faults, 0
+        self.rank, self.size = joining.rank, joining.size
+
+    def __getattr__(self, verb: str) -> Any:
+        for fault in self._faults:
+            fault.strike(self.rank, self._joins)
+        self._joins += 1
+        return getattr(self._joining, verb)
+
+
+def one_round(held: list[Held], joining: Joining, number: int) -> bytes:
+    """A digest of all rows, by whichever ranks hold them."""
+    rows = np.concatenate([*held[0].parts, np.empty(0, dtype=np.int64)]).astype(np.int64)
+    places = held[0].first + np.arange(len(rows))
+    sums = np.array([rows.sum() * (number + 1), (rows * places).sum(), len(rows)])
+    joining.sum(sums)
+    tops = np.array([rows.max(initial=0) / 3.0, -float(held[0].first)])
+    joining.largest(tops)
+    arrays = joining.gather(rows[:, None] + number)
+    whole = None if arrays is None else np.concatenate(arrays)[:, 0] * np.arange(1, held[0].total + 1)
+    ordered = joining.spread(whole)
+    return b"".join([sums.tobytes(), tops.tobytes(), ordered.tobytes()])
+
+
+def expected(values: np.ndarray, rounds: int) -> list[bytes]:
+    """The pieces of one rank alone."""
+    held = [Held([values], 0, len(values))]
+    return [one_round(held, ALONE, number) for number in range(rounds)]
+
+
+def kill() -> None:
+    """As the kernel's out-of-memory killer would."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail() -> None:
+    raise DataError("y holds nothing")
+
+
+def run_out() -> None:
+    raise MemoryError("no room")
+
+
+def lose() -> None:
+    raise JoiningLostError("nobody is there")

@@ -1,0 +1,189 @@
+"""Ranks that are threads of this process: what they join by, and the shards of a data set that they hold."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+import spinney as sp
+from spinney.binning.take import take_codes
+from spinney.data.labels import by_column, renumbered
+from spinney.joining import JoiningLostError
+from spinney.training.auto import Auto
+from spinney.training.shard_course import Shard
+from spinney.training.sharded import train_shard
+
+PATIENCE = 20.0  # seconds until a rank that waits for others gives up
+
+
+class Meeting:
+    """Where the ranks of one run meet. After so many joins rank `lost` goes, and all others lose it."""
+
+    def __init__(self, size, lost=None, after=None):
+        self.size, self.lost, self.after = size, lost, after
+        self.barrier = threading.Barrier(size, timeout=PATIENCE)
+        self.given = [None] * size
+        self.joins = 0
+        self.sent = []  # bytes of each join, of one rank
+
+    def meet(self):
+        try:
+            self.barrier.wait()
+        except threading.BrokenBarrierError:
+            raise JoiningLostError("another rank has gone") from None
+
+
+class ThreadJoining:
+    """What one of these ranks joins the others by."""
+
+    def __init__(self, meeting, rank):
+        self._meeting, self.rank, self.size = meeting, rank, meeting.size
+        self._joins = 0
+
+    def _exchanged(self, verb, values):
+        """What all ranks have given to the same verb."""
+        meeting = self._meeting
+        if self.rank == meeting.lost and self._joins == meeting.after:
+            meeting.barrier.abort()
+            raise JoiningLostError("this rank was to go")
+        self._joins += 1
+        meeting.given[self.rank] = verb, None if values is None else values.copy()
+        meeting.meet()
+        given = list(meeting.given)
+        assert {one for one, _ in given} == {verb}
+        if self.rank == 0:
+            meeting.joins += 1
+            meeting.sent.append(0 if values is None else values.nbytes)
+        meeting.meet()
+        return [one for _, one in given]
+
+    def _alike(self, verb, values):
+        found = self._exchanged(verb, values)
+        assert {(one.shape, one.dtype) for one in found} == {(values.shape, values.dtype)}
+        return found
+
+    def sum(self, values):
+        assert values.dtype.kind in "iu"
+        values[...] = np.sum(self._alike("sum", values), axis=0, dtype=values.dtype)
+
+    def largest(self, values):
+        values[...] = np.max(self._alike("largest", values), axis=0)
+
+    def gather(self, values):
+        found = self._exchanged("gather", values)
+        assert {(one.shape[1:], one.dtype) for one in found} == {(values.shape[1:], values.dtype)}
+        return found if self.rank == 0 else None
+
+    def spread(self, values):
+        return self._exchanged("spread", values if self.rank == 0 else None)[0].copy()
+
+
+class ListedBlocks:
+    """Blocks of a table in memory; there may be none."""
+
+    def __init__(self, matrix, begins):
+        self.begins = np.asarray(begins, np.int64)
+        self.begins -= self.begins[0]
+        self.rows, self.columns, self.bins = int(self.begins[-1]), matrix.columns, matrix.bins
+        self.features, self.wide, self.from_sparse = matrix.features, matrix.wide, matrix.from_sparse
+        ranges = pairwise(begins)
+        self._blocks = [take_codes(matrix, np.arange(begin, end, dtype=np.int32)) for begin, end in ranges]
+        self.values, self.nbytes = (
+            sum(getattr(one, of) for one in self._blocks) for of in ("values", "nbytes")
+        )
+
+    def scan(self, team=None, but=()):
+        return (one for one in enumerate(self._blocks) if one[0] not in but)
+
+    def hand_over(self, block):
+        return True
+
+
+class ShardDataset(sp.Dataset):
+    """Rows first .. last - 1 of a data set, of which nothing but labels and codes in blocks is left."""
+
+    def __init__(self, dataset, begins):
+        own = slice(begins[0], begins[-1])
+        self.schema, self.params, self.cuts, self.plan = (
+            dataset.schema, dataset.params, dataset.cuts, dataset.plan,
+        )  # fmt: skip
+        self.rows = begins[-1] - begins[0]
+        self.target = by_column(dataset.target[own])
+        self.weight, self.margin, queries = (
+            None if values is None else values[own]
+            for values in (dataset.weight, dataset.margin, dataset.queries)
+        )
+        self.queries = renumbered(queries)
+        self.blocks = ListedBlocks(dataset.matrix, begins)
+
+    has_table = False
+
+    def release(self):
+        """There is no table to let go of."""
+
+
+def cut_rows(rng, dataset, size):
+    """Where each of some shards begins, drawn at random, empty ones among them; queries stay whole."""
+    places = np.arange(dataset.rows + 1)
+    if dataset.queries is not None:
+        places = places[np.diff(dataset.queries, prepend=-1, append=-1) != 0]
+    inner = np.sort(rng.choice(places, size - 1))
+    return [0, *inner.tolist(), dataset.rows]
+
+
+def shards_of(dataset, cuts, most_rows=70):
+    """The shards of a data set, cut at some rows, in blocks of so many rows."""
+    found = []
+    for begin, end in pairwise(cuts):
+        begins = [*range(begin, end, most_rows), end]
+        found.append(Shard(ShardDataset(dataset, begins if begin < end else [begin]), begin, dataset.rows))
+    return found
+
+
+def on_ranks(meeting, work):
+    """What `work(joining)` gives at each rank, an error where it was raised."""
+
+    def run(rank):
+        try:
+            return work(ThreadJoining(meeting, rank))
+        except Exception as error:
+            meeting.barrier.abort()
+            return error
+
+    with ThreadPoolExecutor(meeting.size) as pool:
+        return list(pool.map(run, range(meeting.size)))
+
+
+def raised(found):
+    """What ranks gave, or the error of one of them: the first that is not about the loss of another rank."""
+    errors = [one for one in found if isinstance(one, Exception)]
+    for cause in sorted(errors, key=lambda one: isinstance(one, JoiningLostError)):
+        raise cause
+    return found
+
+
+def train_on_ranks(params, dataset, rounds=3, *, cuts, valid=None, meeting=None, **given):
+    """The models of all ranks of a training on shards, errors where they were raised; `valid` names data sets and their cuts.
+
+    Groups of `Auto` are cut as rows are.
+    """
+    shards = shards_of(dataset, cuts)
+    meeting = meeting or Meeting(len(shards))
+    watched = {
+        name: shards if data is dataset else shards_of(data, own)
+        for name, (data, own) in (valid or {}).items()
+    }
+
+    def work(joining):
+        own = {name: found[joining.rank] for name, found in watched.items()}
+        course = rounds
+        if isinstance(rounds, Auto) and rounds.groups is not None:
+            course = replace(rounds, groups=rounds.groups[cuts[joining.rank] : cuts[joining.rank + 1]])
+        return train_shard(
+            params, shards[joining.rank], course, joining=joining, valid=own or None,
+            **{name: value(joining.rank) if name == "say" else value for name, value in given.items()},
+        )  # fmt: skip
+
+    return on_ranks(meeting, work)

@@ -1,0 +1,335 @@
+"""rounds="auto": rows that are held out say how many rounds are right."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spinney as sp
+from spinney.binning.part import Part
+from spinney.data import Labels
+from spinney.errors import DataError, ParameterError
+from spinney.params import parse
+from spinney.training import auto
+from spinney.training.holdout import held_out
+
+ROWS = 600
+FAST = {"learning_rate": 0.3, "max_leaves": 4, "n_jobs": 1}
+RNG = np.random.default_rng(3)
+X = RNG.uniform(-1, 1, (ROWS, 3))
+Y = X[:, 0] + 0.5 * RNG.normal(size=ROWS)
+
+
+class Heard:
+    """A callback that keeps how often a training began, and the rounds."""
+
+    def __init__(self):
+        self.begun, self.infos = [], []
+
+    def begin(self, rounds):
+        self.begun.append(rounds)
+
+    def __call__(self, info):
+        self.infos.append(info)
+
+
+def whole():
+    return sp.Dataset(X, Y)
+
+
+def parted(dataset, share=0.1, seed=0):
+    """The two parts that auto makes of a data set of numbers."""
+    chosen = held_out(dataset.labels(), np.zeros(dataset.rows, np.int64), share, seed)
+    return Part(dataset, np.flatnonzero(~chosen), "kept"), Part(dataset, np.flatnonzero(chosen), "held")
+
+
+def stopped_by_hand(params=FAST, patience=auto.PATIENCE, rounds=100, **how):
+    kept, held = parted(whole(), **how)
+    return sp.train({**params, "early_stopping_rounds": patience}, kept, rounds, valid={"held": held})
+
+
+class Seen:
+    """A metric that keeps the targets and weights it is shown, and says that every round is better."""
+
+    def __init__(self):
+        self.labels = None
+
+    def __call__(self, scores, labels):
+        self.labels = labels
+        return "seen", 0.0, False
+
+
+def held_rows(params, dataset, **how):
+    """Labels of the rows that auto holds out."""
+    seen = Seen()
+    sp.train({**FAST, **params}, dataset, "auto", metrics=[seen], max_rounds=1, **how)
+    return seen.labels
+
+
+def test_a_small_table_is_fitted_again_with_the_rounds_that_were_best():
+    best = stopped_by_hand().best_round
+    found = sp.train(FAST, whole(), "auto")
+    assert 1 < best < 100
+    assert found.best_round == found.rounds == best
+    assert found.forest.equal(sp.train(FAST, whole(), best).forest)
+
+
+def test_a_large_table_keeps_the_trees_that_were_grown_without_the_rows_held_out(monkeypatch):
+    monkeypatch.setattr(auto, "SMALL", ROWS - 1)
+    found, by_hand = sp.train(FAST, whole(), "auto"), stopped_by_hand()
+    assert found.forest.equal(by_hand.forest)
+    assert found.best_round == by_hand.best_round
+    assert found.params.early_stopping_rounds is None
+
+
+@pytest.mark.parametrize("sizes", [(ROWS - 1, 1), (2 * ROWS - 1, 2), (3 * ROWS, 3)])
+def test_outputs_count_in_what_a_small_table_is(monkeypatch, sizes):
+    small, outputs = sizes
+    monkeypatch.setattr(auto, "SMALL", small)
+    classes = {} if outputs == 1 else {"objective": "softmax", "num_class": outputs}
+    y = Y if outputs == 1 else np.digitize(Y, [0.0, 0.5][: outputs - 1]).astype(float)
+    found = sp.train({**FAST, **classes}, sp.Dataset(X, y), "auto", max_rounds=40)
+    assert (found.rounds == found.best_round) == (small >= ROWS * outputs)
+
+
+def test_a_wished_share_patience_and_seed_are_those_of_the_search():
+    params = {**FAST, "early_stopping_rounds": 3, "seed": 11}
+    found = sp.train(params, whole(), "auto", validation_fraction=0.3)
+    by_hand = stopped_by_hand({**FAST, "seed": 11}, 3, share=0.3, seed=11)
+    assert found.best_round == by_hand.best_round
+
+
+def test_a_target_of_noise_stops_early_and_one_without_goes_on_to_the_end():
+    noise = sp.train(FAST, sp.Dataset(X, RNG.normal(size=ROWS)), "auto")
+    clear = sp.train({**FAST, "min_child_samples": 1}, sp.Dataset(X, X[:, 0] * X[:, 1]), "auto")
+    assert noise.best_round < 20
+    assert clear.best_round > 95
+
+
+@pytest.mark.parametrize("rows", [auto.FEW_ROWS - 1, auto.FEW_ROWS])
+def test_few_rows_are_not_held_out(rows):
+    heard = Heard()
+    found = sp.train(FAST, sp.Dataset(X[:rows], Y[:rows]), "auto", callbacks=[heard])
+    held = rows >= auto.FEW_ROWS
+    assert bool(heard.infos[0].evals) == held
+    assert (found.best_round is None) == (not held)
+    assert held or found.rounds == 100
+
+
+def test_rows_of_weight_zero_are_no_rows_to_hold_out_from():
+    weight = np.ones(ROWS)
+    weight[auto.FEW_ROWS - 1 :] = 0.0
+    assert sp.train(FAST, sp.Dataset(X, Y, weight=weight), "auto").rounds == 100
+    weight[auto.FEW_ROWS - 1] = 1.0
+    assert sp.train(FAST, sp.Dataset(X, Y, weight=weight), "auto").best_round is not None
+
+
+def test_few_rows_are_held_out_where_that_is_asked_for():
+    data = sp.Dataset(X[:100], Y[:100])
+    assert sp.train(FAST, data, "auto", validation_fraction=0.2).best_round is not None
+    assert sp.train({**FAST, "early_stopping_rounds": 2}, data, "auto").best_round is not None
+
+
+def test_given_validation_data_take_the_place_of_rows_held_out():
+    data = whole()
+    valid = {"late": sp.Dataset(X[:200], Y[:200] + 1, reference=data)}
+    found = sp.train(FAST, data, "auto", valid=valid)
+    by_hand = sp.train({**FAST, "early_stopping_rounds": 25}, data, 100, valid=valid)
+    assert found.forest.equal(by_hand.forest)
+    assert found.best_round == by_hand.best_round
+
+
+def test_most_rounds_follow_the_learning_rate_and_the_rows():
+    def most(rate, rows, told=None, listed=None):
+        return auto.Auto(told).most(parse({"learning_rate": rate}), rows, listed)
+
+    assert (most(0.1, 1_000), most(0.05, 1_000), most(60.0, 1_000)) == (300, 600, 1)
+    assert most(0.1, auto.MANY_ROWS - 1) == 300
+    assert most(0.1, auto.MANY_ROWS) == 150
+    assert (most(0.1, auto.MANY_ROWS, 40), most(0.1, 1_000, None, 70), most(0.1, 1_000, 40, 70)) == (
+        40,
+        70,
+        40,
+    )
+
+
+@pytest.mark.parametrize("rows", [100, ROWS])
+def test_no_more_rounds_are_done_than_may_be(rows):
+    heard = Heard()
+    found = sp.train(FAST, sp.Dataset(X[:rows], Y[:rows]), "auto", max_rounds=4, callbacks=[heard])
+    assert found.rounds <= 4
+    assert heard.begun == [4]
+    assert [info.rounds for info in heard.infos] == [4] * 4
+
+
+def test_callbacks_hear_of_the_training_that_finds_the_rounds_only():
+    heard, history = Heard(), sp.History()
+    found = sp.train(FAST, whole(), "auto", callbacks=[heard, history])
+    assert heard.begun == [100]
+    assert len(heard.infos) == found.best_round + auto.PATIENCE
+    values = history.evals["validation_0"]["rmse"]
+    assert int(np.argmin(values)) + 1 == found.best_round
+
+
+def test_rates_of_a_schedule_hold_for_both_trainings():
+    rates = sp.LearningRateSchedule([0.5, 0.25, 0.1, 0.1, 0.05, 0.05])
+    found = sp.train(FAST, whole(), "auto", callbacks=[rates])
+    assert found.rounds <= 6
+    assert found.forest.equal(sp.train(FAST, whole(), found.rounds, callbacks=[rates]).forest)
+
+
+def test_the_largest_seed_holds_out_rows_too():
+    found = sp.train(
+        {**FAST, "objective": "log_loss", "random_state": 2**63 - 1},
+        sp.Dataset(X, (Y > 0) * 1.0),
+        "auto",
+        max_rounds=2,
+    )
+    assert found.best_round is not None
+
+
+def test_classes_are_held_out_alike():
+    y = (np.arange(ROWS) % 20 == 0).astype(float)
+    assert held_rows({"objective": "log_loss"}, sp.Dataset(X, y)).tolist().count(1.0) == 3
+    several = np.repeat([0.0, 1.0, 2.0], [30, 70, 500])
+    labels = held_rows({"objective": "softmax", "num_class": 3}, sp.Dataset(X, several))
+    assert np.bincount(labels.astype(int)).tolist() == [3, 7, 50]
+
+
+def test_groups_are_held_out_whole():
+    groups = np.arange(ROWS) % 40
+    labels = held_rows({}, sp.Dataset(X, groups.astype(float)), groups=[f"g{k}" for k in groups])
+    found, counts = np.unique(labels, return_counts=True)
+    assert (len(found), set(counts.tolist())) == (4, {15})
+
+
+def test_queries_are_held_out_whole():
+    queries = np.arange(ROWS) % 30
+    data = sp.Dataset(X, (queries % 5).astype(float), qid=queries)
+    heard = Heard()
+    found = sp.train({**FAST, "objective": "rank_ndcg"}, data, "auto", max_rounds=5, callbacks=[heard])
+    assert list(heard.infos[0].evals) == ["validation_0"]
+    assert found.best_round is not None
+    labels = Labels(data.target, None, queries=data.queries)
+    chosen = held_out(labels, np.zeros(ROWS, np.int64), 0.1, 0)
+    assert {int(chosen[queries == q].sum()) for q in range(30)} == {0, 20}
+
+
+def test_rows_of_weight_zero_are_not_held_out():
+    weight = (np.arange(ROWS) % 2).astype(float)
+    labels = held_rows({}, sp.Dataset(X, np.arange(ROWS) * 1.0, weight=weight))
+    assert len(labels) == 30
+    assert (labels % 2 == 1).all()
+
+
+def test_without_a_metric_there_are_a_hundred_rounds():
+    def loss(scores, labels):
+        return scores - labels, np.ones(len(labels))
+
+    assert sp.train(FAST, whole(), "auto", objective=loss).rounds == 100
+    assert sp.train({**FAST, "eval_metric": "none"}, whole(), "auto").rounds == 100
+    assert sp.train({**FAST, "eval_metric": "mae"}, whole(), "auto", objective=loss).best_round is not None
+
+
+def test_a_model_that_may_have_seen_the_rows_goes_on_for_a_hundred_rounds():
+    first = sp.train(FAST, whole(), 5)
+    assert sp.train(FAST, whole(), "auto", init_model=first).rounds == 105
+
+
+def test_rows_that_cannot_be_judged_are_not_held_out():
+    y = np.zeros(ROWS)
+    y[7] = 1.0
+    params = {**FAST, "objective": "log_loss", "eval_metric": "auc"}
+    assert sp.train(params, sp.Dataset(X, y), "auto").rounds == 100
+    with pytest.raises(DataError, match=r"the rows held out by validation_fraction=0.1: .*auc"):
+        sp.train(params, sp.Dataset(X, y), "auto", validation_fraction=0.1)
+
+
+def test_rows_that_training_cannot_do_without_are_not_held_out():
+    """One row has events: held out or not by the seed."""
+    y = np.zeros(ROWS)
+    y[7] = 1.0
+    params, found = {**FAST, "objective": "poisson", "max_bin": 8}, set()
+    dataset = sp.Dataset(X, y, max_bin=8)
+    for seed in range(40):
+        found.add(sp.train({**params, "random_state": seed}, dataset, "auto", max_rounds=1).best_round)
+        if len(found) == 2:
+            break
+    assert found == {None, 1}
+    with pytest.raises(
+        DataError, match=r"the rows left by validation_fraction=0.1: objective poisson needs a row"
+    ):
+        sp.train({**params, "random_state": seed}, dataset, "auto", validation_fraction=0.1)
+
+
+@pytest.mark.parametrize("method", ["hist", "exact", "approx"])
+@pytest.mark.parametrize("small", [0, 10**9])
+def test_any_number_of_threads_gives_the_same_bytes(monkeypatch, tmp_path, method, small):
+    monkeypatch.setattr(auto, "SMALL", small)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    if method == "hist":
+        frame["town"] = np.array(["Oslo", "Rome", "Bern", None], dtype=object)[np.arange(ROWS) % 4]
+    written = []
+    for jobs in (1, 2, 3):
+        data = sp.Dataset(frame, Y, keep_table=True)
+        model = sp.train({**FAST, "n_jobs": jobs, "tree_method": method}, data, "auto", max_rounds=8)
+        model.save(tmp_path / "model")
+        written.append((tmp_path / "model").read_bytes())
+    assert written[0] == written[1] == written[2]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "how", "message"),
+    [
+        ("many", {}, r"rounds='many' is unknown: it must be a number, or 'auto'"),
+        (20, {"max_rounds": 30}, r"max_rounds is for rounds='auto', but rounds=20"),
+        (20, {"validation_fraction": 0.1}, r"validation_fraction is for rounds='auto'.*`split` parts a data set"),
+        (20, {"groups": np.zeros(ROWS)}, r"groups is for rounds='auto'"),
+        ("auto", {"max_rounds": 0}, r"max_rounds=0 is out of range"),
+        ("auto", {"validation_fraction": 0.0}, r"validation_fraction=0.0 is out of range"),
+        ("auto", {"groups": np.zeros(3)}, r"groups has shape \(3,\); it must be \(600,\)"),
+        ("auto", {"groups": np.zeros(ROWS)}, r"holds out 1 of 1 group, but a group must be left to train on"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused(rounds, how, message):
+    with pytest.raises(ValueError, match=message):
+        sp.train(FAST, whole(), rounds, **how)
+
+
+def test_what_contradicts_each_other_is_refused():
+    data, own = whole(), {**FAST, "eval_metric": "none"}
+    with pytest.raises(ParameterError, match="validation_fraction contradicts valid"):
+        sp.train(FAST, data, "auto", valid={"train": data}, validation_fraction=0.1)
+    with pytest.raises(ParameterError, match="groups contradicts valid"):
+        sp.train(FAST, data, "auto", valid={"train": data}, groups=np.arange(ROWS))
+    with pytest.raises(ParameterError, match="needs a metric to stop by, but eval_metric='none'; name one"):
+        sp.train(own, data, "auto", validation_fraction=0.1)
+    with pytest.raises(ParameterError, match="cannot hold out rows that init_model may have seen"):
+        sp.train(FAST, data, "auto", validation_fraction=0.1, init_model=sp.train(FAST, data, 2))
+    ranked = sp.Dataset(X, np.arange(ROWS) % 3 * 1.0, group=[20] * 30)
+    with pytest.raises(ParameterError, match="groups contradicts queries"):
+        sp.train({**FAST, "objective": "rank_ndcg"}, ranked, "auto", groups=np.arange(ROWS))
+
+
+def test_several_targets_are_held_out_together():
+    labels = np.column_stack([Y > 0, Y > 0.5]).astype(float)
+    heard = Heard()
+    params = {**FAST, "objective": "log_loss"}
+    found = sp.train(params, sp.Dataset(X, labels), "auto", max_rounds=10, callbacks=[heard])
+    assert list(heard.infos[0].evals) == ["validation_0"]
+    assert found.rounds == found.best_round <= 10
+    levels = {**FAST, "objective": "quantile", "quantile_alpha": [0.1, 0.9]}
+    assert sp.train(levels, whole(), "auto", max_rounds=5).best_round is not None
+
+
+def test_the_only_row_with_a_label_is_never_held_out(monkeypatch):
+    """Else the label's probability would be that of no row at all."""
+    monkeypatch.setattr(auto, "SMALL", 0)
+    rng = np.random.default_rng(0)
+    labels = np.column_stack([X[:, 0] > 0, np.arange(ROWS) == 77, np.arange(ROWS) != 5]).astype(float)
+    dataset = sp.Dataset(X, labels)
+    for seed in rng.integers(0, 10**6, 25).tolist():
+        model = sp.train(
+            {**FAST, "objective": "log_loss", "random_state": seed}, dataset, "auto", max_rounds=1
+        )
+        assert model.best_round is not None
+        assert (np.abs(model.base_score) < 10).all()

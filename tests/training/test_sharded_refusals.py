@@ -1,0 +1,84 @@
+"""What shards cannot be trained on is refused by one rank, before any work, and ends the run for all."""
+
+import numpy as np
+import pytest
+
+import spinney as sp
+from shard_data import Meeting, on_ranks, raised, shards_of, train_on_ranks
+from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError
+from spinney.joining import ALONE, JoiningLostError
+from spinney.training.shard_course import Shard
+from spinney.training.sharded import train_shard
+
+ROWS = 240
+
+
+def numbers(rng):
+    return rng.normal(size=(ROWS, 4))
+
+
+def refused(params, dataset, kind, match, **given):
+    with pytest.raises(kind, match=match):
+        raised(train_on_ranks(params, dataset, 2, cuts=[0, 100, ROWS], **given))
+
+
+def test_what_shards_do_not_serve_is_refused_before_any_work():
+    rng = np.random.default_rng(0)
+    table = numbers(rng)
+    dataset = sp.Dataset(table, rng.normal(size=ROWS), keep_table=True)
+    for method in ("exact", "approx"):
+        refused({"tree_method": method}, dataset, ParameterError, "on shards use tree_method='hist'")
+    with pytest.raises(DataError, match="codes of shard must come in blocks"):
+        train_shard({}, Shard(dataset, 0, ROWS), joining=ALONE)
+    with pytest.raises(DataTypeError, match="shard must be a Shard"):
+        train_shard({}, dataset, joining=ALONE)
+
+
+def test_labels_are_checked_by_their_numbers_in_the_whole_table():
+    rng = np.random.default_rng(0)
+    target = rng.integers(0, 2, ROWS).astype(float)
+    target[170] = 7.0
+    dataset = sp.Dataset(numbers(rng), target)
+    refused({"objective": "log_loss"}, dataset, DataError, r"y\[170\] = 7")
+    good = sp.Dataset(numbers(rng), target > 0.5)
+    other = sp.Dataset(numbers(rng), target, reference=good)
+    watched = {"other": (other, [0, 10, ROWS])}
+    refused({"objective": "log_loss"}, good, DataError, r"valid\['other'\]: .*y\[170\] = 7", valid=watched)
+
+
+def test_ranks_that_do_not_belong_together_are_refused():
+    rng = np.random.default_rng(0)
+    table = numbers(rng)
+    one = sp.Dataset(table, rng.normal(size=ROWS))
+    heavy = sp.Dataset(table, rng.normal(size=ROWS), weight=np.ones(ROWS))
+    first, second = shards_of(one, [0, 100, ROWS])
+    _, weighted = shards_of(heavy, [0, 100, ROWS])
+
+    def run(shards, params):
+        return on_ranks(
+            Meeting(2),
+            lambda joining: train_shard(params[joining.rank], shards[joining.rank], joining=joining),
+        )
+
+    for shards, params, match in (
+        ([first, weighted], [{}, {}], "ranks differ in whether rows have weights"),
+        ([first, first], [{}, {}], "shards must follow each other and have all 240 rows"),
+        ([first, second], [{}, {"max_leaves": 5}], "ranks differ in parameters, rounds or cuts"),
+    ):
+        cause, lost = run(shards, params)
+        with pytest.raises(DataError, match=match):
+            raise cause
+        assert isinstance(lost, JoiningLostError)
+
+
+def test_an_error_of_the_users_metric_ends_the_run_for_all():
+    rng = np.random.default_rng(0)
+    dataset = sp.Dataset(numbers(rng), rng.normal(size=ROWS))
+
+    def broken(scores, labels):
+        raise ZeroDivisionError("oh")
+
+    cuts = [0, 100, ROWS]
+    found = train_on_ranks({}, dataset, 2, cuts=cuts, valid={"v": (dataset, cuts)}, metrics=[broken])
+    assert isinstance(found[0], OwnFunctionError)
+    assert isinstance(found[1], JoiningLostError)
