@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
 from spinney.cluster.shares import Parts
 
 # Seconds until something that should have come is given up.
-PATIENCE = 60
+PATIENCE = 120
+
+# So long after a worker was lost, Dask closes it for good if it is away again at that very moment: after a second kill,
+# say. No test may last as long.
+LOST = {"distributed.deploy.lost-worker-timeout": "1 day"}
 
 
 @contextmanager
 def cluster_of(workers: int, *, processes: bool = True) -> Iterator[Client]:
     """A client of a cluster of so many workers, with a thread each. Workers that are killed come back."""
     with (
+        dask.config.set(LOST),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
