@@ -202,6 +202,55 @@ def test_groups_are_held_out_whole():
     assert (len(found), set(counts.tolist())) == (4, {15})
 
 
+def copied_rows(y, seed=1):
+    """Rows drawn with replacement: which, and a data set of them."""
+    rows = np.random.default_rng(seed).integers(0, ROWS, ROWS)
+    return rows, sp.Dataset(X[rows], y[rows])
+
+
+def test_copies_of_a_row_are_held_out_together():
+    rows, dataset = copied_rows(np.arange(ROWS) * 1.0)
+    held = set(held_rows({}, dataset).tolist())
+    assert len(np.unique(rows)) * 0.08 < len(held) < len(np.unique(rows)) * 0.12
+    assert len(held_rows({}, dataset)) == np.isin(rows, list(held)).sum()
+
+
+def test_copies_of_classes_are_held_out_alike():
+    y = (np.arange(ROWS) % 10 == 0).astype(float)
+    rows, dataset = copied_rows(y)
+    assert np.array_equal(dataset.target, y[rows])
+    kinds = [len(np.unique(rows[y[rows] == one])) for one in (0, 1)]
+    seen = held_rows({"objective": "log_loss"}, dataset)
+    assert len(np.unique(seen)) == 2
+    # As many sets of copies of each class as its share; a set has 1.6 rows in the mean.
+    assert 0.03 * kinds[1] < (seen == 1).sum() < 0.4 * kinds[1]
+    assert 0.08 * kinds[0] < (seen == 0).sum() < 0.25 * kinds[0]
+
+
+def test_copies_do_not_let_a_training_go_on_for_ever():
+    noise = np.random.default_rng(4).normal(size=ROWS)
+    rows = np.tile(np.arange(ROWS), 3)
+    assert sp.train(FAST, sp.Dataset(X[rows], noise[rows]), "auto").best_round < 20
+
+
+def test_rows_of_a_class_that_none_is_held_out_of_do_not_decide_the_rounds():
+    y = np.zeros(ROWS)
+    y[17] = 1.0
+    heard = Heard()
+    found = sp.train({**FAST, "objective": "log_loss"}, sp.Dataset(X, y), "auto", callbacks=[heard])
+    assert (found.rounds, found.best_round) == (auto.usual_rounds(parse(FAST), 100), None)
+
+
+@pytest.mark.parametrize("objective", ["cox", "aft"])
+def test_events_are_held_out_alike(objective):
+    time = RNG.uniform(1, 2, ROWS)
+    event = np.arange(ROWS) % 20 == 0
+    second = event if objective == "cox" else np.where(event, time, np.inf)
+    seen = held_rows({"objective": objective}, sp.Dataset(X, np.column_stack([time, second])))
+    events = seen[:, 1] > 0 if objective == "cox" else seen[:, 0] == seen[:, 1]
+    assert (len(seen), int(events.sum())) == (60, 3)
+
+
 def test_queries_are_held_out_whole():
     queries = np.arange(ROWS) % 30
     data = sp.Dataset(X, (queries % 5).astype(float), qid=queries)

@@ -87,7 +87,7 @@ def codes_of(dataset):
 def test_pairs_are_chosen_by_the_error_of_what_rows_are_told(dataset, weighted, most):
     labels = Labels(Y, WEIGHT if weighted else None)
     weight = WEIGHT if weighted else np.ones(ROWS)
-    amounts = Amounts.of(labels, Y[None], 2.0, ALONE, 0)
+    amounts = Amounts.of(labels, Y[None], 2.0, np.arange(ROWS), ALONE)
     found = pair_sources(dataset, sources_of(dataset), most, amounts)
     sizes = [source.size for source in sources_of(dataset)]
     fold = folds_of(np.arange(ROWS), seed=0)
@@ -108,9 +108,14 @@ def test_a_row_is_told_the_mean_of_the_rows_of_its_pair_in_other_folds(dataset):
     key = codes[0] * 10 + codes[1]
     pair = made.statistics.sources[2]
     assert pair.columns == (0, 1)
-    assert pair.seen.tolist() == np.unique(key).tolist()
+    missing = (codes[0] == 8) | (codes[1] == 9)
+    assert pair.seen.tolist() == np.unique(key[~missing]).tolist()
     number = pair.number({0: codes[0], 1: codes[1]})
-    for row in range(0, ROWS, 23):
+    assert (number[missing] == pair.size).all()
+    # Rows without a category are told what pairs are told that were not seen.
+    assert made.by_fold[4][:, -1] == pytest.approx(Y.mean())
+    assert not made.by_fold[5][:, -1].any()
+    for row in np.flatnonzero(~missing)[::23]:
         others = (key == key[row]) & (made.fold != made.fold[row])
         told = (Y[others].sum() + 2.0 * Y.mean()) / (others.sum() + 2.0)
         assert made.by_fold[4][made.fold[row], number[row]] == pytest.approx(told, rel=1e-9, abs=1e-12)
@@ -167,7 +172,8 @@ def test_a_sample_chooses_where_rows_are_very_many(monkeypatch, dataset):
     assert (0, 1) in [source.columns for source in model.statistics.sources]
     codes = codes_of(dataset)
     seen = model.statistics.sources[[s.columns for s in model.statistics.sources].index((0, 1))].seen
-    assert seen.tolist() == np.unique(codes[0] * 10 + codes[1]).tolist()
+    there = (codes[0] < 8) & (codes[1] < 9)
+    assert seen.tolist() == np.unique((codes[0] * 10 + codes[1])[there]).tolist()
 
 
 def test_pairs_of_too_many_values_are_left_out(monkeypatch, dataset):

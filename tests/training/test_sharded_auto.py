@@ -21,8 +21,12 @@ GROUPS = RNG.permutation(ROWS) // 12
 SIZES = [14] * 30
 CLASSES = np.digitize(Y, [-1.0, 1.2]).astype(float)
 
+COPIED = RNG.integers(0, ROWS, ROWS)  # rows drawn with replacement
+
 PROBLEMS = {
     "numbers": ({}, Y, {}),
+    "copies": ({}, Y[COPIED], {}),
+    "copies of classes": ({"objective": "log_loss"}, (Y > 1).astype(float)[COPIED], {"weight": WEIGHT}),
     "two classes": ({"objective": "log_loss"}, (Y > 1).astype(float), {}),
     "three classes": ({"objective": "softmax", "num_class": 3}, CLASSES, {}),
     "weights": ({}, Y, {"weight": WEIGHT}),
@@ -37,7 +41,7 @@ PROBLEMS = {
 @cache
 def dataset_of(problem):
     _, target, given = PROBLEMS[problem]
-    return sp.Dataset(X, target, **given)
+    return sp.Dataset(X[COPIED] if "copies" in problem else X, target, **given)
 
 
 def on_ranks(params, dataset, cuts, given=None, **how):

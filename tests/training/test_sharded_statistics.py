@@ -49,6 +49,9 @@ PROBLEMS = {
 }  # fmt: skip
 
 
+COPIED = RNG.integers(0, ROWS, ROWS)  # rows drawn with replacement
+PROBLEMS["copies"] = ({}, Y[COPIED], {})
+
 FEW = X.assign(city=pd.Categorical(CITY % 8), road=pd.Categorical(X["road"].cat.codes % 7))
 PAIRED = RNG.normal(size=(8, 7))[CITY % 8, X["road"].cat.codes % 7]
 PROBLEMS["pairs"] = ({}, PAIRED, {})
@@ -63,7 +66,7 @@ RARE = pd.DataFrame({f"r{k}": np.where(RNG.random(ROWS) < 0.2, RNG.normal(size=R
 @cache
 def dataset_of(problem):
     _, target, given = PROBLEMS[problem]
-    tables = {"rare": X.join(RARE), "pairs": FEW, "pairs of classes": FEW}
+    tables = {"rare": X.join(RARE), "pairs": FEW, "pairs of classes": FEW, "copies": X.iloc[COPIED]}
     found = sp.Dataset(tables.get(problem, X), target, max_bin=20, **given)
     assert (found.describe()["sparse_columns"] > 0) == (problem == "rare")
     return found
@@ -93,6 +96,15 @@ def test_rounds_are_found_on_shards_with_the_statistics_of_one_place(monkeypatch
     expected = sp.train(params, data, "auto", max_rounds=3)
     found = train_on_ranks(params, data, Auto(3), cuts=cut_rows(np.random.default_rng(5), data, 3))
     assert raised(found) == [expected] * 3
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_groups_are_not_told_of_each_other_on_shards_either(monkeypatch, again):
+    monkeypatch.setattr(auto, "SMALL", 10**9 if again else 0)
+    data, groups = dataset_of("numbers"), np.arange(ROWS) % 37
+    expected = sp.train(PARAMS, data, "auto", max_rounds=3, groups=groups)
+    cuts = cut_rows(np.random.default_rng(5), data, 3)
+    assert raised(train_on_ranks(PARAMS, data, Auto(3, groups=groups), cuts=cuts)) == [expected] * 3
 
 
 @pytest.mark.parametrize("small", [0, 10**9])

@@ -108,6 +108,36 @@ def test_a_category_without_rows_has_the_mean_of_all_however_little_is_mixed():
     assert np.array_equal(made.by_fold[0][:, :12] == 1005.5, seldom)
 
 
+@pytest.mark.parametrize("missing", [4, 5])
+def test_few_rows_without_a_category_do_not_decide_what_unseen_ones_are_told(missing):
+    city = np.random.default_rng(0).integers(0, 12, 400).astype(float)
+    city[:missing] = np.nan
+    X = np.column_stack([city, np.arange(400.0)])
+    y = np.where(np.isnan(city), 50.0, np.nan_to_num(city))
+    dataset = sp.Dataset(X, y, categorical=[0])
+    model = sp.train(PARAMS | {"min_child_samples": 5}, dataset, rounds=20)
+    mean, rows = model.read([[99.0, 3.0]]).panels[-1].values[0, :2]
+    if missing < 5:
+        assert (mean, rows) == (pytest.approx(y.mean()), 0.0)
+    else:
+        assert (mean, rows) == (pytest.approx((50.0 * missing + 10.0 * y.mean()) / (missing + 10)), missing)
+    assert (abs(model.predict([[99.0, 200.0]])[0] - y.mean()) < 2.0) == (missing < 5)
+
+
+def test_rows_of_a_group_are_not_told_of_each_others_target(table):
+    X, y = table
+    dataset, groups = sp.Dataset(X, y), np.arange(ROWS) % 50
+    labels = dataset.labels()
+    made = made_statistics(dataset, labels, y[None], [1], 10.0, 0, kin=groups)
+    assert np.array_equal(made.fold, made.fold[:50][groups])
+    found = sp.train(PARAMS, dataset, "auto", groups=groups, max_rounds=5)
+    cuts = [
+        model.forest.threshold[model.forest.feature >= 3].tolist()
+        for model in (found, sp.train(PARAMS, dataset, "auto", max_rounds=5))
+    ]
+    assert cuts[0] != cuts[1]
+
+
 def test_a_row_of_weight_0_counts_for_nothing():
     dataset, labels = small(False)
     weight = np.ones(80)

@@ -64,7 +64,7 @@ def pair_sources(
     Returns
     -------
     list of Source
-        All pairs of categories that some row has, of any rank.
+        All pairs of categories that some row has, of any rank. A missing category makes no pair: it stands for unseen ones too.
     """
     if most == 0 or len(columns) < 2:
         return []
@@ -161,11 +161,16 @@ def _with_seen(
     joining: Joining,
 ) -> list[Source]:
     """The pairs with all pairs of categories that rows with a weight have; without those of more than `most`."""
+    counts = dataset.schema.category_counts
+    assert counts is not None
     found = [np.zeros(0, np.int64) for _ in pairs]
     for begin, end, numbers in category_numbers(dataset, columns_of(pairs), team):
+        there = {column: number < counts[column] for column, number in numbers.items()}
         for at, pair in enumerate(pairs):
             if len(found[at]) <= most:
-                found[at] = np.union1d(found[at], pair.key(numbers)[heavy[begin:end]])
+                first, second = pair.columns
+                chosen = heavy[begin:end] & there[first] & there[second]
+                found[at] = np.union1d(found[at], pair.key(numbers)[chosen])
     whole = []
     for pair, own in zip(pairs, found, strict=True):
         ranks = joining.gather(own[: most + 1])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spinney.binning.copies import copies_of
 from spinney.binning.dataset import Dataset
 from spinney.binning.pairs import pair_sources
-from spinney.binning.tallies import FOLDS, Amounts, Floats, Numbers, folds_of, tallies_of
+from spinney.binning.tallies import FOLDS, Amounts, Floats, Numbers, folds_of, row_numbers, tallies_of
 from spinney.data import Labels
 from spinney.data.statistics import COUNT, Source, Statistics
 from spinney.jit.team import Team
@@ -43,6 +44,8 @@ def made_statistics(
     smooth: float,
     seed: int,
     pairs: int = 0,
+    least: int = 1,
+    kin: Numbers | None = None,
     team: Team | None = None,
     joining: Joining = ALONE,
     first: int = 0,
@@ -64,9 +67,13 @@ def made_statistics(
     smooth : float
         How many rows of the mean of all a category's own rows are mixed with.
     seed : int
-        Folds depend on it and on the number of the row, or of its query.
+        Folds depend on it and on the number of the row, or of what it belongs to.
     pairs : int
         Most pairs of the columns whose statistics are made beside theirs: see `pair_sources`.
+    least : int
+        Fewer rows in which a column is missing are told the mean of all rows, and so are unseen categories then.
+    kin : int64[rows], optional
+        Rows of one number are not told of each other's target, nor are those of a query; without it copies are not (`copies_of`).
     team : Team, optional
         Threads that unpack codes.
     joining, first
@@ -79,15 +86,18 @@ def made_statistics(
     """
     counts = dataset.schema.category_counts
     assert counts is not None
-    amounts = Amounts.of(labels, targets, smooth, joining, first)
+    if labels.queries is None and kin is None:
+        kin = copies_of(dataset, labels, columns, team, joining)
+    things = row_numbers(labels, joining, first) if kin is None else kin
+    amounts = Amounts.of(labels, targets, smooth, things, joining)
     sources = [Source((column,), int(counts[column])) for column in columns]
     sources += pair_sources(dataset, sources, pairs, amounts, team, joining)
     fold = folds_of(amounts.things, seed)
     by_fold: list[Floats] = []
     values: list[Floats] = []
     masses: list[Floats] = []
-    for tally in tallies_of(dataset, sources, fold, amounts.whole, team, joining):
-        for told in amounts.told(tally):
+    for tally, heard in tallies_of(dataset, sources, fold, amounts.whole, least, team, joining):
+        for told in amounts.told(tally, heard):
             by_fold.append(told[:FOLDS])
             values.append(told[FOLDS])
             masses.append(tally[0])

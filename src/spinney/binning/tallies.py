@@ -32,7 +32,7 @@ class Amounts:
     Attributes
     ----------
     things : int64[rows]
-        The number of each row in the whole table, or that of its query.
+        The number of each row in the whole table; rows of one number belong together, those of a query for one.
     whole : float64[1 + targets, rows]
         Whole numbers, so that sums over all ranks are exact.
     steps : float64[1 + targets]
@@ -47,21 +47,26 @@ class Amounts:
     smooth: float
 
     @classmethod
-    def of(cls, labels: Labels, targets: Floats, smooth: float, joining: Joining, first: int) -> Amounts:
-        """Those of the rows of a rank, whose first has this number in the whole table."""
+    def of(cls, labels: Labels, targets: Floats, smooth: float, things: Numbers, joining: Joining) -> Amounts:
+        """Those of the rows of a rank."""
         weight, smooth = light_weights(labels, smooth, joining)
         whole = np.empty((1 + len(targets), labels.rows))
         whole[0] = weight
         np.multiply(targets, weight, out=whole[1:])
         steps = made_whole(whole, joining)
-        return cls(row_numbers(labels, joining, first), whole, steps, smooth)
+        return cls(things, whole, steps, smooth)
 
-    def told(self, tally: Floats) -> Floats:
-        """What rows are told by a tally: means, then the weight of rows; by those without each fold, then by all."""
+    def told(self, tally: Floats, heard: bool = True) -> Floats:
+        """What rows are told by a tally: means, then the weight of rows; by those without each fold, then by all.
+
+        `heard` says whether rows without a category count for what unseen categories are told, which is what they are told too.
+        """
         every = tally.sum(axis=1, keepdims=True)
         sums = np.concatenate([every - tally, every], axis=1) * self.steps[:, None, None]
         total = every.sum(axis=(1, 2)) * self.steps
         of_all = (total[1:] / total[0])[:, None, None]
+        if not heard:
+            sums[:, :, -1] = 0.0
         some = sums[0] > 0.0
         rows = np.where(some, sums[0] + self.smooth, 1.0)
         means = np.where(some, (sums[1:] + self.smooth * of_all) / rows, of_all)
@@ -81,23 +86,35 @@ def tallies_of(
     sources: Sequence[Source],
     fold: Numbers,
     whole: Floats,
+    least: int,
     team: Team | None,
     joining: Joining,
-) -> list[Floats]:
-    """The tally of each source, over the rows of all ranks."""
+) -> list[tuple[Floats, bool]]:
+    """The tally of each source, over the rows of all ranks, and whether rows without a category are heard.
+
+    They are from `least` rows on: fewer would decide what many are told. For pairs they are not, because what was not seen is
+    mostly two categories that did not meet.
+    """
     ends = np.cumsum([len(whole) * FOLDS * (source.size + 1) for source in sources])
     sums = np.zeros(int(ends[-1]))
     found = [
         own.reshape(len(whole), FOLDS, source.size + 1)
         for own, source in zip(np.split(sums, ends[:-1]), sources, strict=True)
     ]
+    behind = np.zeros(len(sources), np.int64)  # rows of each source behind its last category
     for begin, end, numbers in category_numbers(dataset, columns_of(sources), team):
-        for own, source in zip(found, sources, strict=True):
-            own += tally_of(fold[begin:end], source.number(numbers), source.size, whole[:, begin:end])
-    joined = sums.astype(np.int64)
+        for place, source in enumerate(sources):
+            number = source.number(numbers)
+            found[place] += tally_of(fold[begin:end], number, source.size, whole[:, begin:end])
+            behind[place] += np.count_nonzero((number == source.size) & (whole[0, begin:end] > 0.0))
+    joined = np.concatenate([sums.astype(np.int64), behind])
     joining.sum(joined)
-    sums[:] = joined
-    return found
+    sums[:] = joined[: len(sums)]
+    heard = [
+        bool(rows >= least) and source.seen is None
+        for source, rows in zip(sources, joined[len(sums) :], strict=True)
+    ]
+    return list(zip(found, heard, strict=True))
 
 
 def columns_of(sources: Sequence[Source]) -> list[int]:
@@ -112,16 +129,27 @@ def category_numbers(
 
     They come some rows at a time: the first of these, the one behind them, and the numbers by column.
     """
+    for begin, end, matrix, rows in matrices_of(dataset, team):
+        yield begin, end, codes_of(matrix, columns, rows)
+
+
+def matrices_of(
+    dataset: Dataset, team: Team | None = None
+) -> Iterator[tuple[int, int, BinnedMatrix, NDArray[np.int32] | None]]:
+    """The codes of a data set, some rows at a time: the first of these, the one behind them, and a matrix with their codes.
+
+    If they are some rows of the matrix, also which.
+    """
     blocks, index = dataset.whole.blocks, dataset.index
     if blocks is None:
-        yield 0, dataset.rows, codes_of(dataset.whole.matrix, columns, index)
+        yield 0, dataset.rows, dataset.whole.matrix, index
         return
     firsts = blocks.begins if index is None else np.searchsorted(index, blocks.begins)
     for block, matrix in blocks.scan(team):
         begin, end = int(firsts[block]), int(firsts[block + 1])
         own = None if index is None else index[begin:end] - np.int32(blocks.begins[block])
         if begin < end:
-            yield begin, end, codes_of(matrix, columns, own)
+            yield begin, end, matrix, own
 
 
 def codes_of(
@@ -144,7 +172,7 @@ def row_numbers(labels: Labels, joining: Joining, first: int) -> Numbers:
 
 
 def folds_of(things: Numbers, seed: int) -> Numbers:
-    """The fold of each row, or of its query.
+    """The fold of each row; the same for rows that belong together.
 
     Examples
     --------

@@ -22,14 +22,9 @@ from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.estimators.objectives import needs_no_negatives, regression_objective, takes_columns
 from spinney.estimators.row_by_row import RowByRow
-from spinney.estimators.survival import (
-    columns_of_records,
-    concordance,
-    is_survival,
-    read_times,
-    strata_of_events,
-)
+from spinney.estimators.survival import columns_of_records, concordance, is_survival, read_times
 from spinney.params import Config, levels_of, takes_targets
+from spinney.training.holdout import strata_of_events
 
 
 @documented

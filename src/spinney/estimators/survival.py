@@ -59,12 +59,6 @@ def read_times(y: object, rows: int, config: Config) -> NDArray[np.float64]:
     return objectives.get(config).prepared(Labels(target)).target
 
 
-def strata_of_events(target: NDArray[np.float64], objective: str) -> NDArray[np.int64]:
-    """Which rows have an event, so that the same share of events is held out."""
-    event = target[:, 1] > 0 if objective == "cox" else target[:, 0] == target[:, 1]
-    return event.astype(np.int64)
-
-
 def concordance(model: Model, raw: NDArray[np.float64], y: object, weight: object) -> float:
     """Share of pairs of rows whose order in time is known that the model's raw scores put in it."""
     if not len(raw):

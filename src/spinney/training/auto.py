@@ -19,10 +19,10 @@ from spinney.params.objectives import OWN
 from spinney.params.presets import BEST
 from spinney.params.rows import INT32, Row
 from spinney.params.validate import checked, shown
-from spinney.training.dealing import group_numbers
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge
-from spinney.training.holdout import held_out
+from spinney.training.holdout import held_out, strata_of_events
+from spinney.training.kin import Kin
 from spinney.training.statistics import makes_statistics
 from spinney.training.table_rows import check_rows, first_score
 
@@ -75,7 +75,7 @@ class Auto:
     validation_fraction : float, optional
         Share of the rows to hold out.
     groups : array of shape (rows,), optional
-        Rows of a group are held out together.
+        Rows of a group are held out together, and are not told of each other's target.
     name : str
         What the rows held out are called in what callbacks hear.
     later : tuple of int
@@ -132,6 +132,8 @@ class Course:
         Ends it.
     again : bool
         Whether all rows are then fitted with as many rounds as were best.
+    kin : int64[rows], optional
+        Groups of the rows to learn from, if the user has told any.
     """
 
     rounds: int
@@ -139,6 +141,7 @@ class Course:
     valid: Mapping[str, Dataset]
     stopping: EarlyStopping | None = None
     again: bool = False
+    kin: NDArray[np.int64] | None = None
 
 
 def auto_of(rounds: object, max_rounds: object, validation_fraction: object, groups: object) -> Auto | None:
@@ -199,15 +202,18 @@ def course_of(
     loss: Objective,
     continued: bool,
     listed: int | None,
+    kin: Kin | None = None,
 ) -> Course:
     """The course of a training on a data set."""
     made = makes_statistics(config, dataset)
-    found = decided(auto, config, dataset.labels(), bool(valid), judges, loss, continued, listed, made)
+    found = decided(auto, config, dataset.labels(), bool(valid), judges, loss, continued, listed, made, kin)
     stopping = stopping_of(config) if found.stops else None
+    groups = None if kin is None else kin.told
     if found.held is None:
-        return Course(found.rounds, dataset, valid, stopping)
+        return Course(found.rounds, dataset, valid, stopping, kin=groups)
     kept, held = Part(dataset, np.flatnonzero(~found.held)), Part(dataset, np.flatnonzero(found.held))
-    return Course(found.rounds, kept, {auto.name: held}, stopping, found.again)
+    groups = None if groups is None else groups[~found.held]
+    return Course(found.rounds, kept, {auto.name: held}, stopping, found.again, groups)
 
 
 def decided(
@@ -220,6 +226,7 @@ def decided(
     continued: bool,
     listed: int | None,
     made: bool,
+    kin: Kin | None = None,
 ) -> Decision:
     """Decide by which rows the number of rounds is found, and choose some to hold out where there are none yet.
 
@@ -240,6 +247,8 @@ def decided(
         Rounds that have a learning rate of their own in a list.
     made : bool
         Whether it makes statistics of the target.
+    kin : Kin, optional
+        Rows that belong together.
     """
     wished = check_auto(auto, config, watched, judges, continued)
     rows = labels.rows if labels.weight is None else int(np.count_nonzero(labels.weight))
@@ -250,14 +259,16 @@ def decided(
     if continued or not judges or (not wished and rows < FEW_ROWS):
         return usual
     try:
-        held = _chosen(auto, config, labels, judges, loss)
+        held = _chosen(auto, config, labels, judges, loss, kin)
     except DataError:
         if wished or auto.groups is not None:
             raise
         return usual
     if wished or auto.groups is not None:
         for seed in auto.later:
-            _chosen(auto, replace(config, random_state=seed), labels, judges, loss)
+            _chosen(auto, replace(config, random_state=seed), labels, judges, loss, kin)
+    elif _one_class(_strata(config, labels, loss), held):
+        return usual
     # Statistics of all rows are the same for all models, which one model can hold; those without some rows are not.
     again = rows * loss.outputs <= SMALL or (made and config.models > 1)
     return Decision(most, True, held, again)
@@ -283,17 +294,14 @@ def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge
 
 
 def _chosen(
-    auto: Auto, config: Config, labels: Labels, judges: Sequence[Judge], loss: Objective
+    auto: Auto, config: Config, labels: Labels, judges: Sequence[Judge], loss: Objective, kin: Kin | None
 ) -> NDArray[np.bool_]:
     """Rows to hold out: by their number and the seed alone."""
-    groups, seen = group_numbers(auto.groups, labels.rows), labels
-    if groups is not None:
-        if labels.queries is not None:
-            raise ParameterError("groups contradicts queries, which are held out whole anyway; leave it out")
-        seen = Labels(labels.target, labels.weight, queries=groups)
+    seen = labels if kin is None else kin.labels(labels)
     share = SHARE if auto.validation_fraction is None else auto.validation_fraction
-    whole = "queries" if groups is None else "groups"
-    chosen = held_out(seen, _strata(config, seen), share, config.random_state, whole)
+    whole = "queries" if kin is None else "groups"
+    alike = kin is not None and kin.copies
+    chosen = held_out(seen, _strata(config, labels, loss), share, config.random_state, whole, alike)
     if seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
         _give_back(chosen, seen)
     what = "held out"
@@ -310,6 +318,11 @@ def _chosen(
     return chosen
 
 
+def _one_class(classes: NDArray[np.int64], held: NDArray[np.bool_]) -> bool:
+    """Whether rows of one class alone are held out, though there are others: more rounds would always seem better."""
+    return len(np.unique(classes[held])) == 1 < len(np.unique(classes))
+
+
 def _give_back(chosen: NDArray[np.bool_], labels: Labels) -> None:
     """Where rows have several labels: hold out no row that is the only one with a label, or without it."""
     heavy = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
@@ -319,9 +332,11 @@ def _give_back(chosen: NDArray[np.bool_], labels: Labels) -> None:
                 chosen[rows[:1]] = False
 
 
-def _strata(config: Config, labels: Labels) -> NDArray[np.int64]:
-    """Class of each row, 0 for all where there are no classes, or several a row."""
+def _strata(config: Config, labels: Labels, loss: Objective) -> NDArray[np.int64]:
+    """Class of each row, or whether it has an event; 0 for all where there are no classes, or several a row."""
     kind = kind_of(config.objective)
+    if kind in ("hazards", "times"):
+        return strata_of_events(loss.prepared(labels).target, config.objective)
     if labels.target.ndim > 1:
         kind = "numbers"
     if kind == "two":

@@ -67,9 +67,10 @@ class Boosting:
         team: Team,
         past: Past | None,
         rows: TableRows | None = None,
+        kin: NDArray[np.int64] | None = None,
     ) -> None:
         self._rows = rows = TableRows() if rows is None else rows
-        sight = sight_of(by_place, dataset, valid, team, past, rows.joining, rows.first)
+        sight = sight_of(by_place, dataset, valid, team, past, kin, rows.joining, rows.first)
         dataset, valid, by_place = sight.dataset, sight.valid, sight.config
         self._config, self._dataset, self._team = config, dataset, team
         self._objective = loss

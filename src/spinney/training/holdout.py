@@ -12,7 +12,12 @@ from spinney.sampling import UniformSampler
 
 
 def held_out(
-    labels: Labels, groups: NDArray[np.int64], share: float, seed: int, whole: str = "queries"
+    labels: Labels,
+    groups: NDArray[np.int64],
+    share: float,
+    seed: int,
+    whole: str = "queries",
+    alike: bool = False,
 ) -> NDArray[np.bool_]:
     """Choose rows to hold out, the same share of every group as nearly as whole rows allow; or whole queries.
 
@@ -22,13 +27,15 @@ def held_out(
         Of all rows; rows of weight 0, and queries of such rows alone, are never held out. Where there are queries, they are
         held out whole.
     groups : int64[rows]
-        Group of each row, from 0; of rows without queries.
+        Group of each row, from 0; of rows without queries, or of queries whose rows are alike.
     share : float
         Share of the rows, or of the queries, above 0.
     seed : int
         The same seed chooses the same rows.
     whole : {"queries", "groups"}
         What messages call queries.
+    alike : bool
+        Whether all rows of a query are of one group, of which then the same share of queries is held out.
 
     Returns
     -------
@@ -47,8 +54,17 @@ def held_out(
             None if labels.weight is None else np.bincount(labels.queries, labels.weight).astype(np.float64)
         )
         queries = Labels(np.zeros(int(labels.queries.max()) + 1), weight)
-        return _drawn(queries, np.zeros(queries.rows, np.int64), share, seed, whole)[labels.queries]
+        of_query = np.zeros(queries.rows, np.int64)
+        if alike:
+            of_query[labels.queries] = groups
+        return _drawn(queries, of_query, share, seed, whole)[labels.queries]
     return _drawn(labels, groups, share, seed, "rows")
+
+
+def strata_of_events(target: NDArray[np.float64], objective: str) -> NDArray[np.int64]:
+    """Which rows have an event, so that the same share of events is held out."""
+    event = target[:, 1] > 0 if objective == "cox" else target[:, 0] == target[:, 1]
+    return event.astype(np.int64)
 
 
 def _drawn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from spinney.joining import Joining
 from spinney.objectives import Objective
 from spinney.params import Config
 from spinney.training.auto import Auto, Decision, decided, stopping_of
+from spinney.training.dealing import Numbers, group_numbers
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge
+from spinney.training.kin import Kin, check_groups, kin_of
 from spinney.training.shard_rows import gathered_labels
 from spinney.training.statistics import makes_statistics
 
@@ -56,6 +58,8 @@ class ShardCourse:
     valid: Mapping[str, Shard]
     stopping: EarlyStopping | None = None
     again: bool = False
+    kin: Numbers | None = None
+    whole_kin: Numbers | None = None  # that of all rows of the rank
 
 
 def joined_course(
@@ -83,19 +87,42 @@ def joined_course(
         The other ranks.
     """
     whole = gathered_labels(shard.data.labels(), joining)
-    groups = None if auto.groups is None else joining.gather(np.asarray(auto.groups, np.int64))
+    kin, groups = _joined_kin(auto, config, shard, bool(valid) and bool(judges), joining)
     told = None
     if whole is not None:
         loss.prepared(whole)
-        auto = replace(auto, groups=None if groups is None else np.concatenate(groups))
         made = makes_statistics(config, shard.data)
-        told = _bytes_of(decided(auto, config, whole, bool(valid), judges, loss, continued, listed, made))
+        told = _bytes_of(
+            decided(auto, config, whole, bool(valid), judges, loss, continued, listed, made, kin)
+        )
     found = _read(joining.spread(told), shard.total)
     stopping = stopping_of(config) if found.stops else None
     if found.held is None:
-        return ShardCourse(found.rounds, shard, valid, stopping)
-    held = {auto.name: shard.part(found.held)}
-    return ShardCourse(found.rounds, shard.part(~found.held), held, stopping, found.again)
+        return ShardCourse(found.rounds, shard, valid, stopping, kin=groups, whole_kin=groups)
+    held, kept = {auto.name: shard.part(found.held)}, ~found.held
+    left = None if groups is None else groups[kept[shard.first : shard.first + shard.data.rows]]
+    return ShardCourse(found.rounds, shard.part(kept), held, stopping, found.again, left, groups)
+
+
+def _joined_kin(
+    auto: Auto, config: Config, shard: Shard, watched: bool, joining: Joining
+) -> tuple[Kin | None, Numbers | None]:
+    """Which rows of all ranks belong together, at rank 0; and the groups of the rows at hand, if the user told any."""
+    if auto.groups is None:
+        own = kin_of(None, config, shard.data, watched, joining=joining)
+        if own is None:
+            return None, None
+        copies = joining.gather(own.number)
+        return None if copies is None else Kin(np.concatenate(copies), copies=True), None
+    parts = joining.gather(np.asarray(auto.groups, np.int64))
+    kin = None
+    if parts is not None:
+        groups = group_numbers(np.concatenate(parts), shard.total)
+        assert groups is not None
+        check_groups(shard.data.labels())
+        kin = Kin(groups)
+    spread = joining.spread(None if kin is None else kin.number)
+    return kin, spread[shard.first : shard.first + shard.data.rows]
 
 
 def _bytes_of(found: Decision) -> NDArray[np.uint8]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney import objectives
 from spinney.binning.dataset import MOST_ROWS
@@ -112,11 +113,12 @@ def train_shard(
     with Team(threads_of(config, shard.data) if shard.data.rows else 1) as team:
         first, last = ([one for one in past if one.again is again] for again in (False, True))
         listening = Listening(heard, rates, course.stopping, say=say)
-        model = job.finished(course.shard, course.valid, course.rounds, listening, first, team)
+        model = job.finished(course.shard, course.valid, course.rounds, listening, first, team, course.kin)
         if not course.again:
             return model
         best = model.rounds_to_use()
-        return job.finished(shard, {}, best, Listening([], rates, None, best, say), last, team)
+        again = Listening([], rates, None, best, say)
+        return job.finished(shard, {}, best, again, last, team, course.whole_kin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,7 @@ class _Job:
         listening: Listening,
         past: Sequence[Round],
         team: Team,
+        kin: NDArray[np.int64] | None,
     ) -> Model:
         """Train for some rounds, of which the first may have been done already."""
         config, judges, joining = self.config, self.judges, self.joining
@@ -147,7 +150,7 @@ class _Job:
         _watch(rows, valid, self.loss, judges)
         data = {name: one.data for name, one in valid.items()}
         boosting = Boosting(
-            config, self.by_place, shard.data, data, self.loss, judges, team, self.before, rows
+            config, self.by_place, shard.data, data, self.loss, judges, team, self.before, rows, kin
         )
         return Rounds(joining, config, bool(judges), start, rounds, listening).finish(boosting, past)
 

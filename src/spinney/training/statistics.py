@@ -47,7 +47,7 @@ class Sight:
 
 def makes_statistics(config: Config, dataset: Dataset) -> bool:
     """Whether a training on a data set makes some."""
-    return bool(_columns(config, dataset))
+    return bool(told_columns(config, dataset))
 
 
 def sight_of(
@@ -56,6 +56,7 @@ def sight_of(
     valid: Mapping[str, Dataset],
     team: Team,
     past: Past | None,
+    kin: NDArray[np.int64] | None = None,
     joining: Joining = ALONE,
     first: int = 0,
 ) -> Sight:
@@ -65,9 +66,10 @@ def sight_of(
     if they were made from other rows, or from some of these, rows would see their own target. Folds must be the same, too, which
     the cuts of made columns tell.
 
-    Where other ranks hold other rows, all ranks make the same, from the rows of all; `first` is the number of this one's first.
+    Rows of one number in `kin` are not told of each other's target. Where other ranks hold other rows, all ranks make the same,
+    from the rows of all; `first` is the number of this one's first.
     """
-    columns = _columns(by_place, dataset)
+    columns = told_columns(by_place, dataset)
     kept = None if past is None else past.statistics
     if not columns or (past is not None and kept is None):
         return Sight(dataset, valid, by_place, kept)
@@ -80,6 +82,8 @@ def sight_of(
         by_place.target_stats_smooth,
         by_place.random_state,
         _most_pairs(by_place, labels, len(columns)),
+        by_place.min_child_samples,
+        kin,
         team,
         joining,
         first,
@@ -97,7 +101,7 @@ def sight_of(
     return Sight(seen, others, _widened(by_place, made.statistics), made.statistics)
 
 
-def _columns(config: Config, dataset: Dataset) -> list[int]:
+def told_columns(config: Config, dataset: Dataset) -> list[int]:
     """The columns to make statistics of."""
     counts = dataset.schema.category_counts
     if config.target_stats is None or counts is None or config.tree_method != "hist":

@@ -21,6 +21,7 @@ from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, 
 from spinney.training.continuing import past_of, so_far
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import check_stopping, checked_valid, deciding, judges_of
+from spinney.training.kin import kin_of
 from spinney.training.learning_rates import rate_of, schedule_of
 from spinney.training.members import check_members, members_of
 from spinney.training.own_objective import with_function
@@ -143,24 +144,30 @@ def train_each(
     listeners = checked_callbacks(callbacks)
     rates = schedule_of(listeners)
     members, courses = members_of(config), []
+    kin = None if auto is None else kin_of(auto.groups, config, dataset, bool(watched and judges))
     for member in members:
         if auto is None:
             check_stopping(config, judges, watched)
             courses.append(Course(number, dataset, watched, EarlyStopping.of(config)))
         else:
             listed = None if rates is None else rates.listed
-            courses.append(course_of(auto, member, dataset, watched, judges, loss, past is not None, listed))
+            courses.append(
+                course_of(auto, member, dataset, watched, judges, loss, past is not None, listed, kin)
+            )
     with ExitStack() as stack:
         if progress:
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(threads_of(config, dataset)))
 
-        def begun(member: Config, data: Dataset, valid: Mapping[str, Dataset]) -> Boosting:
+        def begun(member: Config, course: Course) -> Boosting:
             placed = replace(by_place, random_state=member.random_state)
-            return Boosting(member, placed, data, valid, loss, judges, team, past)
+            return Boosting(
+                member, placed, course.dataset, course.valid, loss, judges, team, past, kin=course.kin
+            )
 
+        whole = Course(0, dataset, {}, kin=None if kin is None else kin.told)
         return [
-            _trained(member, course, dataset, begun, listeners)
+            _trained(member, course, whole, begun, listeners)
             for member, course in zip(members, courses, strict=True)
         ]
 
@@ -168,15 +175,15 @@ def train_each(
 def _trained(
     config: Config,
     course: Course,
-    dataset: Dataset,
-    begun: Callable[[Config, Dataset, Mapping[str, Dataset]], Boosting],
+    whole: Course,
+    begun: Callable[[Config, Course], Boosting],
     callbacks: list[Callback],
 ) -> Model:
     """Train a model, and fit all rows again where its course says so."""
-    model = _run(begun(config, course.dataset, course.valid), config, course, callbacks)
+    model = _run(begun(config, course), config, course, callbacks)
     if not course.again:
         return model
-    best, boosting, rates = model.rounds_to_use(), begun(config, dataset, {}), schedule_of(callbacks)
+    best, boosting, rates = model.rounds_to_use(), begun(config, whole), schedule_of(callbacks)
     for done in range(best):
         boosting.round(rate_of(config, rates, done))
     return boosting.model(best, best)

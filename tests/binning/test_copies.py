@@ -1,0 +1,187 @@
+"""Copies of rows: marks tell rows of the same bins from others, and what comes of copying from what comes of few columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import spinney as sp
+from block_data import in_blocks
+from spinney.binning.copies import RowMarks, copies_of
+from spinney.binning.part import Part
+from spinney.binning.statistics import made_statistics
+from spinney.data import Labels
+
+ROWS = 900
+
+
+def same_rows(table):
+    """The number of the first row that is the same, by loops."""
+    first = {}
+    return [first.setdefault(tuple(row), k) for k, row in enumerate(np.asarray(table).tolist())]
+
+
+def same_numbers(numbers):
+    """The number of the first row that has the same number."""
+    first = {}
+    return [first.setdefault(number, k) for k, number in enumerate(numbers.tolist())]
+
+
+def few_values(seed=0, empty=0.0):
+    """A table in which many rows are the same."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (200, 4)).astype(float)
+    X[rng.random(X.shape) < empty] = 0.0
+    return X
+
+
+def marks_of(dataset, apart=()):
+    return RowMarks(dataset.matrix.features, apart).of(dataset.matrix)
+
+
+def test_rows_have_the_same_mark_if_they_have_the_same_bins():
+    X = few_values()
+    X[::17, 1] = np.nan
+    named = np.where(np.isnan(X), -1.0, X)
+    marks, others = marks_of(sp.Dataset(X), apart=[1])
+    assert same_numbers(marks) == same_rows(named)
+    assert same_numbers(others) == same_rows(named[:, [0, 2, 3]])
+
+
+def test_marks_do_not_depend_on_how_columns_are_kept():
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((300, 40)) < 0.03, rng.integers(1, 3, (300, 40)), 0).astype(float)
+    few = X[:, :5]
+    wide = [sp.Dataset(X), sp.Dataset(sparse.csr_array(X)), sp.Dataset(X, bundle=False)]
+    told = [dataset.describe() for dataset in wide]
+    assert len({(one["groups"], one["sparse_columns"]) for one in told}) > 1
+    for table, kept in [(X, wide), (few, [sp.Dataset(few), sp.Dataset(few, bundle=False)])]:
+        marks = [marks_of(dataset)[0] for dataset in kept]
+        assert same_numbers(marks[0]) == same_rows(table)
+        assert all(np.array_equal(marks[0], one) for one in marks)
+
+
+def problem(kind, seed=0):
+    """A table with a column of 60 categories, and a target that is 1 for one of ten rows."""
+    rng = np.random.default_rng(seed)
+    city = rng.integers(0, 60, ROWS)
+    columns = {"city": pd.Categorical(city)}
+    if kind == "numbers":
+        columns["x"] = rng.normal(size=ROWS)
+    if kind == "names":
+        columns = {"name": pd.Categorical(np.arange(ROWS)), "x": rng.normal(size=ROWS)}
+    if kind == "shops":
+        columns["goods"] = pd.Categorical(rng.integers(0, 4, ROWS))
+    chance = rng.uniform(0.0, 0.4, (60, 4))[
+        city, rng.integers(0, 4, ROWS) if kind != "shops" else columns["goods"].codes
+    ]
+    return pd.DataFrame(columns), (rng.random(ROWS) < chance).astype(float)
+
+
+def balanced(X, y):
+    """Rows of class 1 again and again, until there are as many as of class 0."""
+    rng = np.random.default_rng(5)
+    ones = np.flatnonzero(y == 1)
+    rows = np.concatenate([np.arange(len(y)), rng.choice(ones, int((y == 0).sum()) - len(ones))])
+    rng.shuffle(rows)
+    return X.iloc[rows].reset_index(drop=True), y[rows], rows
+
+
+def drawn(X, y):
+    """Rows drawn with replacement."""
+    rows = np.random.default_rng(6).integers(0, len(y), len(y))
+    return X.iloc[rows].reset_index(drop=True), y[rows], rows
+
+
+@pytest.mark.parametrize("kind", ["numbers", "names"])
+@pytest.mark.parametrize("copied", [balanced, drawn])
+def test_copies_share_a_number_and_other_rows_do_not(kind, copied):
+    X, y, rows = copied(*problem(kind))
+    dataset = sp.Dataset(X, y, max_bin=65_000)
+    assert same_numbers(copies_of(dataset, dataset.labels(), [0])) == same_numbers(rows)
+
+
+def test_copies_of_rows_with_a_number_or_several_for_a_target_are_found_too():
+    X, y = problem("numbers")
+    y = y + np.random.default_rng(1).normal(size=ROWS)
+    X, y, rows = drawn(X, y)
+    for target in (y, np.column_stack([y, -y])):
+        dataset = sp.Dataset(X, target, max_bin=65_000)
+        assert same_numbers(copies_of(dataset, dataset.labels(), [0])) == same_numbers(rows)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "names", "city", "shops"])
+def test_a_table_without_copies_has_none(kind):
+    X, y = problem(kind)
+    dataset = sp.Dataset(X, y)
+    assert copies_of(dataset, dataset.labels(), [0]) is None
+
+
+@pytest.mark.parametrize("kind", ["city", "shops"])
+def test_rows_that_only_share_their_few_categories_are_not_taken_for_copies(kind):
+    X, y = problem(kind)
+    many = [pd.concat([X] * 3, ignore_index=True), np.random.default_rng(2).permutation(np.tile(y, 3))]
+    dataset = sp.Dataset(*many)
+    assert len(np.unique(marks_of(dataset)[0])) < 0.2 * dataset.rows
+    assert copies_of(dataset, dataset.labels(), [0]) is None
+
+
+def test_a_category_that_says_all_of_the_target_is_not_a_copy_of_its_rows():
+    city = np.random.default_rng(0).integers(0, 60, ROWS)
+    dataset = sp.Dataset(pd.DataFrame({"city": pd.Categorical(city)}), np.sin(city))
+    assert copies_of(dataset, dataset.labels(), [0]) is None
+
+
+def test_rows_of_weight_0_do_not_make_copies():
+    X, y = problem("numbers")
+    twice = pd.concat([X] * 2, ignore_index=True)
+    weight = np.repeat([1.0, 0.0], ROWS)
+    dataset = sp.Dataset(twice, np.tile(y, 2), weight=weight)
+    assert copies_of(dataset, dataset.labels(), [0]) is None
+    dataset = sp.Dataset(twice, np.tile(y, 2))
+    assert copies_of(dataset, dataset.labels(), [0]) is not None
+
+
+def test_copies_are_those_of_blocks_and_of_parts():
+    X, y, _ = balanced(*problem("numbers"))
+    dataset = sp.Dataset(X, y)
+    found = copies_of(dataset, dataset.labels(), [0])
+    assert np.array_equal(copies_of(in_blocks(dataset), dataset.labels(), [0]), found)
+    rows = np.flatnonzero(np.arange(len(y)) % 7)
+    for whole in (dataset, in_blocks(dataset)):
+        part = Part(whole, rows)
+        assert np.array_equal(copies_of(part, part.labels(), [0]), found[rows])
+
+
+@pytest.mark.parametrize("most", [ROWS, 300])
+def test_a_sample_of_the_rows_decides(monkeypatch, most):
+    monkeypatch.setattr("spinney.binning.copies.ROWS", most)
+    X, y = problem("numbers")
+    dataset = sp.Dataset(X, y)
+    assert copies_of(dataset, dataset.labels(), [0]) is None
+    X, y, _ = balanced(X, y)
+    dataset = sp.Dataset(X, y)
+    assert copies_of(dataset, dataset.labels(), [0]) is not None
+
+
+def test_one_row_and_no_other_target_have_no_copies():
+    one = sp.Dataset(np.zeros((1, 2)), np.zeros(1))
+    assert copies_of(one, one.labels()) is None
+    many = sp.Dataset(np.zeros((50, 2)), np.zeros(50))
+    assert copies_of(many, many.labels()) is None
+
+
+def test_copies_are_told_the_same_and_nothing_of_each_other():
+    X, y, rows = balanced(*problem("numbers"))
+    dataset, labels = sp.Dataset(X, y), Labels(y)
+    made = made_statistics(dataset, labels, y[None], [0], 10.0, seed=4)
+    fold_of = dict(zip(rows.tolist(), made.fold.tolist(), strict=True))
+    assert made.fold.tolist() == [fold_of[row] for row in rows.tolist()]
+    assert len(set(fold_of.values())) == 5
+    # Another target of one row and its copies leaves what they are told.
+    row = int(np.bincount(rows).argmax())
+    changed = np.where(rows == row, 1.0 - y, y)
+    again = made_statistics(dataset, Labels(changed), changed[None], [0], 0.0, seed=4)
+    before = made_statistics(dataset, labels, y[None], [0], 0.0, seed=4)
+    fold, code = fold_of[row], dataset.matrix.by_column[0][rows == row][0]
+    assert again.by_fold[0][fold, code] == before.by_fold[0][fold, code]
