@@ -11,7 +11,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 from scipy import sparse
 
 import spinney as sp
@@ -46,6 +46,16 @@ def test_codes_of_sparse_parts_that_are_cut_at_queries_are_those_of_one_machine(
     parts = [client.submit(_itself, one, pure=False) for one in pieces(sparse.csr_array(X), CHUNKS)]
     found = sd.Dataset(client, parts, array(Y, CHUNKS), qid=array(QUERIES, CHUNKS))
     check_alike(found, sp.Dataset(sparse.csr_array(X), Y, qid=QUERIES))
+
+
+def test_an_adaptive_cluster_starts_workers_for_a_data_set() -> None:
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        cluster.adapt(minimum=0, maximum=1)
+        found = sd.Dataset(client, array(X.astype(float), (ROWS,)), array(Y, (ROWS,)))
+        assert found.rows == ROWS
 
 
 def test_a_fit_on_processes_gives_the_file_of_one_machine(client: Client) -> None:

@@ -103,6 +103,103 @@ def test_targets_of_other_lengths_or_partitions(client: Client) -> None:
     )
 
 
+HALF = ROWS // 2
+HALVES = parts(X[:HALF], X[HALF:])
+
+
+@pytest.mark.parametrize("name", ["y", "weight", "base_margin", "qid"])
+def test_labels_that_some_partitions_lack(client: Client, name: str) -> None:
+    values = np.abs(Y[:HALF]) if name != "qid" else np.arange(HALF) // 5
+    given = {"y": parts(Y[:HALF], Y[HALF:])}
+    for lacks, has in ((0, 1), (1, 0)):
+        some = [None, None]
+        some[has] = values
+        assert refused(client, HALVES, **{**given, name: parts(*some)}) == (
+            f"partition {lacks} has no {name}, but partition {has} has; give it for all partitions or for none"
+        )
+
+
+NAMES = np.arange(HALF) // 5 + 2**60
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        (NAMES, NAMES.astype(np.uint64), "unsigned whole numbers, but whole numbers"),
+        (NAMES, NAMES.astype(float), "numbers, but whole numbers"),
+        (NAMES, NAMES.astype(str), "text, but whole numbers"),
+        (NAMES.astype(str).astype(object), NAMES, "whole numbers, but text"),
+    ],
+)
+def test_labels_of_other_kinds_in_other_partitions(client: Client, one: Any, other: Any, said: str) -> None:
+    targets, other_kind = (
+        parts(Y[:HALF], Y[HALF:]),
+        f"holds {said} in partition 0; give every partition the same dtype",
+    )
+    with pytest.raises(DataTypeError) as caught:
+        sd.Dataset(client, HALVES, targets, qid=parts(one, other))
+    assert str(caught.value) == f"partition 1: qid {other_kind}"
+    with pytest.raises(DataTypeError) as caught:
+        sd.GBMClassifier(client=client).fit(HALVES, parts(one, other))
+    assert str(caught.value) == f"partition 1: y {other_kind}"
+    with pytest.raises(DataTypeError, match=f"partition 1: groups holds {said}"):
+        sd.train(
+            client,
+            {},
+            sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:])),
+            "auto",
+            groups=parts(one, other),
+        )
+
+
+def test_labels_of_one_kind_may_be_kept_in_other_ways(client: Client) -> None:
+    text = np.array([f"q{k // 5}" for k in range(ROWS)])
+    kept = parts(text[:HALF], text[HALF:].astype(object))
+    found = sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:].astype(np.float32)), qid=kept)
+    assert found.form.shape.queries
+    assert sd.Dataset(client, HALVES, weight=parts(np.ones(HALF), np.ones(HALF, np.int64))).form.shape.weight
+
+
+def test_targets_of_other_shapes_or_names_in_other_partitions(client: Client) -> None:
+    two = np.column_stack([Y, -Y])
+    assert refused(client, HALVES, parts(Y[:HALF], two[HALF:])) == (
+        "partition 1: y has 2 columns, but one dimension in partition 0; give every partition as many"
+    )
+    named = pd.DataFrame(two, columns=["p", "q"])
+    assert refused(client, HALVES, parts(named[:HALF], named[HALF:][["q", "p"]])) == (
+        "partition 1: y has the columns 'q', 'p', but 'p', 'q' in partition 0; give every partition the same"
+    )
+    with pytest.raises(DataTypeError, match=r"partition 0: y is a single value, 3.0; give one for each row"):
+        sd.Dataset(client, HALVES, parts(3.0, 4.0))
+
+
+def test_a_column_that_holds_nothing_in_a_partition_has_the_type_of_the_others(client: Client) -> None:
+    nothing = pd.DataFrame({"a": pd.Series([None] * HALF, dtype=object)})
+    texts, numbers = pd.DataFrame({"a": ["oak", "ash"] * 10}), pd.DataFrame({"a": Y[HALF:]})
+    for some in (texts, numbers):
+        for tables in ([nothing, some], [some, nothing]):
+            whole = sp.Dataset(pd.concat(tables, ignore_index=True), Y)
+            found = sd.Dataset(client, parts(*tables), parts(Y[:HALF], Y[HALF:]))
+            assert sd.train(client, {}, found, 3) == sp.train({}, whole, 3)
+    said = refused(client, parts(nothing, texts, numbers))
+    assert 'partition 2: column "a" is float64, but ' in said
+    assert "in partition 1" in said
+
+
+def test_a_data_set_that_was_cancelled(client: Client) -> None:
+    data = sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:]))
+    client.cancel(data.parts)
+    with pytest.raises(ClusterError, match="the data set is gone: its partitions were cancelled"):
+        sd.train(client, {}, data, 2)
+
+
+def test_what_a_rank_refuses_is_not_logged(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    data = sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:]))
+    with pytest.raises(DataError, match="objective log_loss needs labels 0 and 1"):
+        sd.train(client, {"objective": "log_loss"}, data, 2)
+    assert not [one for one in caplog.records if "Compute Failed" in one.getMessage()]
+
+
 def test_infinite_values_are_named_by_partition_and_row(client: Client) -> None:
     wrong = X.copy()
     wrong[12, 1] = np.inf
@@ -244,6 +341,14 @@ def test_what_cannot_be_predicted_or_scored(client: Client) -> None:
         fitted.score(array(X, CHUNKS), None)
     with pytest.raises(DataError, match="y has 25 values, but X has 40 rows"):
         fitted.score(array(X, CHUNKS), array(Y[:25], (10, 15)))
+    with pytest.raises(DataError, match="sample_weight has 25 values, but X has 40 rows"):
+        fitted.score(array(X, CHUNKS), array(Y, CHUNKS), sample_weight=array(Y[:25], (10, 15)))
+    with pytest.raises(DataTypeError, match="partition 1: y holds text, but numbers in partition 0"):
+        fitted.score(HALVES, parts(Y[:HALF], Y[HALF:].astype(str)))
+    with pytest.raises(DataError, match="partition 1 has no y"):
+        fitted.score(HALVES, parts(Y[:HALF], None))
+    with pytest.raises(DataError, match="X has no rows; score needs at least one"):
+        fitted.score(array(X[:0], (0,)), array(Y[:0], (0,)))
 
 
 def test_a_cluster_without_workers() -> None:

@@ -193,7 +193,7 @@ def test_ranks_end_when_their_client_is_gone(client: Client) -> None:
             running = pool.submit(run_ranks, other, [parts_of(other, VALUES, [20, 40])], Endless("gone"))
             assert all(Event(f"gone-began-{rank}", client).wait(PATIENCE) for rank in range(WORKERS))
         assert all(Event(f"gone-over-{rank}", client).wait(PATIENCE) for rank in range(WORKERS))
-        with pytest.raises(ClusterError, match=r"client=\.\.\. is closed"):
+        with pytest.raises(ClusterError, match=r"client is closed"):
             running.result(PATIENCE)
 
 

@@ -239,6 +239,16 @@ X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
             DataError,
             "batch 1: it has columns of other names, such as 'b'",
         ),
+        (
+            [(X, pd.DataFrame({"p": Y, "q": -Y})), (X, pd.DataFrame({"q": -Y, "p": Y}))],
+            DataError,
+            "batch 1: y has the columns 'q', 'p', but rows before it have 'p', 'q'; give them in one order",
+        ),
+        (
+            [pd.DataFrame({"a": [1.0]}), np.ones((1, 1))],
+            DataError,
+            "batch 1: it has columns in another order, or without names; every batch",
+        ),
         ([pd.DataFrame({"a": ["1", "2"]}), pd.DataFrame({"a": ["3"]})], DataError, "text that reads as numbers"),
     ],
 )  # fmt: skip

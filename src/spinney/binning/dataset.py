@@ -37,6 +37,7 @@ from spinney.data.schema import MOST_COLUMNS
 from spinney.errors import DataError, DataTypeError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.params import parse
+from spinney.params.validate import type_name
 
 # Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
 # 10 000 × 10 1.60, 1 000 × 50 .89, 2 000 × 50 1.42.
@@ -142,7 +143,7 @@ class Dataset(FromDisk):
         n_jobs: int | None = None,
     ) -> None:
         if reference is not None and not isinstance(reference, Dataset):
-            raise DataTypeError(f"reference must be a spinney.Dataset, got {type(reference).__name__}")
+            raise DataTypeError(f"reference must be a spinney.Dataset, got {type_name(reference)}")
         known = known_columns(reference, schema)
         given = dict(
             zip(DATA_PARAMS, (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen), strict=True)

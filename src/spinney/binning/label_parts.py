@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.arguments import read_start
 from spinney.data import read_queries, read_target, read_weight
+from spinney.data.frame import frame_names, is_frame
 from spinney.data.labels import by_column
 from spinney.data.queries import read_part_weight
 from spinney.data.sources import SAME, Batch
@@ -28,6 +29,7 @@ class LabelParts:
         self._numbers: dict[object, int] = {}
         self._told_by: str | None = None  # how queries are told: "group" or "qid"
         self._as: str | None = None  # what names of queries are: "text" or "numbers"
+        self._names: tuple[str, ...] | None = None  # of the columns of a frame of targets
         self._queries = 0
         self._others = "rows before it"  # what a batch is compared with, in messages
         self.rows = 0
@@ -93,6 +95,14 @@ class LabelParts:
         if odd is not None:
             brings, others = ("has", "have none") if has[odd] else ("has no", "have it")
             raise DataError(f"it {brings} {odd}, but {self._others} {others}")
+        names = frame_names(batch.y, "y") if is_frame(batch.y) else None
+        if names is not None and len(names) > 1:
+            self._names = self._names or names
+            if names != self._names:
+                raise DataError(
+                    f"y has the columns {', '.join(map(repr, names))}, but {self._others} have "
+                    f"{', '.join(map(repr, self._names))}; give them in one order"
+                )
         if queries:
             told_by = "qid" if batch.group is None else "group"
             self._told_by = self._told_by or told_by

@@ -49,7 +49,7 @@ def answered(client: Client, call: Callable[[], T]) -> T:
         if client.status in ("closing", "closed"):
             closed = time.monotonic() if closed is None else closed
             if time.monotonic() - closed >= _LAST:
-                raise ClusterError(f"client=... is {client.status}; its scheduler no longer answers")
+                raise ClusterError(f"client is {client.status}; its scheduler no longer answers")
     return answer.result()
 
 

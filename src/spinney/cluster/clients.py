@@ -10,6 +10,8 @@ from distributed import Client, default_client
 from spinney import __version__
 from spinney.errors import ParameterError, ParameterTypeError
 
+_PATIENCE = 120.0  # seconds for an adaptive cluster to start a worker
+
 
 def checked_client(client: Any) -> Client:
     """The client that is given, or else Dask's default one, once every worker was asked for its version of spinney.
@@ -36,12 +38,23 @@ def checked_client(client: Any) -> Client:
         raise ParameterError("client is asynchronous; give one that is not, Client(..., asynchronous=False)")
     if client.status != "running":
         raise ParameterError(f"client is {client.status}; give one that is connected to its scheduler")
-    if not client.nthreads():
+    if not client.nthreads() and not _comes(client):
         raise ParameterError(
             "client has no workers; start some, and wait for them with client.wait_for_workers(1)"
         )
     _check_versions(client)
     return client
+
+
+def _comes(client: Client) -> bool:
+    """Whether an adaptive cluster starts a worker for a task, which it does for nothing else."""
+    if getattr(client.cluster, "_adaptive", None) is None:
+        return False
+    try:
+        client.submit(int, pure=False).result(timeout=_PATIENCE)
+    except TimeoutError:
+        return False
+    return True
 
 
 def _check_versions(client: Client) -> None:

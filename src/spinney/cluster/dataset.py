@@ -73,7 +73,7 @@ class Dataset:
     >>> import dask.array as da, spinney.dask as sd
     >>> from distributed import LocalCluster
     >>> X = da.random.default_rng(0).random((1000, 2), chunks=(250, 2))
-    >>> with LocalCluster(2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
+    >>> with LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
     ...     sd.Dataset(client, X, X[:, 0] * 2, max_bin=63)
     Dataset(rows=1000, columns=2, bins=126, parts=4)
     """

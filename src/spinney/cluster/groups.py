@@ -9,7 +9,7 @@ from distributed import Client, Future
 from numpy.typing import NDArray
 
 from spinney.cluster.given import Given, computed
-from spinney.cluster.opening import array_of
+from spinney.cluster.sides import array_of, check_sides, side_of
 from spinney.cluster.telling import result, telling
 from spinney.training.dealing import group_numbers
 
@@ -44,6 +44,9 @@ def grouped(client: Client, groups: Any, rows: int) -> Future:
 @telling
 def numbers_of(parts: list[Any], rows: int) -> NDArray[np.int64]:
     """Task: the number of each row's group."""
+    sides, titles = [side_of(part, "groups") for part in parts], [f"partition {k}" for k in range(len(parts))]
+    some = [k for k, part in enumerate(parts) if part is None or len(part)]
+    check_sides("groups", [sides[k] for k in some], [titles[k] for k in some])
     found = [array for part in parts if (array := array_of(part, "groups")) is not None]
     numbers = group_numbers(np.concatenate(found), rows)
     assert numbers is not None

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from spinney.binning.arguments import read_start
 from spinney.binning.dataset import MOST_ROWS
 from spinney.cluster.given import BESIDE, Given
+from spinney.cluster.sides import Side, array_of, check_sides, side_of
 from spinney.cluster.telling import results, telling
 from spinney.cluster.travel import kept, weighed
 from spinney.data import Schema, Table, describe_column, match_columns, read_queries, read_table
-from spinney.data.array import plain_array
-from spinney.data.frame import frame_vectors, is_frame, packages_of
+from spinney.data.frame import packages_of
 from spinney.data.queries import read_part_weight
 from spinney.data.schema import MOST_COLUMNS
 from spinney.data.sources import errors_of, first_infinite
@@ -58,11 +58,14 @@ class PartTable:
         What each is called in messages.
     kinds : tuple of str
         The types of the columns as the user knows them.
+    sides : tuple of Side or None
+        What is known of y, weight, base_margin, group and qid.
     """
 
     tables: list[Table]
     titles: list[str]
     kinds: tuple[str, ...]
+    sides: tuple[Side | None, ...] = ()
 
     def pieces(self) -> Iterator[tuple[str, Table, slice]]:
         """Of every partition that has rows its title, its table, and where these are among all of them."""
@@ -82,6 +85,7 @@ class _Facts:
     names: tuple[str, ...] | None
     sparse: bool
     kinds: tuple[str, ...]
+    sides: tuple[Side | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +153,9 @@ def open_parts(
     _check_alike(facts, titles)
     some = [k for k, one in enumerate(facts) if one.rows]
     total = sum(one.rows for one in facts)
+    names = [given.weight_name if name == "weight" else name for name in BESIDE]
+    for at, name in enumerate(names):
+        check_sides(name, [facts[k].sides[at] for k in some], [titles[k] for k in some])
     if not some:
         raise DataError(f"{given.where + ': ' if given.where else ''}X has no rows; give at least one")
     if total > MOST_ROWS:
@@ -217,7 +224,12 @@ def read_part(
         if known is not None:
             table = match_columns(table, known.names, known.columns, model="the reference")
             kinds = ()  # their order may have changed, and categories are matched one by one
+        sides: tuple[Side | None, ...] = ()
         if table.rows:
+            sides = tuple(
+                side_of(values, name, numbers=name in ("weight", "base_margin"))
+                for name, values in zip(BESIDE, beside, strict=True)
+            )
             read_beside(table.rows, weight_name, *beside)
         else:
             _check_empty(dict(zip(BESIDE, beside, strict=True)))
@@ -226,7 +238,7 @@ def read_part(
             check(beside[0], table.rows)
         except (DataError, DataTypeError) as error:  # what is wrong with parameters is so in every partition
             raise type(error)(f"{where}: {error}") from None
-    return PartTable([table], [where], kinds)
+    return PartTable([table], [where], kinds, sides)
 
 
 def read_beside(
@@ -247,7 +259,7 @@ def read_beside(
 def look(part: PartTable) -> _Facts:
     """Task: what the client is told of a partition."""
     (table,) = part.tables
-    return _Facts(table.rows, table.columns, table.names, table.sparse is not None, part.kinds)
+    return _Facts(table.rows, table.columns, table.names, table.sparse is not None, part.kinds, part.sides)
 
 
 def _check_empty(given: dict[str, Any]) -> None:
@@ -257,31 +269,28 @@ def _check_empty(given: dict[str, Any]) -> None:
             raise DataError(f"{name} has {count} values, but X has 0 rows; give one value for each row")
 
 
-def array_of(values: Any, what: str) -> NDArray[Any] | None:
-    """Values of any type as an array, a column each where there are several."""
-    if values is None:
-        return None
-    if not is_frame(values):
-        return plain_array(values, what) if getattr(values, "dtype", np.dtype("f8")).names is None else values
-    columns = frame_vectors(values, what)
-    return columns[0] if len(columns) == 1 else np.column_stack(columns)
-
-
 def kinds_of(X: Any, columns: int) -> tuple[str, ...]:
-    """The types of a table's columns as the user knows them: one for all of an array, else one a column."""
+    """The types of a table's columns as the user knows them: one for all of an array, else one a column.
+
+    A column of a type that says nothing, because it holds nothing, has "".
+    """
     if is_sparse(X) or isinstance(X, np.ndarray):
         return (str(X.dtype),)
     if "pandas" in packages_of(X):
-        return tuple(str(dtype) for dtype in X.dtypes)
+        return tuple(
+            "" if str(dtype) == "object" and X.iloc[:, column].isna().all() else str(dtype)
+            for column, dtype in enumerate(X.dtypes)
+        )
     schema: Any = getattr(X, "schema", None)  # PyArrow's and Polars'
     types = getattr(schema, "types", None) or (schema.dtypes() if hasattr(schema, "dtypes") else ())
-    return tuple(str(one).partition("(")[0] for one in types) if len(types) == columns else ()
+    names = (str(one).partition("(")[0] for one in types)
+    return tuple("" if name.lower() == "null" else name for name in names) if len(types) == columns else ()
 
 
 def _check_alike(facts: list[_Facts], titles: list[str]) -> None:
     """Refuse partitions whose columns or types differ. Types of a partition without rows do not matter."""
     first = next((k for k, one in enumerate(facts) if one.rows), 0)
-    wanted = facts[first]
+    wanted, earlier = facts[first], list[tuple[_Facts, str]]()
     for found, title in zip(facts, titles, strict=True):
         if found.columns != wanted.columns:
             raise DataError(
@@ -300,13 +309,18 @@ def _check_alike(facts: list[_Facts], titles: list[str]) -> None:
         if found.sparse != wanted.sparse:
             is_ = ("dense", "sparse") if wanted.sparse else ("sparse", "dense")
             raise DataError(f"{title} is {is_[0]}, but {titles[first]} is {is_[1]}; give one kind")
-        if found.kinds != wanted.kinds:
+        if len(found.kinds) != len(wanted.kinds):
             _refuse_kinds(found, wanted, title, titles[first])
+        for column, kind in enumerate(found.kinds):
+            before, its_title = next((one for one in earlier if one[0].kinds[column]), (found, title))
+            if kind and kind != before.kinds[column]:
+                _refuse_kinds(found, before, title, its_title)
+        earlier.append((found, title))
 
 
 def _refuse_kinds(found: _Facts, wanted: _Facts, title: str, first: str) -> None:
     pairs = list(zip(found.kinds, wanted.kinds, strict=False))
-    column = next((k for k, (one, other) in enumerate(pairs) if one != other), 0)
+    column = next((k for k, (one, other) in enumerate(pairs) if one != other and one and other), 0)
     one, other = pairs[column] if pairs else ("another kind of table", "a table")
     what = "X" if len(pairs) <= 1 < found.columns else column_title(found.names, column)
     raise DataError(

@@ -10,9 +10,11 @@ from distributed import get_worker, secede
 from distributed.protocol import pickle
 
 from spinney import __version__
+from spinney.cluster.handing import OwnError
 from spinney.cluster.joined import RpcJoining
 from spinney.cluster.plugin import NAME, RankPlugin
 from spinney.cluster.seat import Order, Traffic
+from spinney.errors import SpinneyError
 from spinney.joining import Joining, JoiningLostError
 
 
@@ -46,6 +48,13 @@ class Ended:
     why: str
 
 
+@dataclass(frozen=True)
+class Failed:
+    """A rank failed by an error that the user is to see. Dask would log one that is raised."""
+
+    error: SpinneyError | OwnError
+
+
 class UnfitError(RuntimeError):
     """A worker cannot take part: it has another version of spinney, or its plugin did not start."""
 
@@ -56,7 +65,7 @@ def run_rank(
     start: Sequence[Sequence[bytes]],
     parts: Sequence[list[Any]],
     places: Sequence[tuple[int, int]],
-) -> Finished | Ended:
+) -> Finished | Ended | Failed:
     """The task of a rank: the partitions that it holds of each table, and the first row and all rows of each.
 
     It is one long task of Dask's that secedes at once: the worker goes on computing other tasks, such as partitions that were
@@ -79,6 +88,8 @@ def run_rank(
         return Ended(seat.said, str(error))
     except BaseException as error:
         seat.leave(f"rank {order.rank} at {get_worker().address} failed: {type(error).__name__}: {error}")
+        if isinstance(error, SpinneyError | OwnError):
+            return Failed(error)
         raise
     seat.leave()
     return (

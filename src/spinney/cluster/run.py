@@ -6,6 +6,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +68,7 @@ def run_ranks(client: Client, tables: Sequence[Parts], work: Work, *, patience: 
         When it cannot go on: why is in its message.
     """
     if client.asynchronous:
-        raise ClusterError("client=... is asynchronous; training needs one that is not")
+        raise ClusterError("client is asynchronous; training needs one that is not")
     return _Driver(client, tables, work, patience).drive()
 
 
@@ -91,9 +92,7 @@ class _Driver:
             return outcome
         except Exception as error:
             if self._client.status != "running":
-                raise ClusterError(
-                    f"client=... is {self._client.status}; the training ended with it"
-                ) from error
+                raise ClusterError(f"client is {self._client.status}; the training ended with it") from error
             raise
 
     def _one_run(self) -> Outcome | None:
@@ -117,7 +116,13 @@ class _Driver:
         size = min(len(workers), len(self._tables[0].futures))
         spans = [cut(table.rows, size, least=int(table is self._tables[0])) for table in self._tables]
         futures = [future for table in self._tables for future in table.futures]
-        where = answered(self._client, lambda: self._client.who_has(futures))
+        try:
+            where = answered(self._client, lambda: self._client.who_has(futures))
+        except CancelledError as error:
+            raise ClusterError(
+                "the data set is gone: its partitions were cancelled, or the cluster was restarted "
+                f"({str(error)[:200]}); make it again"
+            ) from error
         rows_at = [self._rows_at([own[rank] for own in spans], where) for rank in range(size)]
         places = place(rows_at, workers)
         recipe = [self._recipe[at : at + _CHUNK] for at in range(0, len(self._recipe), _CHUNK)]

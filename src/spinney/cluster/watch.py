@@ -14,7 +14,7 @@ from distributed.scheduler import KilledWorker
 
 from spinney.cluster.asking import answered, cancel
 from spinney.cluster.plugin import STARTED
-from spinney.cluster.rank import Ended, Finished, end_run, said_since, state_of
+from spinney.cluster.rank import Ended, Failed, Finished, end_run, said_since, state_of
 from spinney.errors import ClusterError
 
 # Seconds: between two looks at the cluster; between two askings for news; until ranks that outlast the others are told to end;
@@ -151,6 +151,8 @@ class Run:
         for rank in self.ranks:
             if rank.future.status == "error":
                 yield rank, rank.future.exception()
+            elif failed := self._value(rank, Failed):
+                yield rank, failed.error
 
     def close(self) -> None:
         """Nobody wants the ranks any more: those that still run end at their next join."""
@@ -160,12 +162,12 @@ class Run:
         cancel(self.client, futures)
 
     def _first(self, kind: type[Any]) -> Any:
-        for rank in self.ranks:
-            if rank.future.status == "finished" and rank.future.type is kind and rank.worker not in self.gone:
-                value = self._fetch(rank)
-                if value is not None:
-                    return value
-        return None
+        return next((value for rank in self.ranks if (value := self._value(rank, kind)) is not None), None)
+
+    def _value(self, rank: Rank, kind: type[Any]) -> Any:
+        """What a rank gave, if it is of that kind."""
+        finished = rank.future.status == "finished" and rank.future.type is kind
+        return self._fetch(rank) if finished and rank.worker not in self.gone else None
 
     def _fetch(self, rank: Rank) -> Any:
         """A rank's value, unless its worker goes."""

@@ -48,7 +48,7 @@ class GBMClassifier(OnCluster, local.GBMClassifier):
     >>> from distributed import Client, LocalCluster
     >>> X = da.random.default_rng(0).random((1000, 2), chunks=(250, 2))
     >>> y = X[:, 0] > 0.5
-    >>> with LocalCluster(2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
+    >>> with LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
     ...     classifier = sd.GBMClassifier(client=client, n_estimators=10).fit(X, y)
     ...     found = classifier.predict_proba(X)
     ...     classifier.score(X, y) > 0.99
@@ -102,7 +102,7 @@ class GBMRegressor(OnCluster, local.GBMRegressor):
     >>> from distributed import Client, LocalCluster
     >>> X = da.random.default_rng(0).random((1000, 2), chunks=(250, 2))
     >>> y = X[:, 0] * 2
-    >>> with LocalCluster(2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
+    >>> with LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
     ...     regressor = sd.GBMRegressor(client=client, n_estimators=10, max_leaves=8).fit(X, y)
     ...     regressor.predict(X).compute().shape
     (1000,)
@@ -152,7 +152,7 @@ class GBMRanker(OnCluster, local.GBMRanker):
     >>> X = da.random.default_rng(0).random((1000, 2), chunks=(250, 2))
     >>> relevance = da.floor(3 * X[:, 0])
     >>> qid = da.arange(1000, chunks=250) // 60  # some go over two partitions
-    >>> with LocalCluster(2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
+    >>> with LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
     ...     ranker = sd.GBMRanker(client=client, n_estimators=10).fit(X, relevance, qid=qid)
     ...     ranker.score(X, relevance, qid=qid) > 0.99
     True

@@ -13,7 +13,7 @@ from dask.delayed import Delayed
 from numpy.typing import NDArray
 
 from spinney.cluster.given import collections_of, columns_in, is_delayed_list, partitions_of
-from spinney.cluster.opening import array_of
+from spinney.cluster.sides import array_of, check_sides, side_of
 from spinney.cluster.telling import telling
 from spinney.errors import DataError
 
@@ -94,15 +94,29 @@ def score_parts(
     estimator: Any, raws: list[NDArray[np.float64]], beside: Mapping[str, list[Any] | None]
 ) -> float:
     """Task: the score of predictions whose raw scores are known."""
-    names = {name: values for name, values in beside.items() if values is not None}
-    whole = {name: np.concatenate([array_of(one, name) for one in values]) for name, values in names.items()}
     rows = sum(len(one) for one in raws)
-    if len(whole["y"]) != rows:
-        raise DataError(f"y has {len(whole['y'])} values, but X has {rows} rows; give one value for each row")
+    if rows == 0:
+        raise DataError("X has no rows; score needs at least one")
+    whole = {name: _joined(name, values) for name, values in beside.items() if values is not None}
+    by_row = ("y",) if {"group", "qid"} & set(whole) else ("y", "sample_weight")
+    for name, values in whole.items():
+        if name in by_row and len(values) != rows:
+            raise DataError(
+                f"{name} has {len(values)} values, but X has {rows} rows; give one value for each row"
+            )
     estimator = copy(estimator)  # others may use the same object
     estimator._raw_scores = lambda raw, *_: raw
     score: float = estimator.score(np.concatenate(raws), **whole)
     return score
+
+
+def _joined(name: str, values: list[Any]) -> NDArray[Any]:
+    """Values of all partitions, which must be alike where there are some."""
+    some = [k for k, one in enumerate(values) if one is None or len(one)]
+    sides = [side_of(values[k], name, numbers=name == "sample_weight") for k in some]
+    check_sides(name, sides, [f"partition {k}" for k in some])
+    arrays = [array_of(values[k], name) for k in some]
+    return np.concatenate([one for one in arrays if one is not None] or [np.empty(0)])
 
 
 @telling

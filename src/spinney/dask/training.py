@@ -91,7 +91,7 @@ def train(
     >>> import dask.array as da, spinney.dask as sd
     >>> from distributed import LocalCluster
     >>> X = da.random.default_rng(0).random((1000, 2), chunks=(250, 2))
-    >>> with LocalCluster(2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
+    >>> with LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
     ...     data = sd.Dataset(client, X, X[:, 0] * 2)
     ...     sd.train(client, {"max_leaves": 8}, data, rounds=5)
     Model(objective='squared_error', rounds=5, outputs=1, n_features=2)

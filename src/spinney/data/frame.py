@@ -123,6 +123,19 @@ def frame_vectors(value: Any, what: str) -> list[NDArray[Any]]:
     ]
 
 
+def frame_names(value: Any, what: str) -> tuple[str, ...] | None:
+    """Names of the columns of a frame; None where it has none but numbers, and for a series.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame_names(pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "y")
+    ('a', 'b')
+    """
+    native = _native(value, what)
+    return None if isinstance(native, np.ndarray) else _names(native, what)
+
+
 def _native(value: Any, what: str) -> Any:
     """Give a native eager frame, or a NumPy array for a value that is not a frame."""
     import narwhals as nw

@@ -43,7 +43,7 @@ def rounds_of(estimator: Any) -> int | Auto:
                 f"n_estimators={AUTO!r} contradicts warm_start=True, which counts old and new rounds; give a number of rounds"
             )
         fraction: Any = checked(FRACTION, estimator.validation_fraction)
-        return Auto(most, fraction)
+        return Auto(most, fraction, called="n_estimators")
     if most is not None:
         raise ParameterError(
             f"max_rounds={most} is for n_estimators={AUTO!r}, but n_estimators={rounds}; leave it out"

@@ -27,6 +27,7 @@ from spinney.pages.header import Header, Pages
 from spinney.pages.memory import memory_bytes
 from spinney.pages.progress import Steps
 from spinney.pages.survey import Categorical, Rules, Survey
+from spinney.params.validate import type_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def from_source(
 ) -> PagedDataset:
     """Make a data set of rows, with what a `Dataset` is given beside them; `given` are parameters of the data."""
     if reference is not None and not isinstance(reference, Dataset):
-        raise DataTypeError(f"reference must be a spinney.Dataset, got {type(reference).__name__}")
+        raise DataTypeError(f"reference must be a spinney.Dataset, got {type_name(reference)}")
     known = known_columns(reference, schema)
     rules = Rules(data_params(given, reference), known, categorical, cut=reference is None)
     return build(source, rules, reference, place)

@@ -156,7 +156,11 @@ class Survey:
         if table.names != names:
             told = [] if names is None else list(names)
             other = next((name for name in table.names or () if name not in told), None)
-            found = "in another order" if other is None else f"of other names, such as {other!r}"
+            found = (
+                "in another order, or without names"
+                if other is None
+                else f"of other names, such as {other!r}"
+            )
             raise DataError(f"it has columns {found}; every batch must have the columns of the first")
         if table.rows and (table.sparse is not None) != self.from_sparse:
             kinds = ("dense", "sparse") if self.from_sparse else ("sparse", "dense")

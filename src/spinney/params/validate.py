@@ -28,6 +28,18 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 
+def type_name(value: object) -> str:
+    """The name of a value's type, with its module where another type here has the same name.
+
+    Examples
+    --------
+    >>> type_name(3)
+    'int'
+    """
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__name__}" if kind.__name__ == "Dataset" else kind.__name__
+
+
 def shown(value: object) -> str:
     """Return the value as a message shows it, shortened if it is long."""
     # Python refuses to write out an integer of more than a few thousand digits.

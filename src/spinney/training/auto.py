@@ -80,6 +80,8 @@ class Auto:
         What the rows held out are called in what callbacks hear.
     later : tuple of int
         Seeds of trainings that follow on this one: that they can hold out rows is checked with it, if that is wished for.
+    called : str
+        What the user calls the number of rounds, for messages.
     """
 
     max_rounds: int | None = None
@@ -87,6 +89,7 @@ class Auto:
     groups: object = None
     name: str = "validation_0"
     later: tuple[int, ...] = ()
+    called: str = "rounds"
 
     def most(self, config: Config, rows: int, listed: int | None) -> int:
         """Most rounds; `listed` are those that have a learning rate of their own in a list."""
@@ -150,7 +153,7 @@ def auto_of(rounds: object, max_rounds: object, validation_fraction: object, gro
     Examples
     --------
     >>> auto_of("auto", 500, None, None)
-    Auto(max_rounds=500, validation_fraction=None, groups=None, name='validation_0', later=())
+    Auto(max_rounds=500, validation_fraction=None, groups=None, name='validation_0', later=(), called='rounds')
     """
     if isinstance(rounds, Auto):
         return rounds
@@ -285,11 +288,12 @@ def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge
             )
     elif wished and continued:
         raise ParameterError(
-            f"rounds={AUTO!r} cannot hold out rows that init_model may have seen: give validation data, or a number of rounds"
+            f"{auto.called}={AUTO!r} cannot hold out rows that init_model may have seen: give validation data, or a number of "
+            "rounds"
         )
     elif wished and not judges:
         why = "an objective of your own has none" if config.objective == OWN else "eval_metric='none'"
-        raise ParameterError(f"rounds={AUTO!r} needs a metric to stop by, but {why}; name one")
+        raise ParameterError(f"{auto.called}={AUTO!r} needs a metric to stop by, but {why}; name one")
     return wished
 
 

@@ -22,6 +22,7 @@ from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.largest import find_largest
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, parse, placed, resolve
+from spinney.params.validate import type_name
 from spinney.sampling import Bag
 from spinney.training import learners
 from spinney.training.continuing import Past, so_far
@@ -192,7 +193,7 @@ class Boosting:
 def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
     """The parameters of a training on a data set, whose own they include."""
     if not isinstance(dataset, Dataset):
-        raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
+        raise DataTypeError(f"dataset must be a spinney.Dataset, got {type_name(dataset)}")
     config = params if isinstance(params, Config) else parse(params)
     if config.learning_rate < SMALLEST_RATE:
         raise ParameterError(too_small(config.learning_rate))
