@@ -71,7 +71,7 @@ def cv(
         (train, test) of row numbers or masks. Rows of a number of folds are shuffled, classes are stratified, and groups or
         queries stay whole.
     rounds : int, default=100
-        Number of boosting rounds of each fold.
+        Number of boosting rounds of each fold; a number with any preset, since folds do not look for it ("auto").
     objective : callable, optional
         A loss of your own, as for `train`.
     groups : array of shape (rows,), optional

@@ -110,7 +110,7 @@ class GrowingFields:
         10.0,
         group="growing a tree",
         low=0,
-        doc="For target_stats: how many rows of the mean of all a category's own rows are mixed with.",
+        doc="For target_stats: how many rows of the mean of all, by their weight, a category's own rows are mixed with.",
     )
     target_stats_pairs: int = param(
         12,
