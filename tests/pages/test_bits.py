@@ -58,8 +58,23 @@ def test_a_page_takes_the_bits_that_its_codes_need():
     form, codes = page([2, 5, 256])
     data = form.pack(codes, Team(1))
     assert len(data) == form.size(40, 0) == (40 * 1 + 7) // 8 + (40 * 3 + 7) // 8 + 40
-    found = form.unpack(data, np.empty_like(codes.groups), 0, Team(1))
+    found = form.unpack(data, 40, 0, np.empty(200, codes.groups.dtype), Team(1))
     assert np.array_equal(found.groups, codes.groups)
+    assert not form.in_bytes
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_codes_that_are_written_as_bytes_can_stay_where_they_are(threads):
+    form, codes = page([256, 130, 255])
+    assert form.in_bytes
+    data = form.pack(codes, Team(1))
+    with Team(threads) as team:
+        found = form.unpack(data, 40, 0, None, team)
+        assert np.array_equal(found.groups, codes.groups)
+        assert np.shares_memory(found.groups, data)
+        data[40 + 17] = 130
+        with pytest.raises(DatasetFormatError, match="a code that no bin has"):
+            form.unpack(data, 40, 0, None, team)
 
 
 def test_a_code_that_no_bin_has_is_refused():
@@ -67,4 +82,4 @@ def test_a_code_that_no_bin_has_is_refused():
     data = form.pack(codes, Team(1))
     data[0] |= 0b111
     with pytest.raises(DatasetFormatError, match="a code that no bin has"):
-        form.unpack(data, np.empty_like(codes.groups), 0, Team(1))
+        form.unpack(data, 40, 0, np.empty_like(codes.groups).ravel(), Team(1))

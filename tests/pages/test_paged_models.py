@@ -88,6 +88,21 @@ def test_rounds_are_found_and_statistics_made_as_in_memory(memory):
         assert (found.statistics is None) == ("target_stats" not in params)
 
 
+@pytest.mark.parametrize("page_rows", [200, 150])
+@pytest.mark.parametrize("memory", [0, 30_000])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_pages_of_bytes_that_are_used_as_they_are_read_give_the_bytes_of_memory(page_rows, memory, threads):
+    rng = np.random.default_rng(5)
+    X = rng.random((1_000, 3))
+    y = X[:, 0] + X[:, 1] * X[:, 2]
+    dataset = paged(X, y, page_rows=page_rows, memory=memory)
+    assert dataset.describe()["bins"] == 3 * 255
+    found, expected = (
+        sp.train({"max_leaves": 20, "n_jobs": threads}, one, 4) for one in (dataset, sp.Dataset(X, y))
+    )
+    assert found.to_bytes() == expected.to_bytes()
+
+
 def test_a_page_that_is_gone_while_training_ends_it_with_its_name(tmp_path):
     X, y = problem()
     dataset = paged(X, y, folder=tmp_path / "data", page_rows=90, memory=0)

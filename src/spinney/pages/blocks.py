@@ -16,14 +16,14 @@ from spinney.binning.features import Features
 from spinney.binning.matrix import BinnedMatrix
 from spinney.jit.team import Team
 from spinney.pages.memory import spare_memory
-from spinney.pages.store import PageRoom, PageStore
+from spinney.pages.store import PageRoom, PageStore, Raw
 
 AHEAD = 1  # pages that are read before they are asked for
 
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
-# A page, its bytes and the memory that they are in, or what went wrong.
-Read = tuple[int, Bytes, Bytes] | BaseException
+# A page and the memory that its bytes are in, or what went wrong.
+Read = tuple[Raw, Bytes] | BaseException
 
 
 class PagedBlocks:
@@ -74,7 +74,9 @@ class PagedBlocks:
         if self._keep is not None:
             return self._keep
         memory = spare_memory() if self._memory is None else self._memory
-        return _chosen(self._sizes, max(self._sizes) + (AHEAD + 1) * max(self._store.pages.bytes), memory)
+        return _chosen(
+            self._sizes, self._store.room_bytes + (AHEAD + 1) * max(self._store.pages.bytes), memory
+        )
 
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
         """Every block once, but for some: its number and its codes, which are valid until the iterator goes on."""
@@ -105,9 +107,10 @@ class PagedBlocks:
         room = _taken(self._rooms, store.room) if any(page not in keep for page in wanted) else None
         try:
             with closing(self._read_bytes(wanted)) as reading:
-                for page, data in reading:
+                for raw in reading:
+                    page = raw.page
                     into = room if room is not None and page not in keep else store.own_room(page)
-                    matrix = store.decoded(page, data, into, team)
+                    matrix = store.decoded(raw, into, team)
                     if page in keep:
                         self._resident[page] = matrix
                     yield page, matrix
@@ -115,7 +118,7 @@ class PagedBlocks:
             if room is not None:
                 self._rooms.append(room)
 
-    def _read_bytes(self, wanted: list[int]) -> Generator[tuple[int, Bytes]]:
+    def _read_bytes(self, wanted: list[int]) -> Generator[Raw]:
         """The bytes of pages, of which the next are read meanwhile; they are valid until the iterator goes on."""
         free: queue.SimpleQueue[Bytes | None] = queue.SimpleQueue()
         ready: queue.Queue[Read] = queue.Queue(AHEAD)
@@ -133,8 +136,8 @@ class PagedBlocks:
                 found = ready.get()
                 if isinstance(found, BaseException):
                     raise found
-                page, data, room = found
-                yield page, data
+                page, room = found
+                yield page
                 free.put(room)
         finally:
             stop.set()
@@ -162,7 +165,7 @@ def _work(
             room = free.get()
             if room is None or stop.is_set():
                 return
-            ready.put((page, store.raw(page, room), room))
+            ready.put((store.raw(page, room), room))
             if stop.is_set():
                 return
     except BaseException as error:

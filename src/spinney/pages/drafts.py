@@ -148,8 +148,7 @@ class Rewriting:
 
     def survey(self, page: int) -> Survey:
         """Bins of a page, as a survey of its rows would give them."""
-        data = self._store.raw(page, self._raw)
-        codes = self._store.columns(page, data, self._room.by_column, self._team)
+        codes = self._store.columns(self._store.raw(page, self._raw), self._room.by_column, self._team)
         return survey_draft(codes, self._first, self._default, self._team)
 
     def plan(self, counts: Counts, bundling: Bundling | None) -> Plan:

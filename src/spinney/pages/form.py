@@ -16,7 +16,7 @@ from spinney.binning.matrix import row_stride
 from spinney.data.lists import starts_of
 from spinney.errors import DatasetFormatError
 from spinney.jit.team import Team
-from spinney.pages.kernels.bits import PackedLines, pack_lines, unpack_lines
+from spinney.pages.kernels.bits import BYTE, PackedLines, look_at_lines, pack_lines, unpack_lines
 
 COUNT, ROW, CODE = np.dtype("<u4"), np.dtype("<i4"), np.dtype("<u2")
 
@@ -43,6 +43,11 @@ class PageForm:
     def dtype(self) -> np.dtype[Any]:
         """Type of the codes in memory."""
         return code_type(int(self.features.group_codes.max(initial=0)))
+
+    @cached_property
+    def in_bytes(self) -> bool:
+        """Whether every code is written as a byte, so that a page can be used as it is written."""
+        return self.dtype == np.uint8 and bool((self.widths == BYTE).all())
 
     @cached_property
     def listed(self) -> NDArray[np.int64]:
@@ -81,12 +86,28 @@ class PageForm:
         data[to.bytes :] = np.concatenate([np.ascontiguousarray(part).view(np.uint8) for part in parts])
         return data
 
-    def unpack(self, data: NDArray[np.uint8], groups: NDArray[Any], entries: int, team: Team) -> ColumnCodes:
-        """Codes of a page of `size` bytes, into memory for those of groups. A code that cannot be is an error."""
-        rows = groups.shape[1]
+    def unpack(
+        self,
+        data: NDArray[np.uint8],
+        rows: int,
+        entries: int,
+        into: NDArray[Any] | None,
+        team: Team,
+        *,
+        sound: bool = False,
+    ) -> ColumnCodes:
+        """Codes of a page of `size` bytes. A code that cannot be is an error; those of a page that is `sound` can be.
+
+        Those of groups go into flat memory, which may be larger. Without it they stay where they are, which must be `in_bytes`.
+        """
+        count = len(self.widths)
         from_ = self._packed(rows, data)
-        largest = np.empty((team.size, len(self.widths)), np.int64)
-        team.run(unpack_lines.bind(from_, lines_record(groups), team.size, largest))
+        largest = np.zeros((team.size, count), np.int64)
+        groups = (from_.packed if into is None else into[: count * rows]).reshape(count, rows)
+        if into is None and not sound:
+            team.run(look_at_lines.bind(from_, rows, team.size, largest))
+        elif into is not None:
+            team.run(unpack_lines.bind(from_, lines_record(groups), team.size, largest))
         if (largest >= self.features.group_codes).any():
             raise DatasetFormatError("it holds a code that no bin has")
         starts, entry_rows, codes = self._entries(data[from_.bytes :], rows, entries)

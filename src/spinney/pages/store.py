@@ -13,19 +13,31 @@ from spinney.binning.encode import ColumnCodes, fill_rows
 from spinney.binning.matrix import BinnedMatrix, aligned
 from spinney.errors import DatasetFormatError
 from spinney.jit.team import Team
-from spinney.pages.codec import unpack
+from spinney.pages.codec import PLAIN, unpack
 from spinney.pages.folder import Stamp, home_of, page_name, read_file
 from spinney.pages.form import PageForm
 from spinney.pages.header import Pages
 
 
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A page as it was read: its number, its bytes, and the stamp of its file."""
+
+    page: int
+    data: NDArray[np.uint8]
+    stamp: Stamp
+
+
 @dataclass(eq=False)
 class PageRoom:
-    """Memory for one page, which other pages may use after it."""
+    """Memory for one page, which other pages may use after it; for codes by column only where they cannot stay where they are.
 
-    by_column: NDArray[Any]
+    Matrices that were made of it are kept: by where their codes by column are, and their rows.
+    """
+
+    by_column: NDArray[Any] | None
     by_row: NDArray[Any]
-    matrix: BinnedMatrix | None = None
+    matrices: dict[tuple[int, int], BinnedMatrix] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +56,8 @@ class PageStore:
         Whether they are drafts.
     stamps : dict
         Of the files that were compared with their checksums.
+    sound : dict
+        Of those whose codes were looked at, too.
     """
 
     folders: list[Path]
@@ -51,53 +65,66 @@ class PageStore:
     form: PageForm
     draft: bool = False
     stamps: dict[int, Stamp] = field(default_factory=dict)
+    sound: dict[int, Stamp] = field(default_factory=dict)
 
     def path(self, page: int) -> Path:
         """File of a page."""
         return home_of(self.folders, page) / page_name(page, self.draft)
 
     def room(self) -> PageRoom:
-        """Memory for any page."""
-        return self._room(max(self.pages.rows))
+        """Memory for any page, whose bytes stay as long as it is used."""
+        return self._room(max(self.pages.rows), apart=not self._as_written)
+
+    @property
+    def _as_written(self) -> bool:
+        """Whether codes by column can stay where they were read."""
+        return self.form.in_bytes and set(self.pages.codec) == {PLAIN}
+
+    @property
+    def room_bytes(self) -> int:
+        """Bytes of memory for any page, at most."""
+        form, pages = self.form, self.pages
+        most = max(form.memory(*facts) for facts in zip(pages.rows, pages.entries, strict=True))
+        return most - (len(form.widths) * max(pages.rows) if self._as_written else 0)
 
     def own_room(self, page: int) -> PageRoom:
-        """Memory for one page."""
-        return self._room(self.pages.rows[page])
+        """Memory for one page, with all that it needs."""
+        return self._room(self.pages.rows[page], apart=True)
 
-    def _room(self, rows: int) -> PageRoom:
+    def _room(self, rows: int, *, apart: bool) -> PageRoom:
         form = self.form
         by_row = aligned(rows, form.stride, form.dtype)
-        return PageRoom(np.empty(len(form.widths) * rows, form.dtype), by_row)
+        return PageRoom(np.empty(len(form.widths) * rows, form.dtype) if apart else None, by_row)
 
     def raw_room(self) -> NDArray[np.uint8]:
         """Memory for the bytes of any page."""
         return np.empty(max(self.pages.bytes), np.uint8)
 
-    def raw(self, page: int, room: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def raw(self, page: int, room: NDArray[np.uint8]) -> Raw:
         """Bytes of a page as they are in its file, in memory that is given and may be larger."""
         pages = self.pages
-        data, self.stamps[page] = read_file(
+        data, stamp = read_file(
             self.path(page), pages.bytes[page], pages.checksum[page], room, self.stamps.get(page)
         )
-        return data
+        self.stamps[page] = stamp
+        return Raw(page, data, stamp)
 
-    def columns(self, page: int, data: NDArray[np.uint8], into: NDArray[Any], team: Team) -> ColumnCodes:
-        """Codes by column of a page from its bytes, into flat memory that may be larger."""
-        pages, form = self.pages, self.form
+    def columns(self, raw: Raw, into: NDArray[Any] | None, team: Team) -> ColumnCodes:
+        """Codes by column of a page from its bytes, into flat memory that may be larger; see `PageForm.unpack`."""
+        pages, form, page = self.pages, self.form, raw.page
         rows, entries = pages.rows[page], pages.entries[page]
-        groups = into[: len(form.widths) * rows].reshape(len(form.widths), rows)
         try:
-            unpacked = unpack(pages.codec[page], data, form.size(rows, entries))
-            return form.unpack(unpacked, groups, entries, team)
+            unpacked = unpack(pages.codec[page], raw.data, form.size(rows, entries))
+            codes = form.unpack(unpacked, rows, entries, into, team, sound=self.sound.get(page) == raw.stamp)
+            self.sound[page] = raw.stamp
+            return codes
         except DatasetFormatError as error:
             raise DatasetFormatError(f"{str(self.path(page))!r} is damaged: {error}") from error
 
-    def decoded(self, page: int, data: NDArray[np.uint8], room: PageRoom, team: Team) -> BinnedMatrix:
-        """Codes of a page from its bytes. The matrix of the room's last page is given again where it fits."""
-        codes = self.columns(page, data, room.by_column, team)
-        last, rows = room.matrix, self.pages.rows[page]
+    def decoded(self, raw: Raw, room: PageRoom, team: Team) -> BinnedMatrix:
+        """Codes of a page from its bytes. A matrix that was made of the same memory is given again."""
+        codes, rows = self.columns(raw, room.by_column, team), self.pages.rows[raw.page]
         matrix = fill_rows(codes, self.form.features, room.by_row[:rows], team)
-        if last is None or last.rows != rows or len(self.form.listed):
-            room.matrix = matrix
-        assert room.matrix is not None
-        return room.matrix
+        if len(self.form.listed):
+            return matrix
+        return room.matrices.setdefault((codes.groups.ctypes.data, rows), matrix)

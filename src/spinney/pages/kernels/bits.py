@@ -104,6 +104,15 @@ def copy_line(packed, first, last, codes):
     return largest
 
 
+@inline
+def largest_byte(packed, first, last):
+    """The largest of some bytes. It stays a byte while it is looked for, so that many are compared at once."""
+    largest = np.uint8(0)
+    for i in range(first, last):
+        largest = max(largest, packed[i])
+    return np.int64(largest)
+
+
 @kernel
 def pack_lines(team: Member, lines: BinLines, to: PackedLines):
     """Pack lines of codes."""
@@ -134,3 +143,15 @@ def unpack_lines(
         else:
             found = spread_line(line, first, last, width, tail(lines.lines8, j * rows))
         largest[team.rank * lines.columns + j] = found
+
+
+@kernel
+def look_at_lines(
+    team: Member, packed: PackedLines, rows: i64, threads: i64, largest: out(i64["threads * packed.lines"])
+):
+    """Tell the largest code of each line that a thread's share of the rows has, where every code is a byte."""
+    first = rows * team.rank // team.size
+    last = rows * (team.rank + 1) // team.size
+    for j in range(packed.lines):
+        line = tail(packed.packed, packed.starts[j])
+        largest[team.rank * packed.lines + j] = largest_byte(line, first, last)
