@@ -130,16 +130,27 @@ def test_a_category_that_says_all_of_the_target_is_not_a_copy_of_its_rows():
     city = np.random.default_rng(0).integers(0, 60, ROWS)
     dataset = sp.Dataset(pd.DataFrame({"city": pd.Categorical(city)}), np.sin(city))
     assert copies_of(dataset, dataset.labels(), [0]) is None
+    assert copies_of(dataset, dataset.labels()) is None
 
 
 def test_rows_of_weight_0_do_not_make_copies():
-    X, y = problem("numbers")
-    twice = pd.concat([X] * 2, ignore_index=True)
-    weight = np.repeat([1.0, 0.0], ROWS)
-    dataset = sp.Dataset(twice, np.tile(y, 2), weight=weight)
+    X, y, rows = drawn(*problem("numbers"))
+    _, first = np.unique(rows, return_index=True)
+    weight = np.isin(np.arange(ROWS), first).astype(float)
+    dataset = sp.Dataset(X, y, weight=weight)
     assert copies_of(dataset, dataset.labels(), [0]) is None
-    dataset = sp.Dataset(twice, np.tile(y, 2))
+    dataset = sp.Dataset(X, y)
     assert copies_of(dataset, dataset.labels(), [0]) is not None
+
+
+def test_classes_that_were_balanced_are_found_however_many_there_are():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(ROWS, 3))
+    kinds = np.repeat(np.arange(6), [650, 50, 50, 50, 50, 50])
+    rows = np.concatenate([rng.choice(np.flatnonzero(kinds == one), 650) for one in range(1, 6)])
+    rows = np.concatenate([np.arange(650), rows])
+    dataset = sp.Dataset(X[rows], kinds[rows].astype(float), max_bin=65_000)
+    assert same_numbers(copies_of(dataset, dataset.labels())) == same_numbers(rows)
 
 
 def test_copies_are_those_of_blocks_and_of_parts():

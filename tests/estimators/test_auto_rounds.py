@@ -161,11 +161,3 @@ def test_what_makes_no_sense_is_refused_before_training(params, given, kind, mes
 def test_messages_call_the_rounds_by_the_estimators_name():
     with pytest.raises(ParameterError, match="n_estimators='auto' needs a metric to stop by"):
         sp.GBMRegressor(eval_metric="none", early_stopping_rounds=3).fit(X, Y)
-
-
-def test_copies_of_rows_do_not_change_how_many_rounds_are_right():
-    """Each row three times says what each row says once."""
-    once = sp.GBMRegressor(**FAST).fit(X, Y)
-    rows = np.tile(np.arange(len(Y)), 3)
-    thrice = sp.GBMRegressor(**FAST).fit(X[rows], Y[rows])
-    assert thrice.n_iter_ < 2 * once.n_iter_

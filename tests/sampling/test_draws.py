@@ -52,6 +52,7 @@ def test_the_numbers_of_purposes_stay_and_no_two_are_the_same():
         "PURPOSE_TARGETS": 18,
         "PURPOSE_FOLDS": 20,
         "PURPOSE_TOLD": 21,
+        "PURPOSE_MARK": 22,
     }
     assert len(set(found.values())) == len(found)
 

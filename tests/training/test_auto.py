@@ -9,8 +9,9 @@ from spinney.binning.part import Part
 from spinney.data import Labels
 from spinney.errors import DataError, ParameterError
 from spinney.params import parse
-from spinney.training import auto
+from spinney.training import auto, train
 from spinney.training.holdout import held_out
+from spinney.training.kin import Kin, kin_of
 
 ROWS = 600
 FAST = {"learning_rate": 0.3, "max_leaves": 4, "n_jobs": 1}
@@ -218,19 +219,18 @@ def test_copies_of_a_row_are_held_out_together():
 def test_copies_of_classes_are_held_out_alike():
     y = (np.arange(ROWS) % 10 == 0).astype(float)
     rows, dataset = copied_rows(y)
-    assert np.array_equal(dataset.target, y[rows])
-    kinds = [len(np.unique(rows[y[rows] == one])) for one in (0, 1)]
-    seen = held_rows({"objective": "log_loss"}, dataset)
-    assert len(np.unique(seen)) == 2
-    # As many sets of copies of each class as its share; a set has 1.6 rows in the mean.
-    assert 0.03 * kinds[1] < (seen == 1).sum() < 0.4 * kinds[1]
-    assert 0.08 * kinds[0] < (seen == 0).sum() < 0.25 * kinds[0]
+    labels, kin = dataset.labels(), kin_of(None, parse(FAST), dataset, needed=True)
+    chosen = held_out(kin.labels(labels), y[rows].astype(np.int64), 0.1, 0, "groups", alike=True)
+    held = [np.unique(rows[chosen & (y[rows] == one)]) for one in (0, 1)]
+    for one in (0, 1):
+        assert abs(len(held[one]) - 0.1 * len(np.unique(rows[y[rows] == one]))) < 1
+    assert chosen.sum() == np.isin(rows, np.concatenate(held)).sum()
+    assert np.array_equal(np.sort(held_rows({"objective": "log_loss"}, dataset)), np.sort(y[rows][chosen]))
 
 
 def test_copies_do_not_let_a_training_go_on_for_ever():
-    noise = np.random.default_rng(4).normal(size=ROWS)
-    rows = np.tile(np.arange(ROWS), 3)
-    assert sp.train(FAST, sp.Dataset(X[rows], noise[rows]), "auto").best_round < 20
+    tables = [copied_rows(np.random.default_rng(seed).normal(size=ROWS), seed)[1] for seed in range(5)]
+    assert np.median([sp.train(FAST, dataset, "auto").best_round for dataset in tables]) < 10
 
 
 def test_rows_of_a_class_that_none_is_held_out_of_do_not_decide_the_rounds():
@@ -249,6 +249,42 @@ def test_events_are_held_out_alike(objective):
     seen = held_rows({"objective": objective}, sp.Dataset(X, np.column_stack([time, second])))
     events = seen[:, 1] > 0 if objective == "cox" else seen[:, 0] == seen[:, 1]
     assert (len(seen), int(events.sum())) == (60, 3)
+
+
+@pytest.mark.parametrize("objective", ["cox", "aft"])
+def test_rows_with_events_alone_can_judge(objective):
+    time, event = RNG.uniform(1, 2, ROWS), np.arange(ROWS) != 5
+    second = event if objective == "cox" else np.where(event, time, np.inf)
+    dataset = sp.Dataset(X, np.column_stack([time, second]))
+    assert sp.train({**FAST, "objective": objective}, dataset, "auto", max_rounds=3).best_round is not None
+
+
+LOOKUPS = {
+    "a column": np.arange(ROWS)[:, None] % 40,
+    "two columns": np.column_stack([np.arange(ROWS) % 12, np.arange(ROWS) // 12 % 12]),
+    "bits": np.arange(ROWS)[:, None] >> np.arange(7) & 1,
+}
+
+
+@pytest.mark.parametrize("kind", LOOKUPS)
+@pytest.mark.parametrize("classes", [False, True])
+def test_tables_of_few_values_that_say_all_of_the_target_are_not_taken_for_copies(kind, classes):
+    rng = np.random.default_rng(0)
+    cells = np.unique(LOOKUPS[kind], axis=0)
+    rows = rng.integers(0, len(cells), 800)
+    y = rng.normal(size=len(cells))[rows]
+    target, params = ((y > 0).astype(float), {"objective": "log_loss"}) if classes else (y, {})
+    dataset = sp.Dataset(cells[rows].astype(float), target)
+    assert kin_of(None, parse({**FAST, **params}), dataset, needed=True) is None
+    assert sp.train({**FAST, **params}, dataset, "auto").best_round > 20
+
+
+def test_copies_that_cannot_be_held_out_whole_are_held_out_by_row(monkeypatch):
+    everything = Kin(np.zeros(ROWS, np.int64), copies=True)
+    monkeypatch.setattr(train, "kin_of", lambda *_: everything)
+    found = sp.train(FAST, whole(), "auto", validation_fraction=0.2)
+    monkeypatch.undo()
+    assert found == sp.train(FAST, whole(), "auto", validation_fraction=0.2)
 
 
 def test_queries_are_held_out_whole():

@@ -108,14 +108,9 @@ def test_a_row_is_told_the_mean_of_the_rows_of_its_pair_in_other_folds(dataset):
     key = codes[0] * 10 + codes[1]
     pair = made.statistics.sources[2]
     assert pair.columns == (0, 1)
-    missing = (codes[0] == 8) | (codes[1] == 9)
-    assert pair.seen.tolist() == np.unique(key[~missing]).tolist()
+    assert pair.seen.tolist() == np.unique(key).tolist()
     number = pair.number({0: codes[0], 1: codes[1]})
-    assert (number[missing] == pair.size).all()
-    # Rows without a category are told what pairs are told that were not seen.
-    assert made.by_fold[4][:, -1] == pytest.approx(Y.mean())
-    assert not made.by_fold[5][:, -1].any()
-    for row in np.flatnonzero(~missing)[::23]:
+    for row in range(0, ROWS, 23):
         others = (key == key[row]) & (made.fold != made.fold[row])
         told = (Y[others].sum() + 2.0 * Y.mean()) / (others.sum() + 2.0)
         assert made.by_fold[4][made.fold[row], number[row]] == pytest.approx(told, rel=1e-9, abs=1e-12)
@@ -123,6 +118,31 @@ def test_a_row_is_told_the_mean_of_the_rows_of_its_pair_in_other_folds(dataset):
         mine = key == key[row]
         for_others = (Y[mine].sum() + 2.0 * Y.mean()) / (mine.sum() + 2.0)
         assert made.statistics.of(4)[number[row]] == pytest.approx(for_others, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("least", [1, 1_000])
+def test_few_rows_without_a_category_make_no_pair(dataset, least):
+    made = made_statistics(dataset, Labels(Y), Y[None], [0, 1], 2.0, seed=4, pairs=1, least=least)
+    codes = codes_of(dataset)
+    missing = (codes[0] == 8) | (codes[1] == 9)
+    pair = made.statistics.sources[2]
+    number = pair.number({0: codes[0], 1: codes[1]})
+    assert (number[missing] == pair.size).all() == (least > missing.sum())
+    assert (number[~missing] < pair.size).all()
+    assert made.statistics.of(4)[-1] == pytest.approx(Y.mean())
+    assert made.statistics.of(5)[-1] == 0
+
+
+def test_columns_of_which_one_is_missing_where_the_other_is_not_make_no_pair_or_a_whole_one():
+    rng = np.random.default_rng(0)
+    here, code = rng.random(2_000) < 0.5, rng.integers(0, 30, 2_000)
+    effects = rng.normal(size=(2, 30))
+    table = pd.DataFrame(
+        {"a": np.where(here, code, np.nan), "b": np.where(here, np.nan, code)}, dtype="category"
+    )
+    y = np.where(here, effects[0][code], effects[1][code]) + 0.1 * rng.normal(size=2_000)
+    model = sp.train(PARAMS, sp.Dataset(table, y), 40)
+    assert np.corrcoef(model.predict(table), y)[0, 1] > 0.95
 
 
 def test_a_pair_that_no_row_had_is_told_the_mean_of_all(dataset):
@@ -172,8 +192,7 @@ def test_a_sample_chooses_where_rows_are_very_many(monkeypatch, dataset):
     assert (0, 1) in [source.columns for source in model.statistics.sources]
     codes = codes_of(dataset)
     seen = model.statistics.sources[[s.columns for s in model.statistics.sources].index((0, 1))].seen
-    there = (codes[0] < 8) & (codes[1] < 9)
-    assert seen.tolist() == np.unique((codes[0] * 10 + codes[1])[there]).tolist()
+    assert seen.tolist() == np.unique(codes[0] * 10 + codes[1]).tolist()
 
 
 def test_pairs_of_too_many_values_are_left_out(monkeypatch, dataset):

@@ -4,8 +4,10 @@ A table may hold rows several times: someone balanced its classes, or drew rows 
 tell a row its own target, and a copy of a row that is held out would let a training judge by what it learns from. So where rows
 are copies, all rows of the same bins belong together.
 
-Rows of the same bins need not be copies: in a table of a few columns of categories, rows of many targets share them, and should
-tell each other. What tells the two apart is that copies have one target.
+Rows of the same bins need not be copies: where columns are few and coarse, other rows will have the same bins again, and those of
+the table should tell each other. Copies have one target; and beside them stand rows that have no copy, since drawing with
+replacement leaves many such rows, and balancing classes leaves those of the largest class. From a table of prices, of which each
+was seen a few times, copies cannot be told otherwise.
 """
 
 from __future__ import annotations
@@ -35,6 +37,10 @@ SOME = 0.25
 # copies, but some rows have the same bins because bins are wide. 12 000 sales or none of 30 goods in 100 shops, each with a
 # chance of its own, have .8.
 MIXED = 0.25
+# Rows without a copy, at least, as a share of all, or of those of one class. It estimates how many other rows have bins that were
+# not seen: .37 for rows drawn with replacement, .5 for two balanced classes, .08 for prices that were seen 2.5 times each.
+LONE = 0.25
+FREQUENT = 0.02  # of all rows has a target that counts as a class
 LEAST = 5.0  # sets of several targets must be expected, or there is nothing to tell copies by
 # So many rows of other bins must there be for each category, or rows of a category would all belong together and be told nothing;
 # or the other columns alone must tell most rows apart, as where each category is the name of a row.
@@ -171,6 +177,10 @@ def has_copies(sample: Numbers, share: float, categories: int) -> bool:
     if sets < RICH * categories * share and len(np.unique(others)) * 2 < sets:
         return False
     _, target, of_target = np.unique(targets, return_inverse=True, return_counts=True)
+    alone = np.bincount(target[sizes[place] == 1], minlength=len(of_target))
+    of_class = (alone / of_target)[of_target >= FREQUENT * rows]
+    if max(alone.sum() / rows, of_class.max(initial=0.0)) < LONE:
+        return False
     kinds = np.bincount(np.unique(place * len(of_target) + target) // len(of_target))  # targets of each set
     chances = of_target / rows
     expected = sum(

@@ -39,6 +39,7 @@ def pair_sources(
     columns: Sequence[Source],
     most: int,
     amounts: Amounts,
+    least: int = 1,
     team: Team | None = None,
     joining: Joining = ALONE,
 ) -> list[Source]:
@@ -58,20 +59,23 @@ def pair_sources(
         At most so many pairs.
     amounts : Amounts
         Weights and targets of the rows.
+    least : int
+        Fewer rows in which a column is missing make no pairs of categories with it: unseen categories would be told of them.
     team, joining
         Threads that unpack codes, and ranks that hold other rows.
 
     Returns
     -------
     list of Source
-        All pairs of categories that some row has, of any rank. A missing category makes no pair: it stands for unseen ones too.
+        All pairs of categories that some row has, of any rank.
     """
     if most == 0 or len(columns) < 2:
         return []
     heavy = amounts.whole[0] > 0.0
     taken = heavy.copy()
     taken[heavy] = sample_of(amounts.things[heavy], ROWS, joining)
-    codes = _codes(dataset, columns, taken, team)
+    codes, missing = _codes(dataset, columns, taken, heavy, team)
+    joining.sum(missing)
     fold = folds_of(amounts.things[taken], seed=0).astype(np.float64)
     sample = joining.gather(np.vstack([*codes.values(), fold, amounts.whole[:, taken]]).T)
     chosen = None
@@ -81,19 +85,29 @@ def pair_sources(
         Source((first, second), 0, next(one.size for one in columns if one.columns == (second,)) + 1)
         for first, second in joining.spread(chosen).tolist()
     ]
-    return _with_seen(dataset, pairs, heavy, VALUES // len(amounts.whole), team, joining) if pairs else []
+    few = {source.columns[0] for source, rows in zip(columns, missing, strict=True) if rows < least}
+    return (
+        _with_seen(dataset, pairs, heavy, VALUES // len(amounts.whole), few, team, joining) if pairs else []
+    )
 
 
 def _codes(
-    dataset: Dataset, columns: Sequence[Source], taken: NDArray[np.bool_], team: Team | None
-) -> Mapping[int, Numbers]:
-    """Numbers of categories of some rows."""
+    dataset: Dataset,
+    columns: Sequence[Source],
+    taken: NDArray[np.bool_],
+    heavy: NDArray[np.bool_],
+    team: Team | None,
+) -> tuple[Mapping[int, Numbers], Numbers]:
+    """Numbers of categories of the rows that are taken; and how many rows with a weight each column is missing in."""
     found = {column: np.empty(int(taken.sum()), np.int64) for column in columns_of(columns)}
+    missing = np.zeros(len(columns), np.int64)
     firsts = np.concatenate([[0], np.cumsum(taken)])
     for begin, end, numbers in category_numbers(dataset, list(found), team):
         for column, number in numbers.items():
             found[column][firsts[begin] : firsts[end]] = number[taken[begin:end]]
-    return found
+        for place, source in enumerate(columns):
+            missing[place] += np.count_nonzero(numbers[source.columns[0]][heavy[begin:end]] == source.size)
+    return found, missing
 
 
 def _best_pairs(sample: Floats, columns: Sequence[Source], most: int, amounts: Amounts) -> Numbers:
@@ -157,24 +171,29 @@ def _with_seen(
     pairs: Sequence[Source],
     heavy: NDArray[np.bool_],
     most: int,
+    few: set[int],
     team: Team | None,
     joining: Joining,
 ) -> list[Source]:
-    """The pairs with all pairs of categories that rows with a weight have; without those of more than `most`."""
+    """The pairs with all pairs of categories that rows with a weight have; without those of none or more than `most`.
+
+    Rows in which one of a `few` columns is missing do not count.
+    """
     counts = dataset.schema.category_counts
     assert counts is not None
     found = [np.zeros(0, np.int64) for _ in pairs]
     for begin, end, numbers in category_numbers(dataset, columns_of(pairs), team):
-        there = {column: number < counts[column] for column, number in numbers.items()}
+        there = {column: numbers[column] < counts[column] for column in few & set(numbers)}
         for at, pair in enumerate(pairs):
             if len(found[at]) <= most:
-                first, second = pair.columns
-                chosen = heavy[begin:end] & there[first] & there[second]
+                chosen = heavy[begin:end].copy()
+                for column in few & set(pair.columns):
+                    chosen &= there[column]
                 found[at] = np.union1d(found[at], pair.key(numbers)[chosen])
     whole = []
     for pair, own in zip(pairs, found, strict=True):
         ranks = joining.gather(own[: most + 1])
         seen = joining.spread(None if ranks is None else np.unique(np.concatenate(ranks))[: most + 1])
-        if len(seen) <= most:
+        if 0 < len(seen) <= most:
             whole.append(Source(pair.columns, len(seen), pair.width, seen))
     return whole

@@ -91,7 +91,7 @@ def made_statistics(
     things = row_numbers(labels, joining, first) if kin is None else kin
     amounts = Amounts.of(labels, targets, smooth, things, joining)
     sources = [Source((column,), int(counts[column])) for column in columns]
-    sources += pair_sources(dataset, sources, pairs, amounts, team, joining)
+    sources += pair_sources(dataset, sources, pairs, amounts, least, team, joining)
     fold = folds_of(amounts.things, seed)
     by_fold: list[Floats] = []
     values: list[Floats] = []

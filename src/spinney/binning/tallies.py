@@ -92,8 +92,8 @@ def tallies_of(
 ) -> list[tuple[Floats, bool]]:
     """The tally of each source, over the rows of all ranks, and whether rows without a category are heard.
 
-    They are from `least` rows on: fewer would decide what many are told. For pairs they are not, because what was not seen is
-    mostly two categories that did not meet.
+    They are from `least` rows on: fewer would decide what many are told. Of pairs only such few rows have no category, and are
+    not heard: what was not seen is mostly two categories that did not meet.
     """
     ends = np.cumsum([len(whole) * FOLDS * (source.size + 1) for source in sources])
     sums = np.zeros(int(ends[-1]))

@@ -41,6 +41,8 @@ FEW_ROWS = 300  # from there on a tenth of them finds better rounds than 100: 3 
 # .2 % on larger tables (but 6 % on one of 17 classes), which take longer.
 SMALL = 25_000
 
+SURVIVAL = ("hazards", "times")  # kinds of objectives whose rows have events or not
+
 MAX_ROUNDS = Row(
     name="max_rounds",
     kind="int or None",
@@ -196,6 +198,11 @@ class Decision:
     again: bool = False
 
 
+def holds_out(watched: Mapping[str, object], judges: Sequence[Judge], continued: bool) -> bool:
+    """Whether a training that finds its number of rounds may hold out rows."""
+    return bool(judges) and not watched and not continued
+
+
 def course_of(
     auto: Auto,
     config: Config,
@@ -264,13 +271,15 @@ def decided(
     try:
         held = _chosen(auto, config, labels, judges, loss, kin)
     except DataError:
+        if kin is not None and kin.copies:
+            return decided(auto, config, labels, watched, judges, loss, continued, listed, made)
         if wished or auto.groups is not None:
             raise
         return usual
     if wished or auto.groups is not None:
         for seed in auto.later:
             _chosen(auto, replace(config, random_state=seed), labels, judges, loss, kin)
-    elif _one_class(_strata(config, labels, loss), held):
+    elif _judge_nothing(config, _strata(config, labels, loss), held):
         return usual
     # Statistics of all rows are the same for all models, which one model can hold; those without some rows are not.
     again = rows * loss.outputs <= SMALL or (made and config.models > 1)
@@ -322,9 +331,14 @@ def _chosen(
     return chosen
 
 
-def _one_class(classes: NDArray[np.int64], held: NDArray[np.bool_]) -> bool:
-    """Whether rows of one class alone are held out, though there are others: more rounds would always seem better."""
-    return len(np.unique(classes[held])) == 1 < len(np.unique(classes))
+def _judge_nothing(config: Config, strata: NDArray[np.int64], held: NDArray[np.bool_]) -> bool:
+    """Whether all rows that are held out are of one class, though there are others, or none has an event.
+
+    More rounds would always seem better.
+    """
+    if kind_of(config.objective) in SURVIVAL:
+        return not strata[held].any() and bool(strata.any())
+    return len(np.unique(strata[held])) == 1 < len(np.unique(strata))
 
 
 def _give_back(chosen: NDArray[np.bool_], labels: Labels) -> None:
@@ -339,8 +353,9 @@ def _give_back(chosen: NDArray[np.bool_], labels: Labels) -> None:
 def _strata(config: Config, labels: Labels, loss: Objective) -> NDArray[np.int64]:
     """Class of each row, or whether it has an event; 0 for all where there are no classes, or several a row."""
     kind = kind_of(config.objective)
-    if kind in ("hazards", "times"):
-        return strata_of_events(loss.prepared(labels).target, config.objective)
+    if kind in SURVIVAL:
+        events = strata_of_events(loss.prepared(labels).target, config.objective)
+        return np.zeros_like(events) if events.all() else events
     if labels.target.ndim > 1:
         kind = "numbers"
     if kind == "two":

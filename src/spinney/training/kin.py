@@ -47,12 +47,12 @@ def kin_of(
     groups: object,
     config: Config,
     dataset: Dataset,
-    watched: bool,
+    needed: bool,
     joining: Joining = ALONE,
 ) -> Kin | None:
     """Rows that are held out together or not at all: groups, or copies of each other; see `copies_of`.
 
-    Where several ranks hold the rows, those at hand are told of.
+    Copies are looked for only if that is `needed`. Where several ranks hold the rows, those at hand are told of.
     """
     labels = dataset.labels()
     if groups is not None:
@@ -60,7 +60,7 @@ def kin_of(
         numbers = group_numbers(groups, labels.rows)
         assert numbers is not None
         return Kin(numbers)
-    if watched or labels.queries is not None:
+    if not needed or labels.queries is not None:
         return None
     copies = copies_of(dataset, labels, told_columns(config, dataset), joining=joining)
     return None if copies is None else Kin(copies, copies=True)

@@ -14,7 +14,7 @@ from spinney.binning.part import Part
 from spinney.joining import Joining
 from spinney.objectives import Objective
 from spinney.params import Config
-from spinney.training.auto import Auto, Decision, decided, stopping_of
+from spinney.training.auto import Auto, Decision, decided, holds_out, stopping_of
 from spinney.training.dealing import Numbers, group_numbers
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge
@@ -87,7 +87,7 @@ def joined_course(
         The other ranks.
     """
     whole = gathered_labels(shard.data.labels(), joining)
-    kin, groups = _joined_kin(auto, config, shard, bool(valid) and bool(judges), joining)
+    kin, groups = _joined_kin(auto, config, shard, holds_out(valid, judges, continued), joining)
     told = None
     if whole is not None:
         loss.prepared(whole)
@@ -105,11 +105,11 @@ def joined_course(
 
 
 def _joined_kin(
-    auto: Auto, config: Config, shard: Shard, watched: bool, joining: Joining
+    auto: Auto, config: Config, shard: Shard, needed: bool, joining: Joining
 ) -> tuple[Kin | None, Numbers | None]:
     """Which rows of all ranks belong together, at rank 0; and the groups of the rows at hand, if the user told any."""
     if auto.groups is None:
-        own = kin_of(None, config, shard.data, watched, joining=joining)
+        own = kin_of(None, config, shard.data, needed, joining=joining)
         if own is None:
             return None, None
         copies = joining.gather(own.number)

@@ -15,7 +15,7 @@ from spinney.model.model import Model
 from spinney.params import Config, checked_rounds
 from spinney.params.presets import BEST
 from spinney.training import learners
-from spinney.training.auto import AUTO, USUAL, Auto, Course, auto_of, course_of
+from spinney.training.auto import AUTO, USUAL, Auto, Course, auto_of, course_of, holds_out
 from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.continuing import past_of, so_far
@@ -144,7 +144,11 @@ def train_each(
     listeners = checked_callbacks(callbacks)
     rates = schedule_of(listeners)
     members, courses = members_of(config), []
-    kin = None if auto is None else kin_of(auto.groups, config, dataset, bool(watched and judges))
+    kin = (
+        None
+        if auto is None
+        else kin_of(auto.groups, config, dataset, holds_out(watched, judges, past is not None))
+    )
     for member in members:
         if auto is None:
             check_stopping(config, judges, watched)
