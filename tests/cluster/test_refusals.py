@@ -120,36 +120,39 @@ def test_labels_that_some_partitions_lack(client: Client, name: str) -> None:
 
 
 NAMES = np.arange(HALF) // 5 + 2**60
+TEXT = "holds text, but numbers in partition 0; give every partition the same dtype"
+LARGE = "but partition 0 has int64 beyond 2**53, and together they would be rounded; give every partition the same dtype"
 
 
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [
-        (NAMES, NAMES.astype(np.uint64), "unsigned whole numbers, but whole numbers"),
-        (NAMES, NAMES.astype(float), "numbers, but whole numbers"),
-        (NAMES, NAMES.astype(str), "text, but whole numbers"),
-        (NAMES.astype(str).astype(object), NAMES, "whole numbers, but text"),
+        (NAMES, NAMES.astype(np.uint64), f"is uint64, {LARGE}"),
+        (NAMES, np.arange(HALF) * 1.0, f"is float64, {LARGE}"),
+        (NAMES, NAMES.astype(str), TEXT),
+        (np.arange(HALF), NAMES.astype(str).astype(object), TEXT),
     ],
 )
-def test_labels_of_other_kinds_in_other_partitions(client: Client, one: Any, other: Any, said: str) -> None:
-    targets, other_kind = (
-        parts(Y[:HALF], Y[HALF:]),
-        f"holds {said} in partition 0; give every partition the same dtype",
-    )
+def test_labels_that_cannot_be_joined(client: Client, one: Any, other: Any, said: str) -> None:
+    targets = parts(Y[:HALF], Y[HALF:])
     with pytest.raises(DataTypeError) as caught:
         sd.Dataset(client, HALVES, targets, qid=parts(one, other))
-    assert str(caught.value) == f"partition 1: qid {other_kind}"
+    assert str(caught.value) == f"partition 1: qid {said}"
     with pytest.raises(DataTypeError) as caught:
         sd.GBMClassifier(client=client).fit(HALVES, parts(one, other))
-    assert str(caught.value) == f"partition 1: y {other_kind}"
-    with pytest.raises(DataTypeError, match=f"partition 1: groups holds {said}"):
-        sd.train(
-            client,
-            {},
-            sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:])),
-            "auto",
-            groups=parts(one, other),
-        )
+    assert str(caught.value) == f"partition 1: y {said}"
+    with pytest.raises(DataTypeError) as caught:
+        sd.train(client, {}, sd.Dataset(client, HALVES, targets), "auto", groups=parts(one, other))
+    assert str(caught.value) == f"partition 1: groups {said}"
+
+
+def test_a_target_that_holds_nothing_or_anything_is_told_as_on_one_machine(client: Client) -> None:
+    gap = pd.Series([pd.NA, *Y[1:HALF]], dtype=object)
+    assert "partition 0: Input y contains NaN" in refused(client, HALVES, parts(gap, Y[HALF:]))
+    odd = np.empty(HALF, dtype=object)
+    odd[:] = [np.arange(2)] * HALF
+    with pytest.raises(DataTypeError, match="partition 0: y"):
+        sd.Dataset(client, HALVES, parts(odd, Y[HALF:]))
 
 
 def test_labels_of_one_kind_may_be_kept_in_other_ways(client: Client) -> None:
@@ -157,6 +160,9 @@ def test_labels_of_one_kind_may_be_kept_in_other_ways(client: Client) -> None:
     kept = parts(text[:HALF], text[HALF:].astype(object))
     found = sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:].astype(np.float32)), qid=kept)
     assert found.form.shape.queries
+    whole = np.concatenate([np.arange(HALF), Y[HALF:]])
+    mixed = sd.Dataset(client, HALVES, parts(np.arange(HALF), Y[HALF:]))
+    assert sd.train(client, {}, mixed, 3) == sp.train({}, sp.Dataset(X, whole), 3)
     assert sd.Dataset(client, HALVES, weight=parts(np.ones(HALF), np.ones(HALF, np.int64))).form.shape.weight
 
 
@@ -167,14 +173,17 @@ def test_targets_of_other_shapes_or_names_in_other_partitions(client: Client) ->
     )
     named = pd.DataFrame(two, columns=["p", "q"])
     assert refused(client, HALVES, parts(named[:HALF], named[HALF:][["q", "p"]])) == (
-        "partition 1: y has the columns 'q', 'p', but 'p', 'q' in partition 0; give every partition the same"
+        "partition 1: y has the columns q, p, but p, q in partition 0; give every partition the same"
     )
     with pytest.raises(DataTypeError, match=r"partition 0: y is a single value, 3.0; give one for each row"):
         sd.Dataset(client, HALVES, parts(3.0, 4.0))
 
 
-def test_a_column_that_holds_nothing_in_a_partition_has_the_type_of_the_others(client: Client) -> None:
-    nothing = pd.DataFrame({"a": pd.Series([None] * HALF, dtype=object)})
+@pytest.mark.parametrize("kind", [object, float])
+def test_a_column_that_holds_nothing_in_a_partition_has_the_type_of_the_others(
+    client: Client, kind: type
+) -> None:
+    nothing = pd.DataFrame({"a": pd.Series([None] * HALF, dtype=kind)})
     texts, numbers = pd.DataFrame({"a": ["oak", "ash"] * 10}), pd.DataFrame({"a": Y[HALF:]})
     for some in (texts, numbers):
         for tables in ([nothing, some], [some, nothing]):
@@ -347,6 +356,10 @@ def test_what_cannot_be_predicted_or_scored(client: Client) -> None:
         fitted.score(HALVES, parts(Y[:HALF], Y[HALF:].astype(str)))
     with pytest.raises(DataError, match="partition 1 has no y"):
         fitted.score(HALVES, parts(Y[:HALF], None))
+    with pytest.raises(DataTypeError, match=r"y is a single value, 3\.0"):
+        fitted.score(HALVES, parts(3.0, 4.0))
+    both = parts(Y[:HALF], Y[HALF:])
+    assert fitted.score(HALVES, both, sample_weight=parts(None, None)) == fitted.score(HALVES, both)
     with pytest.raises(DataError, match="X has no rows; score needs at least one"):
         fitted.score(array(X[:0], (0,)), array(Y[:0], (0,)))
 

@@ -242,7 +242,12 @@ X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
         (
             [(X, pd.DataFrame({"p": Y, "q": -Y})), (X, pd.DataFrame({"q": -Y, "p": Y}))],
             DataError,
-            "batch 1: y has the columns 'q', 'p', but rows before it have 'p', 'q'; give them in one order",
+            "batch 1: y has the columns q, p, but rows before it have p, q; give them in one order",
+        ),
+        (
+            [(X, pd.DataFrame({0: Y, 1: -Y})), (X, pd.DataFrame({1: -Y, 0: Y}))],
+            DataError,
+            "batch 1: y has the columns 1, 0, but rows before it have 0, 1",
         ),
         (
             [pd.DataFrame({"a": [1.0]}), np.ones((1, 1))],

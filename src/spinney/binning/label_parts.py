@@ -95,13 +95,13 @@ class LabelParts:
         if odd is not None:
             brings, others = ("has", "have none") if has[odd] else ("has no", "have it")
             raise DataError(f"it {brings} {odd}, but {self._others} {others}")
-        names = frame_names(batch.y, "y") if is_frame(batch.y) else None
-        if names is not None and len(names) > 1:
+        names = frame_names(batch.y) if is_frame(batch.y) else ()
+        if len(names) > 1:
             self._names = self._names or names
             if names != self._names:
                 raise DataError(
-                    f"y has the columns {', '.join(map(repr, names))}, but {self._others} have "
-                    f"{', '.join(map(repr, self._names))}; give them in one order"
+                    f"y has the columns {', '.join(names)}, but {self._others} have {', '.join(self._names)}; give them in one "
+                    "order"
                 )
         if queries:
             told_by = "qid" if batch.group is None else "group"

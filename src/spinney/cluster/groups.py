@@ -44,10 +44,10 @@ def grouped(client: Client, groups: Any, rows: int) -> Future:
 @telling
 def numbers_of(parts: list[Any], rows: int) -> NDArray[np.int64]:
     """Task: the number of each row's group."""
-    sides, titles = [side_of(part, "groups") for part in parts], [f"partition {k}" for k in range(len(parts))]
-    some = [k for k, part in enumerate(parts) if part is None or len(part)]
-    check_sides("groups", [sides[k] for k in some], [titles[k] for k in some])
-    found = [array for part in parts if (array := array_of(part, "groups")) is not None]
+    arrays = [array_of(part, "groups") for part in parts]
+    some = [k for k, array in enumerate(arrays) if array is None or len(array)]
+    check_sides("groups", [side_of(parts[k], "groups") for k in some], [f"partition {k}" for k in some])
+    found = [array for array in arrays if array is not None]
     numbers = group_numbers(np.concatenate(found), rows)
     assert numbers is not None
     return numbers

@@ -226,10 +226,7 @@ def read_part(
             kinds = ()  # their order may have changed, and categories are matched one by one
         sides: tuple[Side | None, ...] = ()
         if table.rows:
-            sides = tuple(
-                side_of(values, name, numbers=name in ("weight", "base_margin"))
-                for name, values in zip(BESIDE, beside, strict=True)
-            )
+            sides = tuple(side_of(values, name) for name, values in zip(BESIDE, beside, strict=True))
             read_beside(table.rows, weight_name, *beside)
         else:
             _check_empty(dict(zip(BESIDE, beside, strict=True)))
@@ -278,13 +275,18 @@ def kinds_of(X: Any, columns: int) -> tuple[str, ...]:
         return (str(X.dtype),)
     if "pandas" in packages_of(X):
         return tuple(
-            "" if str(dtype) == "object" and X.iloc[:, column].isna().all() else str(dtype)
+            "" if str(dtype) in ("object", "float64") and _is_empty(X.iloc[:, column]) else str(dtype)
             for column, dtype in enumerate(X.dtypes)
         )
     schema: Any = getattr(X, "schema", None)  # PyArrow's and Polars'
     types = getattr(schema, "types", None) or (schema.dtypes() if hasattr(schema, "dtypes") else ())
     names = (str(one).partition("(")[0] for one in types)
     return tuple("" if name.lower() == "null" else name for name in names) if len(types) == columns else ()
+
+
+def _is_empty(column: Any) -> bool:
+    """Whether a series of pandas holds nothing but missing values."""
+    return bool(column.iloc[:1].isna().all() and column.isna().all())
 
 
 def _check_alike(facts: list[_Facts], titles: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -13,26 +14,32 @@ from spinney.data.array import plain_array
 from spinney.data.frame import frame_names, frame_vectors, is_frame
 from spinney.errors import DataError, DataTypeError
 
-_FAMILIES = {
-    "b": "booleans",
-    "i": "whole numbers",
-    "u": "unsigned whole numbers",
-    "f": "numbers",
-    "U": "text",
-    "S": "bytes",
-}
+_LARGE = 2.0**53  # whole numbers beyond cannot all be told apart as floating-point ones
 
 
 @dataclass(frozen=True)
 class Side:
-    """What the client learns of it: the shape of a row, what kind of values, and names of columns where a frame has several.
+    """What the client learns of it.
 
-    Kinds must be the same: NumPy would join numbers and text as text, and whole numbers of two signs as floating-point ones.
+    Attributes
+    ----------
+    shape : tuple of int
+        That of a row.
+    kind : str
+        What values are, in words. NumPy would join numbers and text as text.
+    dtype : dtype
+        Their type.
+    large : bool
+        Whether they are whole numbers some of which floating-point numbers cannot tell apart.
+    names : tuple of str, optional
+        Of the columns, where a frame has several.
     """
 
     shape: tuple[int, ...]
     kind: str
-    names: tuple[str, ...] | None
+    dtype: np.dtype[Any]
+    large: bool = False
+    names: tuple[str, ...] | None = None
 
 
 def array_of(values: Any, what: str) -> NDArray[Any] | None:
@@ -48,41 +55,46 @@ def array_of(values: Any, what: str) -> NDArray[Any] | None:
     return found
 
 
-def side_of(values: Any, what: str, *, numbers: bool = False) -> Side | None:
-    """What is known of values; None where there are none. Where they become `numbers` anyway, their kind does not matter."""
+def side_of(values: Any, what: str) -> Side | None:
+    """What is known of values; None where there are none."""
     found = array_of(values, what)
     if found is None:
         return None
-    names = frame_names(values, what) if is_frame(values) and found.ndim > 1 else None
-    return Side(found.shape[1:], "numbers" if numbers else _kind_of(found), names)
+    names = frame_names(values) if is_frame(values) and found.ndim > 1 else None
+    large = found.dtype.kind in "iu" and bool((np.abs(found.astype(np.float64)) > _LARGE).any())
+    return Side(found.shape[1:], _kind_of(found), found.dtype, large, names)
 
 
 def _kind_of(values: NDArray[Any]) -> str:
-    """The kind of values in words. Text is text, however it is kept."""
-    if values.dtype.kind != "O":
-        return _FAMILIES.get(values.dtype.kind, str(values.dtype))
-    first = next((one for one in values.flat if one is not None and one == one), None)
-    return "text" if isinstance(first, str) else _FAMILIES.get(np.asarray(first).dtype.kind, "objects")
+    """The kind of values in words, "" if there is none to go by. Text is text, however it is kept."""
+    kind = values.dtype.kind
+    if kind == "O":
+        known = (one for one in values.flat if isinstance(one, str | bytes | Number) and one == one)
+        first = next(known, None)
+        return "" if first is None else "numbers" if isinstance(first, Number) else "text"
+    return "numbers" if kind in "biufc" else "text" if kind in "US" else str(values.dtype)
 
 
 def check_sides(name: str, sides: Sequence[Side | None], titles: Sequence[str]) -> None:
-    """Refuse partitions of which some have none, or values of another kind or shape than the first. All of them have rows.
+    """Refuse partitions of which some have none, or values that cannot be joined with those of the first. All have rows.
 
     Examples
     --------
-    >>> check_sides("y", [Side((), "numbers", None), None], ["partition 0", "partition 1"])
+    >>> check_sides("y", [side_of([1.5], "y"), None], ["partition 0", "partition 1"])
     Traceback (most recent call last):
     ...
     spinney.errors.DataError: partition 1 has no y, but partition 0 has; give it for all partitions or for none
     """
     first = sides[0] if sides else None
     for side, title in zip(sides, titles, strict=True):
-        if side == first:
-            continue
         if side is None or first is None:
-            none, one = (title, titles[0]) if side is None else (titles[0], title)
-            raise DataError(f"{none} has no {name}, but {one} has; give it for all partitions or for none")
-        if side.kind != first.kind:
+            if side is not first:
+                none, one = (title, titles[0]) if side is None else (titles[0], title)
+                raise DataError(
+                    f"{none} has no {name}, but {one} has; give it for all partitions or for none"
+                )
+            continue
+        if side.kind and first.kind and side.kind != first.kind:
             raise DataTypeError(
                 f"{title}: {name} holds {side.kind}, but {first.kind} in {titles[0]}; give every partition the same dtype"
             )
@@ -90,14 +102,27 @@ def check_sides(name: str, sides: Sequence[Side | None], titles: Sequence[str]) 
             raise DataError(
                 f"{title}: {name} has {_columns(side)}, but {_columns(first)} in {titles[0]}; give every partition as many"
             )
-        raise DataError(
-            f"{title}: {name} has the columns {_names(side)}, but {_names(first)} in {titles[0]}; give every partition the same"
-        )
+        if side.names and first.names and side.names != first.names:
+            raise DataError(
+                f"{title}: {name} has the columns {', '.join(side.names)}, but {', '.join(first.names)} in {titles[0]}; give "
+                "every partition the same"
+            )
+    _check_large(name, [side for side in sides if side is not None], titles)
+
+
+def _check_large(name: str, sides: Sequence[Side], titles: Sequence[str]) -> None:
+    """Refuse large whole numbers that would be joined with others as floating-point ones."""
+    large = next((at for at, side in enumerate(sides) if side.large), None)
+    numbers = [side.dtype for side in sides if side.dtype.kind in "biuf"]
+    if large is None or np.result_type(*numbers).kind != "f":
+        return
+    own = sides[large].dtype
+    other = next(at for at, side in enumerate(sides) if np.result_type(side.dtype, own).kind == "f")
+    raise DataTypeError(
+        f"{titles[other]}: {name} is {sides[other].dtype}, but {titles[large]} has {own} beyond 2**53, and together they would "
+        "be rounded; give every partition the same dtype"
+    )
 
 
 def _columns(side: Side) -> str:
     return f"{side.shape[0]} columns" if side.shape else "one dimension"
-
-
-def _names(side: Side) -> str:
-    return "without names" if side.names is None else ", ".join(map(repr, side.names))

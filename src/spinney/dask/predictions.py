@@ -97,7 +97,8 @@ def score_parts(
     rows = sum(len(one) for one in raws)
     if rows == 0:
         raise DataError("X has no rows; score needs at least one")
-    whole = {name: _joined(name, values) for name, values in beside.items() if values is not None}
+    given = {name: values for name, values in beside.items() if any(one is not None for one in values or ())}
+    whole = {name: _joined(name, values or []) for name, values in given.items()}
     by_row = ("y",) if {"group", "qid"} & set(whole) else ("y", "sample_weight")
     for name, values in whole.items():
         if name in by_row and len(values) != rows:
@@ -112,10 +113,9 @@ def score_parts(
 
 def _joined(name: str, values: list[Any]) -> NDArray[Any]:
     """Values of all partitions, which must be alike where there are some."""
-    some = [k for k, one in enumerate(values) if one is None or len(one)]
-    sides = [side_of(values[k], name, numbers=name == "sample_weight") for k in some]
-    check_sides(name, sides, [f"partition {k}" for k in some])
-    arrays = [array_of(values[k], name) for k in some]
+    arrays = [array_of(one, name) for one in values]
+    some = [k for k, one in enumerate(arrays) if one is None or len(one)]
+    check_sides(name, [side_of(values[k], name) for k in some], [f"partition {k}" for k in some])
     return np.concatenate([one for one in arrays if one is not None] or [np.empty(0)])
 
 

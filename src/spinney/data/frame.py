@@ -123,17 +123,17 @@ def frame_vectors(value: Any, what: str) -> list[NDArray[Any]]:
     ]
 
 
-def frame_names(value: Any, what: str) -> tuple[str, ...] | None:
-    """Names of the columns of a frame; None where it has none but numbers, and for a series.
+def frame_names(value: Any) -> tuple[str, ...]:
+    """What the columns of a frame are called, whatever their names are; a series has none.
 
     Examples
     --------
     >>> import pandas
-    >>> frame_names(pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "y")
-    ('a', 'b')
+    >>> frame_names(pandas.DataFrame({"a": [1, 2], 7: ["x", "y"]}))
+    ('a', '7')
     """
-    native = _native(value, what)
-    return None if isinstance(native, np.ndarray) else _names(native, what)
+    names = getattr(value, "column_names" if "pyarrow" in packages_of(value) else "columns", ())
+    return tuple(str(name) for name in names)
 
 
 def _native(value: Any, what: str) -> Any:
