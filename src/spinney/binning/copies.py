@@ -35,7 +35,7 @@ ROWS = 50_000  # by which it is decided: a sample of larger tables
 SOME = 0.25
 # Sets of rows of the same bins that have several targets, at most, as a share of those that would by chance: none where all are
 # copies, but some rows have the same bins because bins are wide. 12 000 sales or none of 30 goods in 100 shops, each with a
-# chance of its own, have .8.
+# chance of its own, have .7.
 MIXED = 0.25
 # Rows without a copy, at least, as a share of all, or of those of one class. It estimates how many other rows have bins that were
 # not seen: .37 for rows drawn with replacement, .5 for two balanced classes, .08 for prices that were seen 2.5 times each.
