@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from spinney.training.cross_validation import cv
     from spinney.training.cv_result import CVResult
     from spinney.training.learning_rates import LearningRateSchedule
+    from spinney.training.search import AutoRounds
     from spinney.training.split import split
     from spinney.training.train import train
     from spinney.tree.isolation import average_path_length
@@ -47,6 +48,7 @@ _HOME = {
     "AdaBoostClassifier": "spinney.estimators.adaboost.kinds",
     "AdaBoostModel": "spinney.model.adaboost_model",
     "AdaBoostRegressor": "spinney.estimators.adaboost.kinds",
+    "AutoRounds": "spinney.training.search",
     "CVResult": "spinney.training.cv_result",
     "Dataset": "spinney.binning.dataset",
     "DecisionTreeClassifier": "spinney.estimators.forests.kinds",
@@ -85,6 +87,7 @@ __all__ = [
     "AdaBoostClassifier",
     "AdaBoostModel",
     "AdaBoostRegressor",
+    "AutoRounds",
     "CVResult",
     "Dataset",
     "DecisionTreeClassifier",

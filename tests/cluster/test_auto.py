@@ -46,6 +46,7 @@ def check_fits(kind: str, client: Client, y: Any, given: Any = None, **parameter
     there = getattr(sd, kind)(client=client, **parameters).fit(array(X, CHUNKS), array(y, CHUNKS), **chunked)
     assert file_of(there.model_) == file_of(here.model_)
     assert there.evals_result_ == here.evals_result_
+    assert (there.auto_, there.best_score_) == (here.auto_, here.best_score_)
     assert there.n_estimators_ == here.n_estimators_
     return here, there
 

@@ -1,10 +1,13 @@
 """n_estimators="auto", the estimators' default."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
 import spinney as sp
 from spinney.errors import ParameterError, ParameterTypeError
@@ -38,14 +41,48 @@ def test_a_fit_is_the_training_of_that_name(fitted):
     assert fitted.best_iteration_ == fitted.n_estimators_ == fitted.n_iter_ == model.best_round
 
 
-def test_metrics_are_those_of_the_rows_held_out_up_to_the_best_round(fitted):
+def test_metrics_are_those_of_the_rows_held_out_in_every_round_of_the_search(fitted):
     values = fitted.evals_result_["validation_0"]["rmse"]
-    assert len(values) == fitted.n_estimators_
-    assert (
-        fitted.best_score_
-        == {"validation_0": {"rmse": min(values)}}
-        == {"validation_0": {"rmse": values[-1]}}
+    assert len(values) == fitted.n_estimators_ + auto.PATIENCE
+    assert fitted.best_score_ == {"validation_0": {"rmse": min(values)}}
+    assert values.index(min(values)) + 1 == fitted.best_iteration_
+
+
+def test_what_auto_did_can_be_read(fitted):
+    best, (score,) = fitted.best_iteration_, fitted.best_score_["validation_0"].values()
+    assert fitted.auto_ == sp.AutoRounds(best + 25, best, 60, "rmse", score, True, "patience")
+    found = sp.GBMRegressor(**FAST).fit(X[:500], Y[:500], eval_set=(X[500:], Y[500:])).auto_
+    assert (found.holdout_rows, found.refitted) == (0, False)
+    few = sp.GBMRegressor(**FAST).fit(X[:200], Y[:200])
+    assert few.auto_ == sp.AutoRounds(100, 100, 0, None, None, False, "no hold-out")
+    assert few.set_params(n_estimators=2).fit(X, Y).auto_ is None
+
+
+def test_a_history_keeps_what_auto_did(fitted):
+    history = sp.History()
+    sp.train(FAST, sp.Dataset(X, Y), "auto", callbacks=[history])
+    assert (history.auto, history.evals) == (fitted.auto_, fitted.evals_result_)
+    sp.train(FAST, sp.Dataset(X, Y), 2, callbacks=[history])
+    assert history.auto is None
+
+
+def test_a_fitted_estimator_prints_what_auto_did(fitted):
+    plain = "GBMRegressor(learning_rate=0.3, max_leaves=4, n_jobs=1)"
+    assert repr(clone(fitted)) == plain
+    best, score = fitted.best_iteration_, fitted.auto_.score
+    assert str(fitted) == (
+        f"{plain}\n# {best} rounds chosen of {best + 25} tried by rmse {score:.4g} of 60 rows held out, then refitted on all rows"
     )
+    few = sp.GBMRegressor(**FAST).fit(X[:200], Y[:200])
+    assert repr(few) == f"{plain}\n# 100 rounds, which no rows were held out to choose"
+    assert repr(few.set_params(n_estimators=2).fit(X, Y)).count("\n") == 0
+
+
+def test_scikit_learn_prints_fitted_estimators_as_before(fitted):
+    assert repr(make_pipeline(fitted)) == repr(make_pipeline(clone(fitted)))
+    assert "rounds chosen" in fitted._repr_html_()
+    long = sp.GBMRegressor(**FAST, colsample_bytree=0.5, min_child_samples=7, reg_lambda=3.0, subsample=0.5)
+    assert repr(long).splitlines()[1].startswith("             min_child_samples=7")
 
 
 def test_a_fit_without_a_second_one_says_the_same_of_its_best_round(monkeypatch, fitted):
@@ -55,8 +92,9 @@ def test_a_fit_without_a_second_one_says_the_same_of_its_best_round(monkeypatch,
     assert (kept.best_iteration_, kept.n_iter_) == (best, best + auto.PATIENCE)
     values = kept.evals_result_["validation_0"]["rmse"]
     assert len(values) == kept.n_iter_
-    assert values[:best] == fitted.evals_result_["validation_0"]["rmse"]
+    assert values == fitted.evals_result_["validation_0"]["rmse"]
     assert kept.best_score_ == fitted.best_score_
+    assert kept.auto_ == replace(fitted.auto_, refitted=False)
 
 
 def test_a_fitted_estimator_comes_back_from_its_file(fitted, tmp_path):
@@ -64,6 +102,7 @@ def test_a_fitted_estimator_comes_back_from_its_file(fitted, tmp_path):
     back = sp.load_estimator(tmp_path / "model")
     assert back.n_estimators == "auto"
     assert (back.evals_result_, back.best_score_) == (fitted.evals_result_, fitted.best_score_)
+    assert (back.auto_, repr(back.set_params(n_jobs=1))) == (fitted.auto_, repr(fitted))
     np.testing.assert_array_equal(back.predict(X), fitted.predict(X))
     assert back.fit(X, Y).model_ == fitted.model_
 

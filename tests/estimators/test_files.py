@@ -295,9 +295,51 @@ ATTACKS = {
 }
 
 
+RECORD = {
+    "tried": 4,
+    "chosen": 3,
+    "holdout_rows": 9,
+    "metric": "rmse",
+    "score": 0.5,
+    "refitted": True,
+    "stopped_by": "patience",
+}
+
+
+def test_a_file_without_what_auto_did_is_that_of_an_older_spinney(classifier, path):
+    classifier.save(path)
+    opened = Opened(path)
+    assert opened.text["estimator"].pop("auto") is None
+    opened.close()
+    assert sp.load_estimator(path).auto_ is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"evil": 1}, "auto must have tried, chosen"),
+        ({"tried": 2}, "auto must have chosen some of the rounds that it tried"),
+        ({"chosen": True}, "auto must have chosen some of the rounds"),
+        ({"holdout_rows": -1}, "auto must have chosen some of the rounds"),
+        ({"tried": 2**63}, "auto must have chosen some of the rounds"),
+        ({"metric": None}, "auto must have a metric and its score"),
+        ({"metric": ["x"] * 10**5}, "auto must have a metric and its score"),
+        ({"score": "evil"}, "must be a number"),
+        ({"refitted": 1}, "auto cannot have stopped by"),
+        ({"stopped_by": ["x"]}, "auto cannot have stopped by"),
+        ({"stopped_by": "evil" * 10**5}, "auto cannot have stopped by"),
+    ],
+)  # fmt: skip
+def test_what_a_file_says_of_auto_is_not_trusted(change, message, classifier, path):
+    check_refused(put("auto", {**RECORD, **change}), message, classifier, path)
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_part_made_to_do_harm_is_refused(name, classifier, path):
-    attack, message = ATTACKS[name]
+    check_refused(*ATTACKS[name], classifier, path)
+
+
+def check_refused(attack, message, classifier, path):
     classifier.save(path)
     opened = Opened(path)
     attack(opened.text["estimator"])

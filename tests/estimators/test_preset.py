@@ -48,14 +48,27 @@ def test_parameters_that_have_their_defaults_count_as_not_given():
     assert found.set_params(models=1).fit(X, Y).n_iter_ == 1
 
 
-def test_metrics_are_those_of_the_first_model_up_to_its_best_round(fitted):
+def test_metrics_are_those_of_the_search_of_the_first_model(fitted):
     first = sp.GBMRegressor(preset="best", **{**FAST, "models": 2}).fit(X, Y)
     values = fitted.evals_result_["validation_0"]["rmse"]
-    assert first.evals_result_ == fitted.evals_result_
+    assert (first.evals_result_, first.auto_) == (fitted.evals_result_, fitted.auto_)
     assert fitted.best_score_ == {"validation_0": {"rmse": min(values)}}
-    assert values[-1] == min(values)
-    assert len(values) < fitted.n_iter_ == fitted.n_estimators_
+    assert len(values) == fitted.auto_.tried == int(np.argmin(values)) + 1 + auto.PATIENCE
+    assert fitted.auto_.chosen < fitted.n_iter_ == fitted.n_estimators_
     assert fitted.best_iteration_ is None
+    assert repr(fitted).splitlines()[-1].startswith("# first model: ")
+
+
+def test_metrics_of_several_models_of_a_number_of_rounds_end_at_the_best_of_the_first(tmp_path):
+    params = {**FAST, "n_estimators": 60, "models": 2, "early_stopping_rounds": 5}
+    found = sp.GBMRegressor(**params).fit(X[:500], Y[:500], eval_set=(X[500:], Y[500:]))
+    values = found.evals_result_["validation_0"]["rmse"]
+    assert (
+        found.best_score_ == {"validation_0": {"rmse": min(values)}} == {"validation_0": {"rmse": values[-1]}}
+    )
+    assert found.auto_ is None
+    found.save(tmp_path / "model")
+    assert sp.load_estimator(tmp_path / "model").best_score_ == found.best_score_
 
 
 def test_a_fitted_mean_comes_back_from_its_file(fitted, tmp_path):
@@ -72,7 +85,8 @@ def test_every_model_stops_by_an_eval_set():
     data = sp.Dataset(X[:500], Y[:500])
     valid = {"validation_0": sp.Dataset(X[500:], Y[500:], reference=data)}
     assert found.model_.forest.equal(sp.train({"preset": "best", **FAST}, data, valid=valid).forest)
-    assert len(found.evals_result_["validation_0"]["rmse"]) < found.n_iter_
+    assert len(found.evals_result_["validation_0"]["rmse"]) == found.auto_.tried
+    assert (found.auto_.holdout_rows, found.auto_.refitted) == (0, False)
 
 
 def test_early_stopping_rounds_are_the_patience_of_every_model():

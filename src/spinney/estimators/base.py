@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,6 +40,7 @@ from spinney.estimators.evaluation import (
     first_values,
     names_of_sets,
     naming,
+    rounds_after_best,
 )
 from spinney.estimators.files import save_estimator
 from spinney.estimators.objectives import own_function
@@ -57,7 +59,7 @@ from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.dealing import group_numbers
 from spinney.training.evaluation import judges_of
 from spinney.training.holdout import held_out
-from spinney.training.search import warn_of_cap
+from spinney.training.search import AutoRounds, warn_of_cap
 from spinney.training.train import train_each
 
 _IN_TABLE = frozenset(row.name for row in table())
@@ -80,6 +82,7 @@ class GBMBase(Estimator, ABC):
 
     model_: Model
     evals_result_: dict[str, dict[str, list[float]]]
+    auto_: AutoRounds | None
     best_iteration_: int | None
     best_score_: dict[str, dict[str, float]]
     n_iter_: int
@@ -110,7 +113,10 @@ class GBMBase(Estimator, ABC):
         history = FirstHistory()
         models = self._trained(config, dataset, rounds, valid, [history, *heard], start)
         model = mean_model(models)
-        evals = first_values(history.evals, model.rounds if len(models) == 1 else models[0].rounds_to_use())
+        self.auto_ = history.found[0] if history.found else None
+        evals = history.evals
+        if self.auto_ is None and len(models) > 1:
+            evals = first_values(evals, models[0].rounds_to_use())
         if start is not None and rounds == 0:
             model, evals = with_nothing_added(model, start.model, self.evals_result_)
         self.evals_result_ = evals
@@ -138,8 +144,8 @@ class GBMBase(Estimator, ABC):
         self.best_iteration_ = model.best_round
         self.n_iter_ = model.rounds
         self.n_estimators_ = model.rounds_to_use()
-        # Metrics are known of the rounds that the latest fit added.
-        self.best_score_ = best_values(self.evals_result_, self.n_iter_ - self.n_estimators_)
+        # Metrics are known of the rounds that the latest fit added, or tried to find how many are right.
+        self.best_score_ = best_values(self.evals_result_, rounds_after_best(model, self.auto_))
 
     def _check_parameters(self) -> None:
         """Check the parameters as `fit` does, as far as that needs no table."""
@@ -178,6 +184,18 @@ class GBMBase(Estimator, ABC):
         found = self.model_.importance(kind)
         total = found.sum()
         return found / total if total > 0 else found
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The parameters and, of a fitted estimator, what "auto" did."""
+        # scikit-learn's printer breaks the lines of classes that have its own __repr__.
+        kind = type(type(self).__name__, (type(self),), {"__repr__": BaseEstimator.__repr__})
+        plain: Any = object.__new__(kind)
+        plain.__dict__.update(vars(self))
+        text: str = BaseEstimator.__repr__(plain, N_CHAR_MAX)
+        found: AutoRounds | None = vars(self).get("auto_")
+        if found is None:
+            return text
+        return f"{text}\n# {'' if found.chosen == self.n_estimators_ else 'first model: '}{found}"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.model.model import Model
 from spinney.params.validate import shown
 from spinney.training.callbacks import History, RoundInfo
-from spinney.training.search import SearchLog
+from spinney.training.search import AutoRounds, SearchLog
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,13 @@ def best_values(evals: Mapping[str, Mapping[str, list[float]]], after: int) -> d
     }
 
 
+def rounds_after_best(model: Model, auto: AutoRounds | None) -> int:
+    """How many rounds of known metrics follow the one that predictions end with."""
+    if auto is None or auto.metric is None:
+        return model.rounds - model.rounds_to_use()
+    return auto.tried - auto.chosen
+
+
 def check_columns_of_target(target: NDArray[np.float64], wanted: int) -> None:
     """Refuse validation rows whose target has other columns than that of the training rows."""
     given = 1 if target.ndim == 1 else target.shape[1]
@@ -205,7 +213,7 @@ class FirstHistory(SearchLog):
 def first_values(
     evals: Mapping[str, Mapping[str, list[float]]], rounds: int
 ) -> dict[str, dict[str, list[float]]]:
-    """Metrics of the first rounds: where all rows were fitted again, those that were tried before and not kept are left out."""
+    """Metrics of the first rounds."""
     return {
         name: {metric: values[:rounds] for metric, values in found.items()} for name, found in evals.items()
     }

@@ -23,9 +23,11 @@ from spinney.estimators.objectives import OF_ESTIMATOR
 from spinney.estimators.parameters import ESTIMATORS
 from spinney.estimators.written import (
     UnwritableError,
+    read_auto,
     read_classes,
     read_evals,
     read_value,
+    write_auto,
     write_classes,
     write_columns,
     write_evals,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from spinney.estimators.isolation.forest import IsolationForest
 
 NO_MODEL = frozenset({"n_jobs", "verbose"})  # parameters that say how to run; a file does not depend on them
-KEYS = frozenset({"class", "params", "left_out", "classes", "named", "evals"})
+KEYS = frozenset({"class", "params", "left_out", "classes", "named", "evals", "auto"})
 
 
 def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -96,6 +98,7 @@ def _part_of(estimator: Any) -> dict[str, object]:
         # Several labels a row have no names; the model knows how many there are.
         "classes": None if classes is None or are_of_labels(classes) else write_classes(classes),
         "evals": write_evals(estimator.evals_result_),
+        "auto": write_auto(estimator.auto_),
     }
 
 
@@ -209,6 +212,8 @@ _OWNERS: dict[type[Any], tuple[Collection[str], frozenset[str]]] = {
 def _restored(part: dict[str, object], model: AnyModel) -> Any:
     """A fitted estimator of what a file says, every field of it checked."""
     owners, keys = _OWNERS[type(model)]
+    if isinstance(model, Model):
+        part = {"auto": None, **part}  # files of spinney up to 0.11 do not have it
     if part.keys() != keys:
         odd = min(part.keys() ^ keys)
         raise ModelFormatError(f"the estimator's part has too much or too little: {short_repr(odd)}")
@@ -237,7 +242,11 @@ def _restored(part: dict[str, object], model: AnyModel) -> Any:
     if named:
         estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
     if isinstance(model, Model):
-        estimator.evals_result_ = read_evals(part["evals"], model.rounds, model.rounds_to_use())
+        estimator.auto_ = auto = read_auto(part["auto"])
+        rounds, used = model.rounds, model.rounds_to_use()
+        if auto is not None and auto.metric is not None:
+            rounds, used = auto.tried, auto.chosen
+        estimator.evals_result_ = read_evals(part["evals"], rounds, used)
         estimator._take_model(model)
     return estimator
 

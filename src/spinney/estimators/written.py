@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, fields
 from itertools import pairwise
 from reprlib import repr as short_repr
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, ModelFormatError, ParameterTypeError
+from spinney.training.search import REASONS, AutoRounds
 
 # A text dtype may be wider than its longest label, but a file must not make labels take far more memory than it has bytes.
 WIDEST_SPARE = 64
@@ -249,6 +251,42 @@ def read_evals(found: object, rounds: int, used: int) -> dict[str, dict[str, lis
         name: {metric: [read_number(value) for value in values] for metric, values in metrics.items()}
         for name, metrics in found.items()
     }
+
+
+def write_auto(auto: AutoRounds | None) -> dict[str, object] | None:
+    """What a search for the number of rounds did."""
+    if auto is None:
+        return None
+    return {**asdict(auto), "score": None if auto.score is None else write_number(auto.score)}
+
+
+def read_auto(found: object) -> AutoRounds | None:
+    """What `write_auto` wrote.
+
+    Examples
+    --------
+    >>> read_auto(write_auto(AutoRounds(9, 7, 60, "rmse", 0.5, True, "patience"))).chosen
+    7
+    """
+    if found is None:
+        return None
+    names = [one.name for one in fields(AutoRounds)]
+    if not isinstance(found, dict) or found.keys() != set(names):
+        raise ModelFormatError(f"auto must have {', '.join(names)}, not {short_repr(found)}")
+    tried, chosen, rows = (found[name] for name in ("tried", "chosen", "holdout_rows"))
+    counts = all(type(one) is int for one in (tried, chosen, rows))
+    if not counts or not 0 <= chosen <= tried < 2**63 or not 0 <= rows < 2**63:
+        raise ModelFormatError(
+            f"auto must have chosen some of the rounds that it tried, not {short_repr((chosen, tried, rows))}"
+        )
+    metric, score = found["metric"], found["score"]
+    if (metric is None) != (score is None) or not (metric is None or isinstance(metric, str)):
+        raise ModelFormatError(f"auto must have a metric and its score, not {short_repr((metric, score))}")
+    if type(found["refitted"]) is not bool or found["stopped_by"] not in sorted(REASONS):
+        raise ModelFormatError(
+            f"auto cannot have stopped by {short_repr(found['stopped_by'])}, refitted {short_repr(found['refitted'])}"
+        )
+    return AutoRounds(**{**found, "score": None if score is None else read_number(score)})
 
 
 def write_number(value: float) -> float | str:

@@ -15,6 +15,7 @@ from spinney.params.validate import shown
 
 if TYPE_CHECKING:
     from spinney.model.model import Model
+    from spinney.training.search import AutoRounds
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ Callback = Callable[[RoundInfo], object]
 """Called with a `RoundInfo` after each round; returning True ends the training.
 
 If it has a method `begin(rounds)`, that is called when a training starts, with the number of rounds that the model will have, 0
-included.
+included. If it has a method `end_search(auto)`, that is called with an `AutoRounds` when "auto" has found the number of rounds.
 """
 
 
@@ -125,7 +126,9 @@ class History:
     Attributes
     ----------
     evals : dict
-        evals[data set][metric]: list with one value per round.
+        evals[data set][metric]: list with one value per round, those that "auto" tried and did not choose included.
+    auto : AutoRounds or None
+        What "auto" did; None where the number of rounds was given.
 
     Examples
     --------
@@ -139,11 +142,16 @@ class History:
     """
 
     evals: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    auto: AutoRounds | None = field(default=None, repr=False)
 
     def begin(self, rounds: int) -> None:
         """Forget an earlier training."""
         # A new mapping, because somebody may have kept the earlier one.
-        self.evals = {}
+        self.evals, self.auto = {}, None
+
+    def end_search(self, auto: AutoRounds) -> None:
+        """Keep what "auto" did."""
+        self.auto = auto
 
     def __call__(self, info: RoundInfo) -> None:
         """Keep the values of a round."""

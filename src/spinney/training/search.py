@@ -12,6 +12,7 @@ from spinney.training.early_stopping import EarlyStopping
 
 CAP = "max_rounds"  # why a search ended that may not have found the best round
 NOTHING = "no hold-out"
+REASONS = frozenset({"patience", "converged", CAP, "learning rates", "callback", NOTHING})
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class AutoRounds:
     refitted : bool
         Whether the model was then fitted to all rows anew, with `chosen` rounds.
     stopped_by : str
-        Why the search ended. "patience": the metric did not get better any more. "converged": what it gained was next to nothing
-        of all that it had gained. "max_rounds": there were no more rounds to try, so more may be better. "learning rates": a
+        Why the search ended. "patience": the metric did not get better any more. "converged": every round gained, but next to
+        nothing. "max_rounds": there were no more rounds to try, so more may be better. "learning rates": a
         list of them had no more. "callback": one ended it. "no hold-out": there was no search, because there were few rows, no
         metric, or `init_model` without validation data; a fixed number of rounds was done.
 
@@ -51,6 +52,21 @@ class AutoRounds:
     score: float | None
     refitted: bool
     stopped_by: str
+
+    def __str__(self) -> str:
+        """What it did, in a line.
+
+        Examples
+        --------
+        >>> print(AutoRounds(193, 168, 1000, "log_loss", 0.31216, True, "patience"))
+        168 rounds chosen of 193 tried by log_loss 0.3122 of 1000 rows held out, then refitted on all rows
+        """
+        if self.metric is None or self.score is None:
+            return f"{self.chosen} rounds, which no rows were held out to choose"
+        rows = f"{self.holdout_rows} rows held out" if self.holdout_rows else "the validation data"
+        ended = "" if self.stopped_by == "patience" else f", ended by {self.stopped_by}"
+        again = ", then refitted on all rows" if self.refitted else ""
+        return f"{self.chosen} rounds chosen of {self.tried} tried by {self.metric} {self.score:.4g} of {rows}{ended}{again}"
 
 
 def record_of(
