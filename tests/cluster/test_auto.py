@@ -88,6 +88,24 @@ def test_train_holds_out_the_rows_of_one_machine(client: Client) -> None:
     assert found.to_bytes() == expected.to_bytes()
 
 
+@pytest.mark.parametrize("rows", ["last", np.arange(ROWS) % 9 == 2], ids=["last", "mask"])
+def test_rows_by_their_order_or_name_are_held_out_as_on_one_machine(client: Client, rows: Any) -> None:
+    data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
+    expected = sp.train({"max_leaves": 5}, sp.Dataset(X, Y), "auto", max_rounds=9, validation=rows)
+    found = sd.train(client, {"max_leaves": 5}, data, "auto", max_rounds=9, validation=rows)
+    assert found.to_bytes() == expected.to_bytes()
+    for parameters in (
+        FEW,
+        {"n_estimators": 5} | ({"validation_fraction": 0.2} if isinstance(rows, str) else {}),
+    ):
+        here = sp.GBMRegressor(**parameters).fit(X, Y, validation=rows)
+        there = sd.GBMRegressor(client=client, **parameters).fit(
+            array(X, CHUNKS), array(Y, CHUNKS), validation=rows
+        )
+        assert file_of(there.model_) == file_of(here.model_)
+        assert there.evals_result_ == here.evals_result_
+
+
 def test_a_search_that_ends_at_its_last_round_warns_here_and_once(client: Client) -> None:
     data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
     with pytest.warns(UserWarning, match="rounds='auto' ended at 2 rounds") as found:

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import spinney as sp
-from spinney.errors import ParameterError, ParameterTypeError
+from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.training import auto
 
 # Searches are kept short here.
@@ -165,6 +166,49 @@ def test_groups_are_held_out_whole(rounds):
     assert (len(found), set(counts.tolist())) == (4, {15})
 
 
+@pytest.mark.parametrize("rounds", ["auto", 3])
+@pytest.mark.parametrize("by", ["parameter", "argument", "mask", "numbers"])
+def test_the_last_rows_are_held_out(rounds, by):
+    seen = []
+
+    def spread(y_true, y_pred):
+        seen.append(y_true)
+        return 0.0
+
+    share = {"validation_fraction": 0.1} if by in ("parameter", "argument") else {}
+    chosen = {"validation": "last"} if by == "parameter" else {}
+    late = np.arange(ROWS) >= 540
+    given = {"argument": "last", "mask": late, "numbers": np.flatnonzero(late)}
+    fit = {"validation": given[by]} if by in given else {}
+    model = sp.GBMRegressor(n_estimators=rounds, eval_metric=spread, **share, **chosen, **FAST)
+    model.fit(X, np.arange(ROWS) * 1.0, **fit)
+    assert seen[0].tolist() == list(range(540, 600))
+    assert list(model.evals_result_) == ["validation_0"]
+
+
+def test_the_last_queries_are_held_out():
+    queries, share = np.repeat(np.arange(30), 20), {"validation": "last", "validation_fraction": 0.1}
+    for rounds in ("auto", 2):
+        model = sp.GBMRanker(n_estimators=rounds, **share, **FAST).fit(X, np.arange(ROWS) % 3, qid=queries)
+        same = sp.GBMRanker(n_estimators=rounds, **FAST)
+        same.fit(X, np.arange(ROWS) % 3, qid=queries, validation=np.arange(540, 600))
+        assert same.evals_result_ == model.evals_result_
+
+
+def test_early_stopping_goes_by_named_rows():
+    model = sp.GBMRegressor(n_estimators=80, early_stopping_rounds=3, **FAST)
+    model.fit(X, Y, validation=np.arange(500, 600))
+    by_hand = sp.GBMRegressor(n_estimators=80, early_stopping_rounds=3, **FAST)
+    by_hand.fit(X[:500], Y[:500], eval_set=(X[500:], Y[500:]))
+    assert model.best_score_ == by_hand.best_score_
+
+
+def test_masks_of_rows_are_cut_by_cross_validation():
+    late = np.arange(ROWS) % 10 == 0
+    scores = cross_val_score(sp.GBMRegressor(**FAST), X, Y, cv=3, params={"validation": late})
+    assert scores.min() > 0.3
+
+
 def test_a_ranker_holds_out_queries():
     queries = np.arange(ROWS) % 30
     found = sp.GBMRanker(max_rounds=5, **FAST).fit(X, (queries + np.arange(ROWS)) % 3, qid=queries)
@@ -192,6 +236,29 @@ def test_frames_and_rows_in_another_layout_give_the_same_model(fitted):
         ({"n_estimators": 5}, {"groups": np.arange(ROWS)}, ParameterError, "groups .* none are held out"),
         ({}, {"groups": np.arange(ROWS), "eval_set": (X, Y)}, ParameterError, "leave out eval_set"),
         ({"validation_fraction": 0.1}, {"eval_set": (X, Y)}, ParameterError, "contradicts eval_set"),
+        ({"validation": "first"}, {}, ParameterError, "validation='first' is unknown"),
+        ({"validation": [1]}, {}, ParameterTypeError, r"validation=\[1\] must be a str"),
+        (
+            {"validation": "last"},
+            {"eval_set": (X, Y)},
+            ParameterError,
+            "none are: leave it out, or leave out eval_set",
+        ),
+        (
+            {"validation": "last", "n_estimators": 5},
+            {},
+            ParameterError,
+            "none are: .* or set validation_fraction",
+        ),
+        (
+            {},
+            {"validation": [1], "eval_set": (X, Y)},
+            ParameterError,
+            "validation says which rows are held out",
+        ),
+        ({"validation_fraction": 0.1}, {"validation": [1]}, ParameterError, "contradicts validation"),
+        ({}, {"validation": [ROWS]}, DataError, "validation names row 600"),
+        ({}, {"validation": "random"}, ParameterError, "validation='random' is unknown"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_training(params, given, kind, message):

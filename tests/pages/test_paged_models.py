@@ -86,8 +86,11 @@ def test_rounds_are_found_and_statistics_made_as_in_memory(memory):
     whole, dataset = sp.Dataset(frame, y), paged(frame, y, page_rows=70, memory=memory)
     for params in ({}, {"target_stats": 9}, {"target_stats": 9, "subsample": 0.6, "models": 2}):
         params = {"max_leaves": 6, "learning_rate": 0.3} | params
-        found, expected = (sp.train(params, one, "auto", max_rounds=5) for one in (dataset, whole))
-        assert found.to_bytes() == expected.to_bytes()
+        for rows in (None, "last", np.arange(3, 400, 9)):
+            found, expected = (
+                sp.train(params, one, "auto", max_rounds=5, validation=rows) for one in (dataset, whole)
+            )
+            assert found.to_bytes() == expected.to_bytes()
         assert (found.statistics is None) == ("target_stats" not in params)
 
 

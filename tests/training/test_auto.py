@@ -12,7 +12,7 @@ from spinney.data import Labels
 from spinney.errors import DataError, ParameterError
 from spinney.params import parse
 from spinney.training import auto
-from spinney.training.holdout import held_out
+from spinney.training.holdout import held_out, last_out
 from spinney.training.search import AutoRounds, SearchLog
 
 # Searches are kept short here.
@@ -423,6 +423,98 @@ def test_several_targets_are_held_out_together():
     assert found.rounds == found.best_round <= 10
     levels = {**FAST, "objective": "quantile", "quantile_alpha": [0.1, 0.9]}
     assert sp.train(levels, whole(), "auto", max_rounds=5).best_round is not None
+
+
+ORDER = np.arange(ROWS) * 1.0
+
+
+def test_the_last_rows_are_held_out_where_that_is_asked_for():
+    assert held_rows({}, sp.Dataset(X, ORDER), validation="last").tolist() == ORDER[-60:].tolist()
+    held = held_rows({"seed": 5}, sp.Dataset(X, ORDER), validation="last", validation_fraction=0.25)
+    assert held.tolist() == ORDER[-150:].tolist()
+
+
+def test_rows_of_weight_zero_at_the_end_are_not_the_last_ones():
+    weight = np.where(np.arange(ROWS) < 500, 1.0, 0.0)
+    held = held_rows({}, sp.Dataset(X, ORDER, weight=weight), validation="last")
+    assert held.tolist() == ORDER[450:500].tolist()
+
+
+def test_named_rows_are_held_out():
+    mask = np.arange(ROWS) % 7 == 3
+    for rows in (mask, np.flatnonzero(mask)[::-1], np.flatnonzero(mask).tolist(), pd.Series(mask)):
+        assert held_rows({}, sp.Dataset(X, ORDER), validation=rows).tolist() == ORDER[mask].tolist()
+    few = held_rows({}, sp.Dataset(X[:50], ORDER[:50]), validation=[3, 49])
+    assert few.tolist() == [3.0, 49.0]
+
+
+def test_the_last_queries_and_groups_are_held_out_whole_in_the_order_of_their_first_rows():
+    queries = np.roll(np.repeat(np.arange(30), 20)[::-1], 7)  # the first one has rows at both ends
+    data = sp.Dataset(X, np.arange(ROWS) % 3 * 1.0, qid=queries)
+    seen = held_rows({"objective": "rank_ndcg"}, data, validation="last")
+    assert len(seen) == 60
+    held = np.flatnonzero(last_out(Labels(ORDER, queries=queries), 0.1))
+    assert set(queries[held]) == {1, 2, 3}
+    labels = held_rows(
+        {}, sp.Dataset(X, queries * 1.0), validation="last", groups=[f"g{k:02}" for k in queries]
+    )
+    assert set(labels.tolist()) == set(queries[held].tolist())
+
+
+def test_copies_do_not_keep_a_row_from_being_held_out_by_its_order():
+    table, y = np.tile(X[:300], (2, 1)), np.tile(Y[:300], 2)
+    y[540:] += 7.0
+    assert held_rows({}, sp.Dataset(table, y), validation="last").tolist() == y[540:].tolist()
+
+
+def test_a_model_of_the_last_rows_is_that_of_any_threads_and_of_rows_by_hand(tmp_path):
+    models = [
+        sp.train({**FAST, "n_jobs": jobs}, whole(), "auto", validation=rows).to_bytes()
+        for jobs in (1, 2, 3)
+        for rows in ("last", np.arange(540, 600), np.arange(ROWS) >= 540)
+    ]
+    assert len(set(models)) == 1
+    assert models[0] != sp.train(FAST, whole(), "auto").to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (
+            {"validation": "first"},
+            "validation='first' is unknown: it must be 'last', or the numbers or a mask",
+        ),
+        ({"validation": [0.5]}, "validation must be 'last', an array of row numbers"),
+        ({"validation": np.ones((2, 2), bool)}, "validation must be 'last', an array of row numbers"),
+        ({"validation": np.ones(5, bool)}, r"validation has shape \(5,\); a mask must be \(600,\)"),
+        ({"validation": [-1]}, "validation names row -1; there are rows 0 to 599"),
+        ({"validation": [4, 600]}, "validation names row 600"),
+        ({"validation": [4, 4]}, "validation names a row twice"),
+        ({"validation": []}, "validation must be"),
+        ({"validation": np.zeros(ROWS, bool)}, "validation names none of the 600 rows"),
+        ({"validation": np.arange(ROWS)}, "validation names all of the 600 rows"),
+        ({"validation": [1], "validation_fraction": 0.1}, "validation_fraction=0.1 contradicts validation"),
+        ({"validation": [1], "groups": np.arange(ROWS) // 2}, "row 1, but not all rows of its group"),
+        ({"validation": "last", "validation_fraction": 1.0}, "holds out 600 of 600 rows"),
+    ],
+)
+def test_rows_that_cannot_be_held_out_are_refused(how, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        sp.train(FAST, whole(), "auto", **how)
+
+
+def test_validation_is_refused_where_nothing_is_held_out():
+    with pytest.raises(ParameterError, match="validation is for rounds='auto', but rounds=3"):
+        sp.train(FAST, whole(), 3, validation="last")
+    data = whole()
+    with pytest.raises(ParameterError, match="validation contradicts valid"):
+        sp.train(FAST, data, "auto", valid={"all": data}, validation="last")
+    ranked = sp.Dataset(X, np.arange(ROWS) % 3 * 1.0, group=[20] * 30)
+    with pytest.raises(DataError, match="row 19, but not all rows of its query; hold out whole queries"):
+        sp.train({**FAST, "objective": "rank_ndcg"}, ranked, "auto", validation=[19])
+    light = sp.Dataset(X, Y, weight=np.where(np.arange(ROWS) < 500, 1.0, 0.0))
+    with pytest.raises(DataError, match="all have weight 0"):
+        sp.train(FAST, light, "auto", validation=np.arange(550, 600))
 
 
 def test_the_only_row_with_a_label_is_never_held_out(monkeypatch):

@@ -65,6 +65,19 @@ def large(monkeypatch):
     monkeypatch.setattr(auto, "SMALL", 0)
 
 
+@pytest.mark.parametrize("problem", ["copies", "weights", "queries"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_last_rows_and_named_rows_are_held_out_as_in_one_place(large, problem, size):
+    params, dataset = FAST | PROBLEMS[problem][0], dataset_of(problem)
+    queries = dataset.labels().queries
+    rows = np.arange(dataset.rows) % 9 == 2 if queries is None else queries % 5 == 1
+    found = {
+        assert_same(params, dataset, size, {"max_rounds": 4, "validation": held}, seed=size).to_bytes()
+        for held in ("last", rows, np.flatnonzero(rows))
+    }
+    assert len(found) == 2
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_the_rows_held_out_and_the_bytes_are_those_of_one_place(large, problem, size):

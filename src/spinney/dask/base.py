@@ -41,6 +41,7 @@ from spinney.estimators.samples import warn_of_column_vector, with_columns_check
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.auto import Auto
+from spinney.training.holdout import Rows
 
 C = TypeVar("C", bound=type)
 
@@ -157,6 +158,7 @@ class OnCluster(GBMBase):
         watched: list[Evaluation],
         start: Start | None,
         groups: object,
+        validation: Rows,
         told: Mapping[str, object],
     ) -> Any:
         """Bin the training and validation rows on their workers."""
@@ -171,7 +173,7 @@ class OnCluster(GBMBase):
         if isinstance(self.random_state, np.random.RandomState) and "random_state" not in told:
             told = {**told, "random_state": int(self.random_state.randint(2**31 - 1))}
         numbers = None if groups is None else grouped(client, groups, opened.outline.rows)
-        learn = FitLabels(self._unfitted(), bool(watched), start, told)
+        learn = FitLabels(self._unfitted(), bool(watched), start, told, validation)
         joined, facts = join(client, opened, learn, numbers)
         found: FitFacts = facts.told
         self.__dict__.update(found.learnt)

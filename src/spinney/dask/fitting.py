@@ -16,6 +16,7 @@ from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
 from spinney.estimators.evaluation import Evaluation, naming
 from spinney.params import Config
+from spinney.training.holdout import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +55,23 @@ class FitLabels:
         What the fit goes on from.
     told : mapping
         Parameters of this fit alone.
+    validation : array, optional
+        Rows to hold out.
     """
 
     estimator: GBMBase
     watched: bool
     start: Start | None
     told: Mapping[str, object]
+    validation: Rows = None
 
     def __call__(self, beside: Beside, table: Table) -> Learnt:
         """Give the labels; the client is told `FitFacts`."""
         estimator = self.estimator
         found = estimator._learnt(
-            _given(beside, "", "sample_weight"), table, self.watched, self.start, self.told, beside.groups
-        )
+            _given(beside, "", "sample_weight"), table, self.watched, self.start, self.told, beside.groups,
+            self.validation,
+        )  # fmt: skip
         learnt = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
         fixed = estimator._fixed_scores(found.labels, self.start)
         held = None if found.held is None else _rows(found.held)

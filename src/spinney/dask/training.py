@@ -48,6 +48,7 @@ def train(
     max_rounds: int | None = None,
     validation_fraction: float | None = None,
     groups: object = None,
+    validation: object = None,
 ) -> Model:
     """Train a gradient boosting model on the workers of a cluster.
 
@@ -81,6 +82,9 @@ def train(
         Share of the rows that "auto" holds out, .1 without it.
     groups : dask array or series, or list of delayed arrays, optional
         Group of each row, for "auto", in the order of the rows: rows of a group are held out together.
+    validation : "last" or array, optional
+        Which rows "auto" holds out, as for `spinney.train`: the last ones of all partitions, or those of an array of numbers or
+        truth values.
 
     Returns
     -------
@@ -104,7 +108,7 @@ def train(
     models = train_each(
         client, params, data, rounds,
         objective=objective, valid=valid, metrics=metrics, callbacks=heard, init_model=init_model,
-        max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
+        max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups, validation=validation,
     )  # fmt: skip
     warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
     return mean_model(models)
@@ -124,6 +128,7 @@ def train_each(
     max_rounds: int | None = None,
     validation_fraction: float | None = None,
     groups: object = None,
+    validation: object = None,
 ) -> list[Model]:
     """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
     client = checked_client(client)
@@ -133,7 +138,9 @@ def train_each(
     config = config_of(params, outline)
     if rounds is None:
         rounds = AUTO if config.preset == BEST else USUAL
-    auto = auto_of(rounds, max_rounds, validation_fraction, groups)
+    auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
+    if auto is not None:
+        auto = auto.of_rows(data.rows)
     number = checked_rounds(rounds) if auto is None else 0
     by_place_of(config, outline)
     past = past_of(init_model, config, data.schema)

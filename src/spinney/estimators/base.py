@@ -30,7 +30,13 @@ from spinney.data import (
     read_table,
 )
 from spinney.estimators.arguments import told
-from spinney.estimators.checks import check_alone, check_anew, fraction_of, rounds_of, said
+from spinney.estimators.checks import (
+    check_alone,
+    check_anew,
+    holdout_of,
+    rounds_of,
+    said,
+)
 from spinney.estimators.continuing import Start, start_of, with_nothing_added
 from spinney.estimators.evaluation import (
     Evaluation,
@@ -58,7 +64,7 @@ from spinney.training.auto import Auto
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.dealing import group_numbers
 from spinney.training.evaluation import judges_of
-from spinney.training.holdout import held_out
+from spinney.training.holdout import Rows, checked_rows, chosen_rows, named
 from spinney.training.search import AutoRounds, warn_of_cap
 from spinney.training.train import train_each
 
@@ -74,6 +80,7 @@ class GBMBase(Estimator, ABC):
     random_state: int | np.random.RandomState | None
     n_jobs: int | None
     validation_fraction: float | None
+    validation: str
     progress: bool
     importance_type: str
     warm_start: bool
@@ -98,6 +105,7 @@ class GBMBase(Estimator, ABC):
         callbacks: Iterable[Callback] | None,
         init_model: object,
         groups: object = None,
+        validation: object = None,
         **told: object,
     ) -> Self:
         """Fit to what was given, within `fitting`; `told` are parameters of this fit alone."""
@@ -105,10 +113,14 @@ class GBMBase(Estimator, ABC):
         self.__dict__.pop("model_", None)
         heard = checked_callbacks(callbacks)
         auto = isinstance(rounds, Auto)
-        names = names_of_sets(eval_names, len(watched) or int(auto or self.validation_fraction is not None))
-        config, dataset, valid = self._datasets(given, watched, start, groups, told)
+        rows = checked_rows(validation)
+        held = auto or self.validation_fraction is not None or isinstance(rows, np.ndarray)
+        names = names_of_sets(eval_names, len(watched) or int(held))
+        config, dataset, valid = self._datasets(given, watched, start, groups, rows, told)
         if isinstance(rounds, Auto) and not watched:
             rounds = replace(rounds, groups=groups, name=names[0])
+            if rows is not None:
+                rounds = replace(rounds, validation=rows)
         valid = dict(zip(names, valid.values(), strict=bool(valid)))
         history = FirstHistory()
         models = self._trained(config, dataset, rounds, valid, [history, *heard], start)
@@ -280,13 +292,14 @@ class GBMBase(Estimator, ABC):
         watched: list[Evaluation],
         start: Start | None,
         groups: object,
+        validation: Rows,
         told: Mapping[str, object],
     ) -> tuple[Config, Dataset, dict[str, Dataset]]:
         """Read and bin the training and validation rows. What was read is let go when this returns."""
         columns = read_table(with_columns_checked(self, given.X, reset=True))
         self.n_features_in_ = columns.columns
         warn_of_column_vector(given.y)
-        found = self._learnt(given, columns, bool(watched), start, told, groups)
+        found = self._learnt(given, columns, bool(watched), start, told, groups, validation)
         config, chosen = found.config, found.chosen
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
         sample = Sample(columns if chosen is None else columns.take(~chosen), found.labels)
@@ -310,6 +323,7 @@ class GBMBase(Estimator, ABC):
         start: Start | None,
         told: Mapping[str, object],
         groups: object = None,
+        validation: Rows = None,
     ) -> Learnt:
         """What target, weights and parameters say before columns are binned, of which only names are asked."""
         target, follows = self._learn_target(given.y, columns.rows, start)
@@ -318,16 +332,19 @@ class GBMBase(Estimator, ABC):
         schema = None if start is None else start.schema_for(columns, config)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
         judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
-        fraction = fraction_of(self, config, watched, groups)
+        holdout = holdout_of(self, config, watched, groups, checked_rows(validation, columns.rows))
         labels = self._labels_of(given, target, config)
         held = chosen = None
-        if fraction is not None:
+        if holdout is not None:
+            rows, fraction = holdout
             seen, whole = labels, "queries"
             if groups is not None:
                 seen, whole = replace(labels, queries=group_numbers(groups, columns.rows)), "groups"
-            chosen = held_out(seen, self._strata(labels.target), fraction, config.random_state, whole)
+            chosen = chosen_rows(
+                rows, seen, self._strata(labels.target), fraction, config.random_state, whole
+            )
             labels, held = labels.take(~chosen), labels.take(chosen)
-            with naming(f"the rows held out by validation_fraction={fraction}"):
+            with naming(f"the rows held out by {named(rows, fraction)}"):
                 self._check_metrics(config, held)
         labels = replace(labels, weight=self._row_weights(labels))
         return Learnt(config, schema, labels, held, chosen)

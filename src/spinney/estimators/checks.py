@@ -16,7 +16,8 @@ from spinney.estimators.written import UnwritableError, write_columns
 from spinney.params import Config
 from spinney.params.presets import unsaid
 from spinney.params.validate import checked
-from spinney.training.auto import AUTO, FRACTION, MAX_ROUNDS, Auto
+from spinney.training.auto import AUTO, FRACTION, MAX_ROUNDS, VALIDATION, Auto, check_share
+from spinney.training.holdout import LAST, Rows
 from spinney.training.members import check_members
 
 
@@ -24,6 +25,7 @@ def check_alone(estimator: Any) -> None:
     """Check what needs no table and no other parameter."""
     rounds_of(estimator)
     checked(FRACTION, estimator.validation_fraction)
+    checked(VALIDATION, estimator.validation)
     with suppress(UnwritableError):
         write_columns(estimator.categorical)
 
@@ -43,7 +45,7 @@ def rounds_of(estimator: Any) -> int | Auto:
                 f"n_estimators={AUTO!r} contradicts warm_start=True, which counts old and new rounds; give a number of rounds"
             )
         fraction: Any = checked(FRACTION, estimator.validation_fraction)
-        return Auto(most, fraction, called="n_estimators")
+        return Auto(most, fraction, called="n_estimators", validation=_last(estimator))
     if most is not None:
         raise ParameterError(
             f"max_rounds={most} is for n_estimators={AUTO!r}, but n_estimators={rounds}; leave it out"
@@ -51,27 +53,57 @@ def rounds_of(estimator: Any) -> int | Auto:
     return int(rounds)
 
 
-def fraction_of(estimator: Any, config: Config, watched: bool, groups: object = None) -> float | None:
-    """Share of the rows to hold out before they are binned, None for none; `watched` says whether there are validation data."""
+def _last(estimator: Any) -> str | None:
+    """What the parameter `validation` says of the rows to hold out; None for rows at random."""
+    return LAST if checked(VALIDATION, estimator.validation) == LAST else None
+
+
+def holdout_of(
+    estimator: Any, config: Config, watched: bool, groups: object, validation: Rows
+) -> tuple[Rows, float] | None:
+    """Rows to hold out before they are binned, and their share; None for none.
+
+    Parameters
+    ----------
+    estimator : GBMBase
+        The estimator.
+    config : Config
+        Its parameters.
+    watched : bool
+        Whether there are validation data.
+    groups : object
+        Groups of the rows, if given.
+    validation : "last" or bool[rows], optional
+        What this fit is told of them.
+    """
     fraction: Any = checked(FRACTION, estimator.validation_fraction)
+    check_share(fraction, validation)
+    rows = _last(estimator) if validation is None else validation
+    held = estimator.n_estimators == AUTO or fraction is not None or isinstance(rows, np.ndarray)
+    if rows is not None and (watched or not held):
+        said = f"validation={LAST!r}" if isinstance(rows, str) else "validation"
+        raise ParameterError(
+            f"{said} says which rows are held out, but none are: leave it out, or "
+            + ("leave out eval_set, or X_val and y_val" if watched else "set validation_fraction")
+        )
     if fraction is not None and watched:
         raise ParameterError(
             f"validation_fraction={fraction} contradicts eval_set, or X_val and y_val: there are validation data "
             "already, give only one"
         )
-    if groups is not None and (watched or (fraction is None and estimator.n_estimators != AUTO)):
+    if groups is not None and (watched or not held):
         raise ParameterError(
             "groups says which rows are held out together, but none are held out: leave it out, or set validation_fraction"
             + (" and leave out eval_set" if watched else "")
         )
     if estimator.n_estimators == AUTO:
         return None  # the training holds them out
-    if config.early_stopping_rounds is not None and fraction is None and not watched:
+    if config.early_stopping_rounds is not None and not held and not watched:
         raise ParameterError(
             f"early_stopping_rounds={config.early_stopping_rounds} needs validation data: give fit an eval_set, or "
             "X_val and y_val, or set validation_fraction"
         )
-    return None if fraction is None else float(fraction)
+    return (rows, 0.0 if fraction is None else float(fraction)) if held else None
 
 
 def said(estimator: Any, given: Mapping[str, object]) -> dict[str, object]:

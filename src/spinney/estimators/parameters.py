@@ -8,7 +8,7 @@ from dataclasses import replace
 from spinney.params import Row, table
 from spinney.params.names import TRAIN_ARGUMENTS
 from spinney.params.ranking import RANKING_LAMBDA
-from spinney.training.auto import AUTO, FRACTION, MAX_ROUNDS, SHARE
+from spinney.training.auto import AUTO, FRACTION, MAX_ROUNDS, SHARE, VALIDATION
 
 _TABLE = {row.name: row for row in table()}
 
@@ -156,8 +156,8 @@ _MODELS = replace(
 _OWN = {
     row.name: row
     for row in (
-        ROUNDS, MAX_ROUNDS, FRACTION, _CLASS_WEIGHT, CATEGORICAL, _PROGRESS, IMPORTANCE, WARM_START, _METRIC, _STOPPING, SEED,
-        _STATISTICS, _PRESET, _MODELS,
+        ROUNDS, MAX_ROUNDS, FRACTION, VALIDATION, _CLASS_WEIGHT, CATEGORICAL, _PROGRESS, IMPORTANCE, WARM_START, _METRIC,
+        _STOPPING, SEED, _STATISTICS, _PRESET, _MODELS,
     )
 }  # fmt: skip
 
@@ -188,7 +188,7 @@ _DATA = _rows(
     "target_stats_pairs"
 )
 _FITTING = _rows(
-    "eval_metric early_stopping_rounds min_delta first_metric_only validation_fraction random_state n_jobs progress "
+    "eval_metric early_stopping_rounds min_delta first_metric_only validation_fraction validation random_state n_jobs progress "
     "importance_type warm_start"
 )
 _FITTING_RANKS = (

@@ -83,6 +83,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         eval_base_margin: object = None,
         callbacks: Iterable[Callback] | None = None,
         init_model: object = None,
+        validation: ArrayLike | str | None = None,
     ) -> Self:
         """Fit the trees.
 
@@ -123,6 +124,9 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         init_model : Model, fitted GBMRanker, or path, optional
             Go on from this model, or from that of a file: `n_estimators` more rounds are added to those that it predicts with.
             Columns must be the same.
+        validation : array or "last", optional
+            Rows to hold out as validation data, whole queries: their numbers, or a truth value for each row; "last"
+            as the parameter of this name. Without it that parameter and `validation_fraction` choose them.
 
         Returns
         -------
@@ -135,7 +139,9 @@ class GBMRanker(GBMRankerParameters, GBMBase):
             watched = evaluations(eval_set, *beside, eval_group=eval_group, eval_qid=eval_qid)
             given = Evaluation("", X, y, sample_weight, base_margin, "sample_weight", group=group, qid=qid)
             places = {} if eval_at is None else {"eval_at": eval_at}
-            return self._fit(given, watched, eval_names, callbacks, init_model, **places)
+            return self._fit(
+                given, watched, eval_names, callbacks, init_model, validation=validation, **places
+            )
 
     @told
     def predict(

@@ -43,6 +43,7 @@ class RowByRow(GBMBase):
         callbacks: Iterable[Callback] | None = None,
         init_model: object = None,
         groups: ArrayLike | None = None,
+        validation: ArrayLike | str | None = None,
     ) -> Self:
         """Fit the trees.
 
@@ -85,6 +86,9 @@ class RowByRow(GBMBase):
             Columns must be the same. Rows may lack classes of an estimator, but not have others.
         groups : array of shape (rows,), optional
             Group of each row. Rows of a group are held out together, by `validation_fraction` or to find the rounds.
+        validation : array or "last", optional
+            Rows to hold out as validation data: their numbers, or a truth value for each row; "last" as the
+            parameter of this name. Without it that parameter and `validation_fraction` choose them.
 
         Returns
         -------
@@ -102,4 +106,4 @@ class RowByRow(GBMBase):
                     "it out"
                 )
             given = Evaluation("", X, y, sample_weight, base_margin, "sample_weight")
-            return self._fit(given, watched, eval_names, callbacks, init_model, groups)
+            return self._fit(given, watched, eval_names, callbacks, init_model, groups, validation)

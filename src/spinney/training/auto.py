@@ -21,7 +21,7 @@ from spinney.params.rows import INT32, Row
 from spinney.params.validate import checked, shown
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge
-from spinney.training.holdout import held_out, strata_of_events
+from spinney.training.holdout import LAST, Rows, checked_rows, chosen_rows, named, strata_of_events
 from spinney.training.kin import Kin
 from spinney.training.statistics import makes_statistics
 from spinney.training.table_rows import check_rows, first_score
@@ -62,8 +62,19 @@ FRACTION = Row(
     low=0,
     high=1,
     low_open=True,
-    doc="Share of the training rows to hold out as validation data, of every class alike, or of whole queries or groups. They "
-    f"are not trained on, except that auto may fit all rows at its end. None holds out {SHARE:g} for auto, else nothing.",
+    doc="Share of the training rows to hold out as validation data, of every class alike, or of whole queries or groups; "
+    "validation says which. They are not trained on, except that auto may fit all rows at its end. None holds out "
+    f"{SHARE:g} for auto, else nothing.",
+)
+VALIDATION = Row(
+    name="validation",
+    kind="str",
+    default="random",
+    group="evaluation",
+    choices={"random": (), LAST: ()},
+    doc="Which rows are held out by validation_fraction or auto: random draws them, of every class alike; last takes those at "
+    "the end of the table, for rows in the order of time. Both hold out whole queries or groups, last in the order of their "
+    "first rows. The argument validation of fit names the rows themselves.",
 )
 
 
@@ -85,6 +96,8 @@ class Auto:
         Seeds of trainings that follow on this one: that they can hold out rows is checked with it, if that is wished for.
     called : str
         What the user calls the number of rounds, for messages.
+    validation : {"last"} or array, optional
+        Which rows to hold out, see `checked_rows`; None for some at random.
     """
 
     max_rounds: int | None = None
@@ -93,6 +106,16 @@ class Auto:
     name: str = "validation_0"
     later: tuple[int, ...] = ()
     called: str = "rounds"
+    validation: Rows = None
+
+    def of_rows(self, rows: int) -> Auto:
+        """The same for a table of so many rows, which are held out by a mask."""
+        return replace(self, validation=checked_rows(self.validation, rows))
+
+    @property
+    def asks(self) -> bool:
+        """Whether the user says which rows to hold out, if any are."""
+        return self.groups is not None or self.validation is not None
 
     def most(self, config: Config, listed: int | None) -> int:
         """Most rounds; `listed` are those that have a learning rate of their own in a list."""
@@ -161,13 +184,19 @@ class Course:
     holdout_rows: int = 0
 
 
-def auto_of(rounds: object, max_rounds: object, validation_fraction: object, groups: object) -> Auto | None:
+def auto_of(
+    rounds: object,
+    max_rounds: object,
+    validation_fraction: object,
+    groups: object,
+    validation: object = None,
+) -> Auto | None:
     """What the arguments of a training say about finding the number of rounds; None where they give a number.
 
     Examples
     --------
     >>> auto_of("auto", 500, None, None)
-    Auto(max_rounds=500, validation_fraction=None, groups=None, name='validation_0', later=(), called='rounds')
+    Auto(max_rounds=500, validation_fraction=None, groups=None, name='validation_0', later=(), called='rounds', validation=None)
     """
     if isinstance(rounds, Auto):
         return rounds
@@ -178,14 +207,29 @@ def auto_of(rounds: object, max_rounds: object, validation_fraction: object, gro
         share = checked(FRACTION, validation_fraction)
         assert most is None or isinstance(most, int)
         assert share is None or isinstance(share, float)
-        return Auto(most, share, groups)
-    given = {"max_rounds": max_rounds, "validation_fraction": validation_fraction, "groups": groups}
+        found = checked_rows(validation)
+        check_share(share, found)
+        return Auto(most, share, groups, validation=found)
+    given = {
+        "max_rounds": max_rounds,
+        "validation_fraction": validation_fraction,
+        "groups": groups,
+        "validation": validation,
+    }
     for name, value in given.items():
         if value is not None:
             raise ParameterError(
                 f"{name} is for rounds={AUTO!r}, but rounds={shown(rounds)}; leave it out (`split` parts a data set)"
             )
     return None
+
+
+def check_share(share: float | None, validation: Rows) -> None:
+    """Refuse a share of the rows where they are named."""
+    if share is not None and isinstance(validation, np.ndarray):
+        raise ParameterError(
+            f"validation_fraction={share} contradicts validation, which names the rows to hold out; give only one"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,9 +254,9 @@ class Decision:
     again: bool = False
 
 
-def holds_out(watched: Mapping[str, object], judges: Sequence[Judge], continued: bool) -> bool:
-    """Whether a training that finds its number of rounds may hold out rows."""
-    return bool(judges) and not watched and not continued
+def draws(auto: Auto, watched: Mapping[str, object], judges: Sequence[Judge], continued: bool) -> bool:
+    """Whether a training that finds its number of rounds may hold out rows at random."""
+    return auto.validation is None and bool(judges) and not watched and not continued
 
 
 def course_of(
@@ -285,10 +329,10 @@ def decided(
     except DataError:
         if kin is not None and kin.copies:
             return decided(auto, config, labels, watched, judges, loss, continued, listed, made)
-        if wished or auto.groups is not None:
+        if wished or auto.asks:
             raise
         return usual
-    if wished or auto.groups is not None:
+    if wished or auto.asks:
         for seed in auto.later:
             _chosen(auto, replace(config, random_state=seed), labels, judges, loss, kin)
     elif _judge_nothing(config, _strata(config, labels, loss), held):
@@ -301,9 +345,11 @@ def decided(
 def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge], continued: bool) -> bool:
     """Refuse what contradicts each other, whatever the rows; gives whether the user wishes for rows to be held out."""
     wished = auto.validation_fraction is not None or config.early_stopping_rounds is not None
+    wished |= isinstance(auto.validation, np.ndarray)
     if watched and judges:
-        if auto.validation_fraction is not None or auto.groups is not None:
-            name = "groups" if auto.validation_fraction is None else "validation_fraction"
+        given = ("validation_fraction", "groups", "validation")
+        name = next((one for one in given if getattr(auto, one) is not None), None)
+        if name is not None:
             raise ParameterError(
                 f"{name} contradicts valid: there are validation data already, give only one"
             )
@@ -326,8 +372,9 @@ def _chosen(
     share = SHARE if auto.validation_fraction is None else auto.validation_fraction
     whole = "queries" if kin is None else "groups"
     alike = kin is not None and kin.copies
-    chosen = held_out(seen, _strata(config, labels, loss), share, config.random_state, whole, alike)
-    if seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
+    rows = auto.validation
+    chosen = chosen_rows(rows, seen, _strata(config, labels, loss), share, config.random_state, whole, alike)
+    if rows is None and seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
         _give_back(chosen, seen)
     what = "held out"
     try:
@@ -339,7 +386,7 @@ def _chosen(
         check_rows(loss, left)
         first_score(config, loss, left)
     except DataError as error:
-        raise DataError(f"the rows {what} by validation_fraction={share}: {error}") from None
+        raise DataError(f"the rows {what} by {named(rows, share)}: {error}") from None
     return chosen
 
 

@@ -1,14 +1,126 @@
-"""Drawing the rows that are held out as validation data."""
+"""Choosing the rows that are held out as validation data: at random, the last ones, or those that the user names."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
-from spinney.errors import DataError
+from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
+from spinney.params.validate import shown
 from spinney.sampling import UniformSampler
+
+LAST = "last"
+Rows = str | NDArray[np.bool_] | None
+"""Which rows are held out: some at random (None), the last ones (`LAST`), or these."""
+
+
+def checked_rows(validation: object, rows: int | None = None) -> Rows:
+    """Which rows a user wants held out: None, `LAST`, or numbers or a mask of rows, which become a mask.
+
+    Without the number of `rows`, numbers and masks stay what they are.
+
+    Examples
+    --------
+    >>> checked_rows([3, 1], 4).tolist()
+    [False, True, False, True]
+    """
+    if validation is None or (isinstance(validation, str) and validation == LAST):
+        return validation
+    if isinstance(validation, str):
+        raise ParameterError(
+            f"validation={shown(validation)} is unknown: it must be {LAST!r}, or the numbers or a mask of rows to hold out"
+        )
+    given = np.asarray(validation)
+    if given.ndim != 1 or given.dtype.kind not in "biu":
+        raise DataTypeError(
+            f"validation must be {LAST!r}, an array of row numbers, or one truth value a row, got {shown(validation)}"
+        )
+    return given if rows is None else _mask_of(given, rows)
+
+
+def _mask_of(given: NDArray[Any], rows: int) -> NDArray[np.bool_]:
+    if given.dtype.kind == "b":
+        if len(given) != rows:
+            raise DataError(
+                f"validation has shape {given.shape}; a mask must be ({rows},), a value for each row"
+            )
+        mask = given
+    else:
+        odd = given[(given < 0) | (given >= rows)]
+        if len(odd):
+            raise DataError(f"validation names row {odd[0]}; there are rows 0 to {rows - 1}")
+        if len(np.unique(given)) < len(given):
+            raise DataError("validation names a row twice")
+        mask = np.zeros(rows, np.bool_)
+        mask[given] = True
+    if not mask.any() or mask.all():
+        raise DataError(
+            f"validation names {'all' if mask.any() else 'none'} of the {rows} rows; some must be held out, and some be left to "
+            "train on"
+        )
+    return mask
+
+
+def named(validation: Rows, share: float) -> str:
+    """What messages call the argument that says which rows are held out."""
+    if validation is None:
+        return f"validation_fraction={share}"
+    return f"validation={LAST!r}" if isinstance(validation, str) else "validation"
+
+
+def chosen_rows(
+    validation: Rows,
+    labels: Labels,
+    groups: NDArray[np.int64],
+    share: float,
+    seed: int,
+    whole: str = "queries",
+    alike: bool = False,
+) -> NDArray[np.bool_]:
+    """Choose rows to hold out, by `validation`; the other parameters are those of `held_out`."""
+    if validation is None:
+        return held_out(labels, groups, share, seed, whole, alike)
+    if isinstance(validation, str):
+        return last_out(labels, share, whole)
+    _check_given(validation, labels, whole)
+    return validation
+
+
+def last_out(labels: Labels, share: float, whole: str = "queries") -> NDArray[np.bool_]:
+    """The last rows, or the last queries in the order of their first rows. The parameters are those of `held_out`.
+
+    Examples
+    --------
+    >>> last_out(Labels(np.zeros(5), queries=np.array([0, 1, 1, 0, 2])), 0.5).tolist()
+    [False, True, True, False, True]
+    """
+    things, number = "rows", np.arange(labels.rows)
+    if labels.queries is not None:
+        _, first, found = np.unique(labels.queries, return_index=True, return_inverse=True)
+        things, number = whole, np.argsort(np.argsort(first))[found]
+    weight = np.ones(labels.rows) if labels.weight is None else labels.weight
+    heavy = np.flatnonzero(np.bincount(number, weight) > 0)
+    (count,) = _apportioned(np.array([len(heavy)]), share, things)
+    chosen: NDArray[np.bool_] = np.isin(number, heavy[len(heavy) - count :])
+    return chosen
+
+
+def _check_given(chosen: NDArray[np.bool_], labels: Labels, whole: str) -> None:
+    """Refuse rows that cannot be held out alone."""
+    if labels.queries is not None:
+        cut = np.intersect1d(labels.queries[chosen], labels.queries[~chosen])
+        if len(cut):
+            row = int(np.flatnonzero(chosen & (labels.queries == cut[0]))[0])
+            raise DataError(
+                f"validation holds out row {row}, but not all rows of its {'query' if whole == 'queries' else 'group'}; hold out "
+                f"whole {whole}"
+            )
+    if labels.weight is not None and not (labels.weight[chosen].any() and labels.weight[~chosen].any()):
+        raise DataError("validation: the rows held out, or those left, all have weight 0")
 
 
 def held_out(

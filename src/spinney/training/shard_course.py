@@ -14,7 +14,7 @@ from spinney.binning.part import Part
 from spinney.joining import Joining
 from spinney.objectives import Objective
 from spinney.params import Config
-from spinney.training.auto import Auto, Decision, decided, holds_out, stopping_of
+from spinney.training.auto import Auto, Decision, decided, draws, stopping_of
 from spinney.training.dealing import Numbers, group_numbers
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge
@@ -89,7 +89,7 @@ def joined_course(
         The other ranks.
     """
     whole = gathered_labels(shard.data.labels(), joining)
-    kin, groups = _joined_kin(auto, config, shard, holds_out(valid, judges, continued), joining)
+    kin, groups = _joined_kin(auto, config, shard, draws(auto, valid, judges, continued), joining)
     told = None
     if whole is not None:
         loss.prepared(whole)

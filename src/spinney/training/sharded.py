@@ -83,7 +83,7 @@ def train_shard(
     """
     params, function = with_function(params, objective)
     config = config_of(params, _checked(shard, "shard").data)
-    auto = rounds if isinstance(rounds, Auto) else None
+    auto = rounds.of_rows(shard.total) if isinstance(rounds, Auto) else None
     number = 0 if isinstance(rounds, Auto) else checked_rounds(rounds)
     if config.tree_method != "hist":
         raise ParameterError(
@@ -97,7 +97,11 @@ def train_shard(
         raise DataTypeError(f"valid must map names to Shards, got {type(valid).__name__}")
     watched = {name: _checked(one, f"valid[{name!r}]") for name, one in (valid or {}).items()}
     _check_ranks(
-        config, repr(number if auto is None else replace(auto, groups=None)), shard, watched, joining
+        config,
+        repr(number if auto is None else replace(auto, groups=None, validation=None)),
+        shard,
+        watched,
+        joining,
     )
     heard = checked_callbacks(callbacks) if joining.rank == 0 else []
     rates = schedule_of(heard)

@@ -15,7 +15,7 @@ from spinney.model.model import Model
 from spinney.params import Config, checked_rounds
 from spinney.params.presets import BEST
 from spinney.training import learners
-from spinney.training.auto import AUTO, USUAL, Auto, Course, auto_of, course_of, holds_out
+from spinney.training.auto import AUTO, USUAL, Auto, Course, auto_of, course_of, draws
 from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.continuing import past_of, so_far
@@ -43,6 +43,7 @@ def train(
     max_rounds: int | None = None,
     validation_fraction: float | None = None,
     groups: object = None,
+    validation: object = None,
 ) -> Model:
     """Train a gradient boosting model.
 
@@ -89,6 +90,10 @@ def train(
         Share of the rows that "auto" holds out, .1 without it.
     groups : array of shape (rows,), optional
         Group of each row, for "auto": rows of a group are held out together.
+    validation : "last" or array, optional
+        Which rows "auto" holds out, in place of rows at random: "last" is the last ones of the table, for rows in the order of
+        time, or the last whole queries or groups in the order of their first rows; an array has the numbers of the rows, or a
+        truth value for each row.
 
     Returns
     -------
@@ -109,6 +114,7 @@ def train(
     models = train_each(
         params, dataset, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=heard,
         progress=progress, init_model=init_model, max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
+        validation=validation,
     )  # fmt: skip
     warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
     return mean_model(models)
@@ -128,13 +134,16 @@ def train_each(
     max_rounds: int | None = None,
     validation_fraction: float | None = None,
     groups: object = None,
+    validation: object = None,
 ) -> list[Model]:
     """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
     params, function = with_function(params, objective)
     config = config_of(params, dataset)
     if rounds is None:
         rounds = AUTO if config.preset == BEST else USUAL
-    auto = auto_of(rounds, max_rounds, validation_fraction, groups)
+    auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
+    if auto is not None:
+        auto = auto.of_rows(dataset.rows)
     number = 0 if auto is not None else checked_rounds(rounds)
     by_place = by_place_of(config, dataset)
     past = past_of(init_model, config, dataset.schema)
@@ -151,7 +160,7 @@ def train_each(
     kin = (
         None
         if auto is None
-        else kin_of(auto.groups, config, dataset, holds_out(watched, judges, past is not None))
+        else kin_of(auto.groups, config, dataset, draws(auto, watched, judges, past is not None))
     )
     for member in members:
         if auto is None:
