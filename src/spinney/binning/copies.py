@@ -142,26 +142,29 @@ def copies_of(
         _target_marks(labels.target.T.reshape(labels.targets, labels.rows)[:, taken]),
     ]
     gathered = joining.gather(np.stack(lines, axis=1).view(np.int64))
-    repeats, verdict = None, NO
+    repeats, rich, verdict = None, False, NO
     if gathered is not None:
         of_all, other, target = np.concatenate(gathered).T
         repeats = Repeats.of(of_all, target, share)
-        verdict = _verdict(repeats, other, categories)
+        rich = repeats.rich(other, categories)
+        verdict = _verdict(repeats, rich)
     verdict = int(joining.spread(np.array([verdict]))[0])
     if verdict == BY_COLUMNS:
         codes = joining.gather(_codes_of(dataset, taken, row_marks.widest, team))
-        found = None if codes is None or repeats is None else repeats.beyond_chance(np.concatenate(codes))
+        found = (
+            codes is not None and repeats is not None and repeats.beyond_chance(np.concatenate(codes), rich)
+        )
         verdict = int(joining.spread(np.array([YES if found else NO]))[0])
     return marks.view(np.int64) if verdict == YES else None
 
 
-def _verdict(repeats: Repeats, others: Numbers, categories: int) -> int:
+def _verdict(repeats: Repeats, rich: bool) -> int:
     """Whether a sample holds copies, or its columns must tell."""
     if not repeats.some:
         return NO
-    if repeats.rich(others, categories) and (repeats.beside_lone_rows or repeats.whole_table):
+    if rich and repeats.whole_table:
         return YES
-    return BY_COLUMNS if repeats.alike else NO
+    return BY_COLUMNS if repeats.likely else NO
 
 
 def _codes_of(

@@ -95,38 +95,37 @@ class Repeats:
         return sets >= RICH * categories * self.share or len(np.unique(others)) * 2 >= sets
 
     @property
-    def beside_lone_rows(self) -> bool:
-        """Whether rows of the same bins have one target, and enough rows, of all or of a class, repeat none."""
-        rows = len(self.number)
-        of_target = np.bincount(self.target)
-        alone = np.bincount(self.target[self.sizes[self.number] == 1], minlength=len(of_target))
-        of_class = (alone / of_target)[of_target >= FREQUENT * rows]
-        return max(alone.sum() / rows, of_class.max(initial=0.0)) >= LONE and self._mixed <= MIXED
-
-    @property
     def whole_table(self) -> bool:
         """Whether all rows, with their targets, occur twice, or a few times."""
         sizes = np.unique(self._kinds, return_counts=True)[1]
         return len(sizes) >= SEVERAL and 2 <= np.gcd.reduce(sizes) <= TIMES
 
     @property
-    def alike(self) -> bool:
-        """Whether the targets of many rows agree with those of the rows that they repeat, and rows occur about equally often.
-
-        Then duplicates can be told by `beyond_chance`.
-        """
+    def likely(self) -> bool:
+        """Whether many rows have the target of rows that they repeat, and occur as duplicates do: then columns must tell."""
         rows, mean = len(self.number), float(self.sizes.mean())
-        agree = (1.0 - self._mixed) * (rows - len(self.sizes))
-        return agree >= COPIED * rows and self.sizes.var() - _variance(mean) <= UNEVEN * mean**2
+        if (1.0 - self._mixed) * (rows - len(self.sizes)) < COPIED * rows:
+            return False
+        return self._lone or float(self.sizes.var()) - _variance(mean) <= UNEVEN * mean**2
 
-    def beyond_chance(self, codes: NDArray[np.int32]) -> bool:
+    def beyond_chance(self, codes: NDArray[np.int32], rich: bool) -> bool:
         """Whether chance would not repeat so many rows, by codes of their columns, rows × columns."""
         rows, sets = len(self.number) / self.share, len(self.sizes) / self.share
-        cells = cells_of(codes)
+        cells, needed = cells_of(codes)
+        if needed == 1:
+            return rich and self._lone and self._mixed <= MIXED
         if sets > FULL * cells:
             return False
         drawn = -cells * log1p(-sets / cells)
         return rows - drawn >= COPIED * rows
+
+    @cached_property
+    def _lone(self) -> bool:
+        """Whether many rows, of all or of a class, repeat no other."""
+        of_target = np.bincount(self.target)
+        alone = np.bincount(self.target[self.sizes[self.number] == 1], minlength=len(of_target))
+        of_class = (alone / of_target)[of_target >= FREQUENT * len(self.target)]
+        return bool(max(alone.sum() / len(self.target), of_class.max(initial=0.0)) >= LONE)
 
     @cached_property
     def _kinds(self) -> Numbers:
@@ -146,26 +145,27 @@ class Repeats:
         return float((kinds > 1).sum()) / expected if expected >= LEAST else 1.0
 
 
-def cells_of(codes: NDArray[np.int32]) -> float:
+def cells_of(codes: NDArray[np.int32]) -> tuple[float, int]:
     """How many rows of other bins there could be, were columns independent: an effective number, of equal chances.
 
-    Columns count, those of most values first, if they tell more rows apart than those before them.
+    Columns count, those of most values first, if they tell more rows apart than those before them. Gives also how many count.
 
     Examples
     --------
     >>> shop, product = np.divmod(np.arange(60, dtype=np.int32), 10)
-    >>> round(cells_of(np.column_stack([shop, product, product % 7])))
-    60
+    >>> cells, needed = cells_of(np.column_stack([shop, product, product % 7]))
+    >>> round(cells), needed
+    (60, 2)
     """
     rows = len(codes)
     alike = np.array([((np.bincount(column) / rows) ** 2).sum() for column in codes.T])
-    number, told, cells = np.zeros(rows, np.int64), 1, 1.0
+    number, told, cells, needed = np.zeros(rows, np.int64), 1, 1.0, 0
     for place in np.argsort(alike, kind="stable"):
         column = codes[:, place].astype(np.int64)
         values, joined = np.unique(number * (column.max() + 1) + column, return_inverse=True)
         if len(values) >= ADDS * told:
-            number, told, cells = joined, len(values), cells / alike[place]
-    return float(cells)
+            number, told, cells, needed = joined, len(values), cells / alike[place], needed + 1
+    return float(cells), needed
 
 
 def _variance(mean: float) -> float:
