@@ -81,7 +81,9 @@ def test_one_word_among_digits_makes_no_fold_fail(frame):
 def test_cross_validation_scores_every_fold_of_digits(name):
     for values in (ONE_WORD, DIGITS):
         with pytest.warns(DataConversionWarning, match="is taken as categories, as all text is"):
-            found = cross_val_score(ESTIMATORS[name], FRAMES["object"](values), Y, cv=FOLDS, error_score="raise")
+            found = cross_val_score(
+                ESTIMATORS[name], FRAMES["object"](values), Y, cv=FOLDS, error_score="raise"
+            )
         assert np.isfinite(found).all()
 
 
@@ -201,7 +203,7 @@ def test_permutation_importance_takes_what_training_lacked():
 def test_unseen_categories_that_are_to_be_errors_are_so_without_any_category_too():
     X = pd.DataFrame({"number": NUMBER, "c": NOTHING["object"]})
     model = sp.GBMRegressor(n_estimators=2, unseen="error").fit(X, Y)
-    with pytest.raises(DataError, match='"c" holds \'ash\', a category that training did not see'):
+    with pytest.raises(DataError, match="\"c\" holds 'ash', a category that training did not see"):
         model.predict(X.assign(c="ash"))
     assert model.predict(X.assign(c=1.5)).tolist() == model.predict(X).tolist()
 
