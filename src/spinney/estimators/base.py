@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +44,13 @@ from spinney.estimators.files import save_estimator
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
 from spinney.estimators.parameters import IMPORTANCE
-from spinney.estimators.samples import Learnt, Sample, warn_of_column_vector, with_columns_checked
+from spinney.estimators.samples import (
+    Learnt,
+    Sample,
+    categories_of_text,
+    warn_of_column_vector,
+    with_columns_checked,
+)
 from spinney.estimators.setting import Estimator
 from spinney.estimators.staged import staged_scores
 from spinney.model.mean import mean_model
@@ -267,6 +274,9 @@ class GBMBase(Estimator, ABC):
         warn_of_column_vector(given.y)
         found = self._learnt(given, columns, bool(watched), start, told, groups)
         config, chosen = found.config, found.chosen
+        columns, notes = categories_of_text(columns, self.categorical, found.schema)
+        for note in notes:
+            warnings.warn(note, stacklevel=5)
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
         sample = Sample(columns if chosen is None else columns.take(~chosen), found.labels)
         dataset = sample.binned(

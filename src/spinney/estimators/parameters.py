@@ -85,7 +85,8 @@ CATEGORICAL = Row(
     ),
     doc="Columns whose whole numbers, dates, times or intervals are categories: by name as text, by position as a whole number, "
     "or as a mask of one truth value a column. "
-    "Columns of text and of a frame's categories always are categorical, but text that all reads as numbers must be named.",
+    "Columns of text and of a frame's categories always are categorical; text that all reads as numbers is so with a "
+    "warning, unless it is named.",
 )
 _PROGRESS = Row(
     name="progress",
