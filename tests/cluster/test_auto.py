@@ -10,12 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client
+from sklearn.exceptions import ConvergenceWarning
 
 import spinney as sp
 import spinney.dask as sd
 from clusters import cluster_of
 from dask_data import array, file_of, frame
 from spinney.errors import ClusterError, DataError, DataTypeError, ParameterError
+
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
 
 ROWS = 360
 CHUNKS = (150, 1, 109, 100)
@@ -81,6 +85,16 @@ def test_train_holds_out_the_rows_of_one_machine(client: Client) -> None:
     expected = sp.train(params, sp.Dataset(X, Y), "auto", max_rounds=9, groups=TOWNS)
     found = sd.train(client, params, data, "auto", max_rounds=9, groups=array(TOWNS, (200, 160)))
     assert found.to_bytes() == expected.to_bytes()
+
+
+def test_a_search_that_ends_at_its_last_round_warns_here_and_once(client: Client) -> None:
+    data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
+    with pytest.warns(UserWarning, match="rounds='auto' ended at 2 rounds") as found:
+        sd.train(client, {"max_leaves": 5, "models": 2}, data, "auto", max_rounds=2)
+    assert (len(found), found[0].filename) == (1, __file__)
+    with pytest.warns(ConvergenceWarning, match="n_estimators='auto' ended at 2 rounds") as found:
+        sd.GBMRegressor(client=client, max_rounds=2).fit(array(X, CHUNKS), array(Y, CHUNKS))
+    assert (len(found), found[0].filename) == (1, __file__)
 
 
 def test_wrong_groups_and_arguments_are_refused_before_training(client: Client) -> None:

@@ -4,10 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import spinney as sp
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.training import auto
+
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
 
 ROWS = 600
 FAST = {"learning_rate": 0.3, "max_leaves": 4, "n_jobs": 1}
@@ -84,7 +88,7 @@ def test_a_class_of_one_row_is_not_held_out():
 
 def test_an_eval_set_takes_the_place_of_rows_held_out():
     found = sp.GBMRegressor(**FAST).fit(X, Y, eval_set=(X[:100], Y[:100] + 1), eval_names=["late"])
-    by_hand = sp.GBMRegressor(n_estimators=100, early_stopping_rounds=25, **FAST)
+    by_hand = sp.GBMRegressor(n_estimators=1000, early_stopping_rounds=25, **FAST)
     by_hand.fit(X, Y, eval_set=(X[:100], Y[:100] + 1), eval_names=["late"])
     assert found.model_.forest.equal(by_hand.model_.forest)
     assert found.evals_result_ == by_hand.evals_result_
@@ -156,6 +160,17 @@ def test_what_makes_no_sense_is_refused_before_training(params, given, kind, mes
     with pytest.raises(kind, match=message):
         sp.GBMRegressor(**params).fit(X, Y, callbacks=[called.append], **given)
     assert called == []
+
+
+def test_a_search_that_ends_at_its_last_round_warns_as_scikit_learn_does():
+    message = "n_estimators='auto' ended at 3 rounds, .* Set max_rounds= .* or a larger learning_rate=; n_estimators=3 does"
+    with pytest.warns(ConvergenceWarning, match=message) as found:
+        sp.GBMRegressor(max_rounds=3, **FAST).fit(X, Y)
+    assert (len(found), found[0].filename) == (1, __file__)
+    queries = np.arange(ROWS) % 30
+    with pytest.warns(ConvergenceWarning, match="ended at 2 rounds") as found:
+        sp.GBMRanker(max_rounds=2, **FAST).fit(X, queries % 3, qid=queries)
+    assert found[0].filename == __file__
 
 
 def test_messages_call_the_rounds_by_the_estimators_name():

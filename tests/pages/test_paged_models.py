@@ -13,6 +13,9 @@ from paged import batches_of, paged
 from spinney.errors import DataError, DatasetFormatError, ParameterError
 from spinney.pages.blocks import PagedBlocks
 
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
+
 
 def problem(rows=400, seed=0):
     rng = np.random.default_rng(seed)

@@ -1,5 +1,7 @@
 """rounds="auto": rows that are held out say how many rounds are right."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,10 @@ from spinney.errors import DataError, ParameterError
 from spinney.params import parse
 from spinney.training import auto
 from spinney.training.holdout import held_out
+from spinney.training.search import AutoRounds, SearchLog
+
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
 
 ROWS = 600
 FAST = {"learning_rate": 0.3, "max_leaves": 4, "n_jobs": 1}
@@ -105,6 +111,76 @@ def test_a_target_of_noise_stops_early_and_one_without_goes_on_to_the_end():
     assert clear.best_round > 95
 
 
+def searched(params, dataset, **how):
+    """What a search did, and the warnings that came."""
+    log = SearchLog()
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        sp.train(params, dataset, "auto", callbacks=[log], **how)
+    (record,) = log.found
+    return record, found
+
+
+def test_patience_decides_and_not_a_number_of_rounds():
+    rows = RNG.uniform(-1, 1, (2_000, 3))
+    smooth = np.sin(3 * rows[:, 0]) * rows[:, 1] + rows[:, 2] ** 2
+    found, warned = searched({**FAST, "learning_rate": 0.5}, sp.Dataset(rows, smooth))
+    assert found.stopped_by == "patience"
+    assert found.tried == found.chosen + auto.PATIENCE > 150
+    assert warned == []
+
+
+def test_a_rule_without_exceptions_is_not_learnt_for_ever():
+    """Its log loss falls with every round."""
+    rows = np.random.default_rng(0).integers(0, 8, (600, 2)).astype(float)
+    params = {**FAST, "objective": "log_loss", "min_child_samples": 1}
+    found, warned = searched(params, sp.Dataset(rows, (rows[:, 0] > 3) * 1.0), max_rounds=2_000)
+    assert (found.stopped_by, warned) == ("converged", [])
+    assert found.chosen == found.tried < 1_000
+    assert found.score < 1e-3
+
+
+def test_a_search_that_ends_at_its_last_round_says_so_and_what_to_set():
+    found, warned = searched(FAST, sp.Dataset(X, X[:, 0] * X[:, 1]), max_rounds=12)
+    assert found == AutoRounds(12, 12, 60, "rmse", found.score, True, "max_rounds")
+    (one,) = warned
+    assert one.category is UserWarning
+    assert str(one.message) == (
+        "rounds='auto' ended at 12 rounds, the most that it may try, and the last one is the best: more may be better. Set "
+        "max_rounds= to more, or a larger learning_rate=; rounds=12 does so many without a search"
+    )
+
+
+def test_the_warning_names_the_line_that_trains():
+    with pytest.warns(UserWarning, match="ended at 2 rounds") as found:
+        sp.train(FAST, whole(), "auto", max_rounds=2)
+    assert found[0].filename == __file__
+
+
+def test_several_models_warn_once():
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        sp.train({**FAST, "models": 3}, whole(), "auto", max_rounds=2)
+    assert len(warned) == 1
+
+
+def test_rounds_that_somebody_else_ended_are_no_reason_to_warn():
+    def third(info):
+        return info.round == 3
+
+    for rows, why, callbacks in (
+        (ROWS, "learning rates", [sp.LearningRateSchedule([0.5, 0.25, 0.1])]),
+        (ROWS, "callback", [third]),
+        (100, "no hold-out", []),
+        (100, "callback", [third]),
+    ):
+        log = SearchLog()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sp.train(FAST, sp.Dataset(X[:rows], Y[:rows]), "auto", callbacks=[*callbacks, log])
+        assert log.found[0].stopped_by == why
+
+
 @pytest.mark.parametrize("rows", [auto.FEW_ROWS - 1, auto.FEW_ROWS])
 def test_few_rows_are_not_held_out(rows):
     heard = Heard()
@@ -133,23 +209,25 @@ def test_given_validation_data_take_the_place_of_rows_held_out():
     data = whole()
     valid = {"late": sp.Dataset(X[:200], Y[:200] + 1, reference=data)}
     found = sp.train(FAST, data, "auto", valid=valid)
-    by_hand = sp.train({**FAST, "early_stopping_rounds": 25}, data, 100, valid=valid)
+    by_hand = sp.train({**FAST, "early_stopping_rounds": 25}, data, 1000, valid=valid)
     assert found.forest.equal(by_hand.forest)
     assert found.best_round == by_hand.best_round
 
 
-def test_most_rounds_follow_the_learning_rate_and_the_rows():
-    def most(rate, rows, told=None, listed=None):
-        return auto.Auto(told).most(parse({"learning_rate": rate}), rows, listed)
+def test_most_rounds_follow_the_learning_rate():
+    def most(rate, told=None, listed=None):
+        return auto.Auto(told).most(parse({"learning_rate": rate}), listed)
 
-    assert (most(0.1, 1_000), most(0.05, 1_000), most(60.0, 1_000)) == (300, 600, 1)
-    assert most(0.1, auto.MANY_ROWS - 1) == 300
-    assert most(0.1, auto.MANY_ROWS) == 150
-    assert (most(0.1, auto.MANY_ROWS, 40), most(0.1, 1_000, None, 70), most(0.1, 1_000, 40, 70)) == (
-        40,
-        70,
-        40,
-    )
+    assert (most(0.1), most(0.05), most(600.0), most(1e-300)) == (5_000, 10_000, 1, 2**31 - 1)
+    assert (most(0.1, 40), most(0.1, None, 70), most(0.1, 40, 70)) == (40, 70, 40)
+
+
+def test_rounds_of_few_rows_follow_the_learning_rate():
+    def usual(rate, most=10**6):
+        return auto.usual_rounds(parse({"learning_rate": rate}), most)
+
+    assert (usual(0.1), usual(0.3), usual(0.05), usual(0.5), usual(50.0)) == (100, 100, 200, 60, 1)
+    assert usual(0.05, 7) == 7
 
 
 @pytest.mark.parametrize("rows", [100, ROWS])
@@ -164,7 +242,7 @@ def test_no_more_rounds_are_done_than_may_be(rows):
 def test_callbacks_hear_of_the_training_that_finds_the_rounds_only():
     heard, history = Heard(), sp.History()
     found = sp.train(FAST, whole(), "auto", callbacks=[heard, history])
-    assert heard.begun == [100]
+    assert heard.begun == [round(auto.REACH / FAST["learning_rate"])]
     assert len(heard.infos) == found.best_round + auto.PATIENCE
     values = history.evals["validation_0"]["rmse"]
     assert int(np.argmin(values)) + 1 == found.best_round

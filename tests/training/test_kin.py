@@ -9,6 +9,9 @@ from spinney.training import train
 from spinney.training.holdout import held_out
 from spinney.training.kin import Kin, kin_of
 
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
+
 ROWS = 600
 FAST = {"learning_rate": 0.3, "max_leaves": 4, "n_jobs": 1}
 RNG = np.random.default_rng(3)

@@ -13,6 +13,9 @@ from spinney.training import auto
 from spinney.training.holdout import held_out
 from spinney.training.members import members_of
 
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
+
 ROWS = 600
 FAST = {"learning_rate": 0.3, "max_leaves": 4, "subsample": 0.7, "n_jobs": 1}
 RNG = np.random.default_rng(5)

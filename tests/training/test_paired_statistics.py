@@ -18,6 +18,9 @@ from spinney.jit.team import Team
 from spinney.joining import ALONE
 from spinney.sampling.orders import shuffled_orders
 
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
+
 ROWS = 600
 PARAMS = {"target_stats": 5, "max_leaves": 6, "n_jobs": 1}
 RNG = np.random.default_rng(3)

@@ -11,6 +11,9 @@ from spinney.errors import DataError, ParameterError
 from spinney.training import auto
 from spinney.training.auto import Auto
 
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
+
 ROWS = 420
 FAST = {"learning_rate": 0.4, "max_leaves": 5, "n_jobs": 1, "subsample": 0.7, "random_state": 2}
 RNG = np.random.default_rng(8)

@@ -21,6 +21,9 @@ from spinney.training import auto
 from spinney.training.auto import Auto
 from spinney.training.members import members_of
 
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
+
 ROWS = 400
 PARAMS = {"target_stats": 5, "max_leaves": 6, "n_jobs": 1, "random_state": 3}
 RNG = np.random.default_rng(1)

@@ -11,6 +11,9 @@ from spinney.data import Labels
 from spinney.data.statistics import COUNT
 from spinney.sampling.hashing import random_words
 
+# Searches are kept short here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
+
 ROWS, CITIES = 1_500, 120
 PARAMS = {"target_stats": 8, "max_leaves": 8}
 

@@ -117,6 +117,23 @@ def test_early_stopping_waits_for_two_rounds_without_improvement(values, higher,
     )
 
 
+@pytest.mark.parametrize(
+    ("values", "stopped", "why"),
+    [
+        ([8.0, 4.0, 3.0, 2.9999, 2.9998], 5, "converged"),
+        ([8.0, 4.0, 3.0, 2.9, 2.8], None, None),
+        ([8.0, 4.0, 3.0, 3.0, 2.9998, 2.9999], None, None),  # not every round is better than the one before
+        ([8.0, 3.0, 3.1, 3.2], 4, "patience"),
+    ],
+)
+def test_early_stopping_may_end_where_every_round_gains_next_to_nothing(values, stopped, why):
+    watch = EarlyStopping(2, flat=1e-3)
+    said = [watch.update(done, Judgement("mae", value, False)) for done, value in enumerate(values, start=1)]
+    assert said.index(True) + 1 == stopped if stopped else not any(said)
+    assert watch.ended == why
+    assert watch.best == Judgement("mae", min(values), False)
+
+
 def test_validation_columns_are_matched_by_name():
     names = ["a", "b", "c"]
     data = sp.Dataset(X[:200], Y[:200], names=names)

@@ -31,6 +31,7 @@ from spinney.training.continuing import model_of, past_of
 from spinney.training.evaluation import check_stopping, judges_of
 from spinney.training.members import check_members, members_of
 from spinney.training.own_objective import with_function
+from spinney.training.search import SearchLog, warn_of_cap
 
 
 def train(
@@ -75,7 +76,7 @@ def train(
     init_model : Model, fitted estimator or path, optional
         Go on from this model, which must have been grown on the same cuts.
     max_rounds : int, optional
-        Most rounds that "auto" may find.
+        Most rounds that "auto" may try, as for `spinney.train`.
     validation_fraction : float, optional
         Share of the rows that "auto" holds out, .1 without it.
     groups : dask array or series, or list of delayed arrays, optional
@@ -96,11 +97,16 @@ def train(
     ...     sd.train(client, {"max_leaves": 8}, data, rounds=5)
     Model(objective='squared_error', rounds=5, outputs=1, n_features=2)
     """
+    log = SearchLog()
+    heard = checked_callbacks(callbacks)
+    if isinstance(rounds, str) or rounds is None:
+        heard.append(log)
     models = train_each(
         client, params, data, rounds,
-        objective=objective, valid=valid, metrics=metrics, callbacks=callbacks, init_model=init_model,
+        objective=objective, valid=valid, metrics=metrics, callbacks=heard, init_model=init_model,
         max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
     )  # fmt: skip
+    warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
     return mean_model(models)
 
 

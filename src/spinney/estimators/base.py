@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
@@ -63,6 +64,7 @@ from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.dealing import group_numbers
 from spinney.training.evaluation import judges_of
 from spinney.training.holdout import held_out
+from spinney.training.search import warn_of_cap
 from spinney.training.train import train_each
 
 _IN_TABLE = frozenset(row.name for row in table())
@@ -120,6 +122,7 @@ class GBMBase(Estimator, ABC):
             model, evals = with_nothing_added(model, start.model, self.evals_result_)
         self.evals_result_ = evals
         self._take_model(model)
+        warn_of_cap(history.found, "n_estimators", ConvergenceWarning, stacklevel=4)
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:

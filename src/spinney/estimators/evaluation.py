@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params.validate import shown
 from spinney.training.callbacks import History, RoundInfo
+from spinney.training.search import SearchLog
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,8 @@ def check_columns_of_target(target: NDArray[np.float64], wanted: int) -> None:
         )
 
 
-class FirstHistory:
-    """A callback that keeps the metrics of the first of several trainings, those whose mean is the model.
+class FirstHistory(SearchLog):
+    """A callback that keeps the metrics of the first of several trainings, those whose mean is the model, and all searches.
 
     Attributes
     ----------
@@ -182,6 +183,7 @@ class FirstHistory:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._history = History()
         self._begun = 0
 

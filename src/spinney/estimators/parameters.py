@@ -25,7 +25,7 @@ ROUNDS = Row(
     "level. auto finds how many are right: it stops when the metric has not improved for 25 rounds, or for "
     "early_stopping_rounds, on the last pair of eval_set; without one it holds out a tenth of the rows, or "
     "validation_fraction of them, and fits small tables again on all rows. Below 300 rows, or without a metric, it does 100 "
-    "rounds, or 10 / learning_rate if that is more, but no more than max_rounds.",
+    "rounds (10 / learning_rate if that is more, 30 / learning_rate if that is less), but no more than max_rounds.",
 )
 # What says of a function in place of a name.
 _OWN_LOSS = (

@@ -60,6 +60,8 @@ class ShardCourse:
     again: bool = False
     kin: Numbers | None = None
     whole_kin: Numbers | None = None  # that of all rows of the rank
+    limit: str | None = None
+    holdout_rows: int = 0  # of all ranks
 
 
 def joined_course(
@@ -96,12 +98,14 @@ def joined_course(
             decided(auto, config, whole, bool(valid), judges, loss, continued, listed, made, kin)
         )
     found = _read(joining.spread(told), shard.total)
-    stopping = stopping_of(config) if found.stops else None
+    stopping, limit = stopping_of(config) if found.stops else None, auto.limit(listed)
     if found.held is None:
-        return ShardCourse(found.rounds, shard, valid, stopping, kin=groups, whole_kin=groups)
-    held, kept = {auto.name: shard.part(found.held)}, ~found.held
+        return ShardCourse(found.rounds, shard, valid, stopping, kin=groups, whole_kin=groups, limit=limit)
+    held, kept = shard.part(found.held), ~found.held
     left = None if groups is None else groups[kept[shard.first : shard.first + shard.data.rows]]
-    return ShardCourse(found.rounds, shard.part(kept), held, stopping, found.again, left, groups)
+    return ShardCourse(
+        found.rounds, shard.part(kept), {auto.name: held}, stopping, found.again, left, groups, limit, held.total
+    )  # fmt: skip
 
 
 def _joined_kin(

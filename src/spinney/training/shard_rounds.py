@@ -21,6 +21,7 @@ from spinney.training.continuing import so_far
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import deciding
 from spinney.training.learning_rates import LearningRateSchedule
+from spinney.training.search import AutoRounds, end_search
 from spinney.tree import Tree
 
 Evals = dict[str, list[Judgement]]
@@ -84,6 +85,11 @@ class Listening:
     stopping: EarlyStopping | None
     best: int | None = None
     say: Callable[[Round], object] | None = None
+
+    def end_search(self, found: AutoRounds) -> None:
+        """Tell callbacks of a search that has ended."""
+        with _failures_of_callbacks():
+            end_search(self.callbacks, found)
 
 
 class Rounds:

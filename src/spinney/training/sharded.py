@@ -27,6 +27,7 @@ from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge, check_stopping, judges_of
 from spinney.training.learning_rates import schedule_of
 from spinney.training.own_objective import with_function
+from spinney.training.search import record_of
 from spinney.training.shard_course import Shard, ShardCourse, joined_course
 from spinney.training.shard_rounds import Listening, Round, Rounds, check_past
 from spinney.training.shard_rows import ShardRows
@@ -114,6 +115,11 @@ def train_shard(
         first, last = ([one for one in past if one.again is again] for again in (False, True))
         listening = Listening(heard, rates, course.stopping, say=say)
         model = job.finished(course.shard, course.valid, course.rounds, listening, first, team, course.kin)
+        if course.limit is not None and joining.rank == 0:
+            most = course.rounds + (0 if before is None else before.rounds)
+            listening.end_search(
+                record_of(model, course.stopping, most, course.limit, course.holdout_rows, course.again)
+            )
         if not course.again:
             return model
         best = model.rounds_to_use()

@@ -25,6 +25,7 @@ from spinney.training.kin import kin_of
 from spinney.training.learning_rates import rate_of, schedule_of
 from spinney.training.members import check_members, members_of
 from spinney.training.own_objective import with_function
+from spinney.training.search import SearchLog, end_search, record_of, warn_of_cap
 from spinney.training.sharing import threads_of
 
 
@@ -57,7 +58,8 @@ def train(
         that `early_stopping_rounds` would go by has not improved for 25 rounds, or for `early_stopping_rounds`, on the last of
         `valid`. Without `valid` it holds out rows, of every class alike or of whole queries, and fits small tables again on all
         rows, with as many rounds as were best. Callbacks hear of the first of these trainings. Below 300 rows, without a
-        metric, or with `init_model`, it holds out nothing and does 100 rounds, or 10 / learning_rate if that is more.
+        metric, or with `init_model`, it holds out nothing and does 100 rounds (10 / learning_rate if that is more,
+        30 / learning_rate if that is less).
     objective : callable, optional
         A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. It may also stand in
         `params`. `scores` are (rows,) or, with several targets or `num_class` of 2 or more in `params`, (rows, outputs), and
@@ -82,8 +84,7 @@ def train(
         Go on from this model, or from that of a file: `rounds` more are added to those that it predicts with, and its base
         score is kept. Objective and columns must be the same, and `models` 1.
     max_rounds : int, optional
-        Most rounds that "auto" may find. Without it 30 / learning_rate, or 50 / learning_rate with the preset "best"; half of
-        that from 200 000 rows on.
+        Most rounds that "auto" may try, 500 / learning_rate without it. A UserWarning says so where they were not enough.
     validation_fraction : float, optional
         Share of the rows that "auto" holds out, .1 without it.
     groups : array of shape (rows,), optional
@@ -103,10 +104,13 @@ def train(
     >>> model.predict(np.array([[0.1], [0.9]])).round(1)
     array([0.1, 0.9])
     """
+    log = SearchLog()
+    heard: list[Callback] = [*checked_callbacks(callbacks), log]
     models = train_each(
-        params, dataset, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=callbacks, progress=progress,
-        init_model=init_model, max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
+        params, dataset, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=heard,
+        progress=progress, init_model=init_model, max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
     )  # fmt: skip
+    warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
     return mean_model(models)
 
 
@@ -209,4 +213,9 @@ def _run(boosting: Boosting, config: Config, course: Course, callbacks: list[Cal
         if stop:
             break
     best = stopping.best_round if stopping is not None and course.rounds else None
-    return boosting.model(boosting.done, best)
+    model = boosting.model(boosting.done, best)
+    if course.limit is not None:
+        end_search(
+            callbacks, record_of(model, stopping, last, course.limit, course.holdout_rows, course.again)
+        )
+    return model

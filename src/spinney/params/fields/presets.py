@@ -17,7 +17,7 @@ class PresetFields:
         in_model=False,
         doc="What stands for parameters that are not given. default takes the defaults of this page. best takes longer for less "
         f"loss: it sets {listed(BEST)}; rounds (n_estimators of estimators) are found by auto, which then waits for 2.5 / "
-        "learning_rate rounds without improvement and does at most 50 / learning_rate.",
+        "learning_rate rounds without improvement.",
     )
     models: int = param(
         1,
