@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Table, read_table, read_weight
 from spinney.errors import ParameterTypeError
-from spinney.estimators.continuing import fitting
+from spinney.estimators.continuing import NO_MORE, fitting
 from spinney.estimators.documents import documented
 from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.forests.parameters import TREES, VERBOSE
@@ -114,12 +114,12 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         refuse_left_out(self)
         with fitting(self):
             self._check_parameters()
-            note = self._grow(X, sample_weight)
-        if note:
+            notes = self._grow(X, sample_weight)
+        for note in notes:
             warnings.warn(note, UserWarning, stacklevel=2)
         return self
 
-    def _grow(self, X: object, sample_weight: ArrayLike | None) -> str:
+    def _grow(self, X: object, sample_weight: ArrayLike | None) -> list[str]:
         """Grow the trees, and give what the user is to be warned of."""
         past = past_of(self)
         table = read_table(with_columns_checked(self, X, reset=past is None))
@@ -131,10 +131,13 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         config.columns_per_tree(table.columns)
         drawn = rows_per_tree(config, table.rows, weight)
         self._take_model(grown(self, config, table, weight, past))
+        notes = [NO_MORE] if past is not None and past.trees == self.model_.trees else []
         wanted = config.max_samples
         if isinstance(wanted, int) and wanted > drawn:
-            return f"max_samples={wanted} is more than the {drawn} rows that can be drawn; each tree sees {drawn}"
-        return ""
+            notes.append(
+                f"max_samples={wanted} is more than the {drawn} rows that can be drawn; each tree sees {drawn}"
+            )
+        return notes
 
     def score_samples(self, X: object) -> NDArray[np.float64]:
         """Score each row; the lower, the more abnormal.
