@@ -15,6 +15,7 @@ def run(name, *peers):
     return CASES[name].run(bench, name)
 
 
+@pytest.mark.slow
 def test_a_cluster_is_compared_with_a_peer_and_with_one_process(monkeypatch):
     monkeypatch.setattr(cluster, "OTHERS", ())
     rows = run("dask", "lightgbm")

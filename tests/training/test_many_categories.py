@@ -117,6 +117,7 @@ def test_the_number_of_categories_that_are_kept_follows_one_rule(levels, max_bin
     assert found.rare == levels - 1 - found.kept
 
 
+@pytest.mark.slow
 def test_a_million_categories_train_and_come_back_from_their_file():
     rng = np.random.default_rng(0)
     many = 1_000_000

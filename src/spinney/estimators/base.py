@@ -31,7 +31,7 @@ from spinney.data import (
 )
 from spinney.estimators.arguments import told
 from spinney.estimators.checks import check_alone, check_anew, fraction_of, rounds_of, said
-from spinney.estimators.continuing import Start, start_of, with_nothing_added
+from spinney.estimators.continuing import Start, start_of
 from spinney.estimators.evaluation import (
     Evaluation,
     FirstHistory,
@@ -118,8 +118,8 @@ class GBMBase(Estimator, ABC):
         models = self._trained(config, dataset, rounds, valid, [history, *heard], start)
         model = mean_model(models)
         evals = first_values(history.evals, model.rounds if len(models) == 1 else models[0].rounds_to_use())
-        if start is not None and rounds == 0:
-            model, evals = with_nothing_added(model, start.model, self.evals_result_)
+        if start is not None:
+            model, evals = start.with_evals(model, history.before, evals)
         self.evals_result_ = evals
         self._take_model(model)
         warn_of_cap(history.found, "n_estimators", ConvergenceWarning, stacklevel=4)
@@ -145,7 +145,7 @@ class GBMBase(Estimator, ABC):
         self.best_iteration_ = model.best_round
         self.n_iter_ = model.rounds
         self.n_estimators_ = model.rounds_to_use()
-        # Metrics are known of the rounds that the latest fit added.
+        # Metrics are known of the last rounds, back to those that are used at least.
         self.best_score_ = best_values(self.evals_result_, self.n_iter_ - self.n_estimators_)
 
     def _check_parameters(self) -> None:

@@ -110,7 +110,7 @@ WARM_START = Row(
     default=False,
     group="running",
     doc="Whether a fitted estimator goes on from its trees when it is fitted again: n_estimators, which must be a number, then "
-    "counts old and new rounds.",
+    "counts old and new rounds. Early stopping goes on too: the metric to beat is that of the trees so far.",
 )
 _STOPPING = replace(
     _TABLE["early_stopping_rounds"],

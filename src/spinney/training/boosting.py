@@ -105,6 +105,10 @@ class Boosting:
         """Do a round; gives what the metrics say of each validation set."""
         self.done += 1
         self.parts[0].extend(self._one_round(self.done, rate))
+        return self.judged()
+
+    def judged(self) -> dict[str, list[Judgement]]:
+        """What the metrics say of each validation set after the rounds so far."""
         return {
             name: self._rows.judged(
                 self._judges, name, watched.labels, watched.scores, self._config, self._team

@@ -42,9 +42,15 @@ from spinney.model.adaboost_model import AdaBoostModel
 from spinney.params import AdaBoostConfig, adaboost_table, parse_adaboost
 from spinney.params.validate import checked
 from spinney.training.adaboost import train_adaboost
+from spinney.training.adaboosting.steps import LARGEST_POWER
 from spinney.training.callbacks import ProgressBar, RoundInfo
 
 _IN_TABLE = frozenset(row.name for row in adaboost_table())
+# The beginning is scikit-learn's, by which users may filter it.
+INFINITE = (
+    "Sample weights have reached infinite values: tree {done} multiplies those of its mistakes by e to the power of {last:.4g}. "
+    "Boosting ends with it; try a lower learning_rate."
+)
 
 
 class AdaBoostBase(Estimator, ABC):
@@ -92,6 +98,9 @@ class AdaBoostBase(Estimator, ABC):
                 notes += self._boost_trees(X, y, sample_weight)
             else:
                 self._boost_copies(X, y, sample_weight)
+        done, last = len(self.estimator_weights_), float(self.estimator_weights_[-1])
+        if last > LARGEST_POWER and done < self._rounds() and hasattr(self, "classes_"):
+            notes.append(UserWarning(INFINITE.format(done=done, last=last)))
         for note in notes:
             warnings.warn(note, stacklevel=2)
         return self

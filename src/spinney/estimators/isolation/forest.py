@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Table, read_table, read_weight
 from spinney.errors import ParameterTypeError
-from spinney.estimators.continuing import fitting
+from spinney.estimators.continuing import NO_MORE, fitting
 from spinney.estimators.documents import documented
 from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.forests.parameters import TREES, VERBOSE
@@ -132,6 +132,8 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         drawn = rows_per_tree(config, table.rows, weight)
         table, notes = categories_of_text(table, self.categorical, None if past is None else past.schema)
         self._take_model(grown(self, config, table, weight, past))
+        if past is not None and past.trees == self.model_.trees:
+            notes.append(UserWarning(NO_MORE))
         wanted = config.max_samples
         if isinstance(wanted, int) and wanted > drawn:
             few = f"max_samples={wanted} is more than the {drawn} rows that can be drawn; each tree sees {drawn}"
