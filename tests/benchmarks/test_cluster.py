@@ -1,5 +1,7 @@
 """The cases about a cluster, run small."""
 
+import pytest
+
 from benchmarks.bench import Bench
 from benchmarks.cases import cluster
 from benchmarks.cases.child import ChildError

@@ -86,13 +86,13 @@ def test_sets_of_categories_are_no_worse_than_numbers_in_their_place(rows, level
     score = X[:, 1] + effect * rng.normal(size=levels)[codes]
     y = score + rng.normal(size=len(score))
     found = []
-    for categorical in ([0], None):
+    for categorical in ([0], "auto"):
         forest = sp.RandomForestRegressor(20, categorical=categorical, random_state=0).fit(X[:rows], y[:rows])
         found.append(forest.score(X[rows:], y[rows:]))
     assert found[0] > found[1] - 0.01
     y = three_classes(rng, score)
     found = []
-    for categorical in ([0], None):
+    for categorical in ([0], "auto"):
         forest = sp.RandomForestClassifier(20, categorical=categorical, random_state=0).fit(
             X[:rows], y[:rows]
         )
