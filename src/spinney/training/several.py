@@ -23,11 +23,7 @@ def with_targets(config: Config, told: bool, dataset: Dataset) -> Config:
 
 
 def scaled_weights(labels: Labels, config: Config, divisor: float | None = None) -> tuple[Labels, float]:
-<<<<<<< HEAD
-    """Labels with weights divided so that gradients, kept as float32, stay in range; and the divisor, unless it is known.
-=======
     """Labels with weights divided so that gradients, which are float32, stay in range; and the divisor, which may be known.
->>>>>>> numeric
 
     It is a power of two with which the largest weight is about 1, which changes no bit of gradients; or the mean weight, where
     only ratios of weights count. With `scale_pos_weight` every column of the target has weights of its own.
@@ -61,11 +57,7 @@ def _only_ratios(config: Config) -> bool:
 
 
 def _mean(weight: NDArray[np.float64]) -> float:
-<<<<<<< HEAD
-    """Mean of the weights above 0; rounding does not take it beyond the least and the largest, so that of equal ones is one of them.
-=======
     """Mean of the weights above 0; rounding does not take it beyond the least and the largest.
->>>>>>> numeric
 
     Examples
     --------
