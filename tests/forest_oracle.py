@@ -15,6 +15,8 @@ from oracles import random_bits, scrambled
 
 EPSILON = float(np.finfo(float).eps)
 TREE, DRAW, CUT = 7, 10, 11  # what random numbers are drawn for: trees, columns, cuts
+HALF, ABSENT = 23, 24  # the rows that order categories; the sides of categories that a node does not have
+FEW_CATEGORIES = 4  # that all rows of a node order and judge
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,23 +177,66 @@ def parted(problem, node, column, members, missing_left):
     return node.rows[left], node.rows[~left]
 
 
+def judges_of(problem, node, column):
+    """The rows that judge a column's sets of categories, if these are many, or None: all rows order and judge."""
+    ordering = np.array([random_bits(node.key, HALF, int(row)) & 1 for row in node.rows], bool)
+    codes = problem.codes[node.rows, column]
+    many = len(set(codes.tolist())) > FEW_CATEGORIES
+    return node.rows[~ordering] if many and len(set(codes[~ordering].tolist())) > 1 else None
+
+
 def ordered_categories(problem, node, column):
     """Codes of a node by a mean of their rows: of the first output's numbers; of two classes the share of the second one; of more
-    classes, or several outputs, that of the class which the node has most of. The missing values are one more category.
+    classes, or several outputs, that of the class which the node has most of. The missing values are one more category. Where
+    some rows judge, the others order; a category that has none of these has the mean of all of them.
     """
-    rows = {}
-    for row in node.rows:
-        rows.setdefault(int(problem.codes[row, column]), []).append(row)
+    judges = judges_of(problem, node, column)
+    ordering = node.rows if judges is None else np.setdiff1d(node.rows, judges)
+    rows = {int(code): [] for code in problem.codes[node.rows, column]}
+    for row in ordering:
+        rows[int(problem.codes[row, column])].append(row)
     weights = all_class_weights(problem, node.rows) if problem.classes else []
     chosen = 1 if len(weights) == 2 else max(range(len(weights)), key=weights.__getitem__, default=0)
 
-    def mean(code):
-        weight = problem.weight[rows[code]]
+    def mean(some):
+        if len(some) == 0:
+            return 0 if len(ordering) == 0 else mean(ordering)
+        weight = problem.weight[some]
         if problem.classes:
-            return Fraction(all_class_weights(problem, rows[code])[chosen], int(weight.sum()))
-        return math.fsum(problem.target[rows[code], 0] * weight) / int(weight.sum())
+            return Fraction(all_class_weights(problem, some)[chosen], int(weight.sum()))
+        return math.fsum(problem.target[some, 0] * weight) / int(weight.sum())
 
-    return sorted(rows, key=lambda code: (mean(code), code))
+    return sorted(rows, key=lambda code: (mean(rows[code]), code))
+
+
+def judged(problem, rules, node, column, left):
+    """How much a set of categories decreases the cost of the rows that judge, as if all rows of the node judged."""
+    judges = judges_of(problem, node, column)
+    if judges is None:
+        return math.inf
+    sides = [rows for rows in (np.intersect1d(judges, left), np.setdiff1d(judges, left)) if len(rows)]
+    if len(sides) < 2:
+        return -math.inf
+    decrease = cost(problem, rules.criterion, judges) - sum(
+        cost(problem, rules.criterion, side) for side in sides
+    )
+    if decrease == -math.inf:
+        return decrease
+    return decrease * Fraction(int(problem.weight[node.rows].sum()), int(problem.weight[judges].sum()))
+
+
+def with_absent(problem, node, column, members, left):
+    """A set of categories with those that the node does not have by chance, and where missing values would go."""
+    share = int(problem.weight[left].sum()) / int(problem.weight[node.rows].sum())
+    chance = min(int(share * 64 + (random_bits(node.key, ABSENT, 1) >> 32) / 2**32), 63)
+    found = set(members)
+    for code in set(range(problem.bins[column])) - set(problem.codes[node.rows, column].tolist()):
+        bit = 0
+        for digit in range(6):
+            fresh = random_bits(node.key, ABSENT, 2 + code // 64 * 6 + digit) >> (code % 64) & 1
+            bit = bit | fresh if chance >> digit & 1 else bit & fresh
+        found |= {code} if bit else set()
+    return frozenset(found), random_bits(node.key, ABSENT, 0) & 63 < chance
 
 
 def moved_to_the_middle(problem, column, low, high):
@@ -251,9 +296,14 @@ def splits_of(problem, rules, node):
             if not allowed(problem, rules, node, column, left, right):
                 continue
             score = whole - cost(problem, rules.criterion, left) - cost(problem, rules.criterion, right)
+            unseen_left = len(left) > len(right)
+            if column in problem.categorical:
+                if not random:
+                    score = min(score, judged(problem, rules, node, column, left))
+                cut, unseen_left = with_absent(problem, node, column, cut, left)
             if score > -math.inf:
                 if not (problem.codes[node.rows, column] == problem.bins[column]).any():
-                    missing_left = len(left) > len(right)
+                    missing_left = unseen_left
                 yield Split(column, cut, missing_left, left, right, score)
 
 

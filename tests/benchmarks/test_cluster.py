@@ -1,5 +1,7 @@
 """The cases about a cluster, run small."""
 
+import pytest
+
 from benchmarks.bench import Bench
 from benchmarks.cases import cluster
 from benchmarks.cases.child import ChildError
@@ -15,6 +17,7 @@ def run(name, *peers):
     return CASES[name].run(bench, name)
 
 
+@pytest.mark.slow
 def test_a_cluster_is_compared_with_a_peer_and_with_one_process(monkeypatch):
     monkeypatch.setattr(cluster, "OTHERS", ())
     rows = run("dask", "lightgbm")

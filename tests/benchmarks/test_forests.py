@@ -107,6 +107,7 @@ def test_prediction_is_timed_with_forests_that_are_equally_good():
     assert all(0.52 < auc < 0.9 for auc in row.quality["auc"])
 
 
+@pytest.mark.slow
 def test_memory_and_file_are_of_forests_in_processes_of_their_own():
     memory, file = run("forest-memory")
     assert (memory.measure, memory.unit, file.measure, file.unit) == ("memory", "MB", "file", "MB")

@@ -50,6 +50,7 @@ def measured():
     return rows, started
 
 
+@pytest.mark.slow
 def test_a_level_is_compared_with_the_one_below_it(measured):
     rows, _ = measured
     assert len(rows) == 2 * (len(levels.WORKS) + 1)

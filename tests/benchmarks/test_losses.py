@@ -199,6 +199,7 @@ def test_the_ratio_of_losses_is_the_mean_over_splits():
     assert (row.peer, row.note, row.reached) == ("p", "a note", True)
 
 
+@pytest.mark.slow
 def test_training_times_of_losses_have_the_held_out_loss_beside_them(monkeypatch):
     monkeypatch.setattr(losses, "TIMED", ("huber", "poisson"))
     rows = losses.run_timed(make_bench(["lightgbm"])[0], "losses")

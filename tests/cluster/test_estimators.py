@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from distributed import Client
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 
 import spinney as sp
 import spinney.dask as sd
@@ -148,6 +149,50 @@ def test_a_fit_goes_on_from_a_model_of_the_same_rows(client: Client) -> None:
     warm = sd.GBMRegressor(client=client, **SMALL, warm_start=True).fit(array(X, CHUNKS), array(Y, CHUNKS))
     warm.set_params(n_estimators=12).fit(array(X, CHUNKS), array(Y, CHUNKS))
     assert file_of(warm.model_) == file_of(more.model_)
+
+
+def test_digits_as_text_are_categories_that_are_warned_of_as_on_one_machine(client: Client) -> None:
+    digits = np.array(["1", "2", "3"], dtype=object)[(Y > 0).astype(int) + (Y > 0.5)]
+    table = pd.DataFrame({"number": X[:, 0], "digits": digits})
+    said = r"""^column "digits": text that all reads as numbers, such as '\d', .*X\['digits'\]\.astype\(float\), or"""
+    with pytest.warns(DataConversionWarning, match=said):
+        here = sp.GBMRegressor(**SMALL).fit(table, Y)
+    with pytest.warns(DataConversionWarning, match=said) as noted:
+        there = sd.GBMRegressor(client=client, **SMALL).fit(frame(table, CHUNKS), array(Y, CHUNKS))
+    assert [note.filename for note in noted] == [__file__]
+    assert file_of(there.model_) == file_of(here.model_)
+    with pytest.raises(DataError, match='"digits" holds text that reads as numbers'):
+        sd.Dataset(client, frame(table, CHUNKS), array(Y, CHUNKS))
+
+
+@pytest.mark.parametrize("cuts", ["sample", "sketch"])
+def test_a_column_without_values_takes_anything_later_as_on_one_machine(client: Client, cuts: str) -> None:
+    table = pd.DataFrame({"number": X[:, 0]})
+    for values in (np.array([None] * ROWS, dtype=object), pd.array([None] * ROWS, dtype="string")):
+        empty = table.assign(c=values)
+        here = sp.Dataset(empty, Y)
+        there = sd.Dataset(client, delayed(empty, CHUNKS), array(Y, CHUNKS), cuts=cuts)
+        assert there.schema == here.schema
+        assert there.schema.empty == (1,)
+        assert there.cuts.bins[1] == here.cuts.bins[1] == 1
+    later = table.assign(c=TREES)
+    known = {"schema": there.schema, "max_bin": 63}
+    found = sd.Dataset(client, delayed(later, CHUNKS), array(Y, CHUNKS), cuts=cuts, **known)
+    assert found.schema == sp.Dataset(later, Y, **known).schema == sp.Dataset(later, Y).schema
+
+
+def test_a_fit_goes_on_with_values_in_a_column_that_had_none(client: Client) -> None:
+    empty = pd.DataFrame({"number": X[:, 0], "c": np.array([None] * ROWS, dtype=object)})
+    here = sp.GBMRegressor(**SMALL).fit(empty, Y)
+    there = sd.GBMRegressor(client=client, **SMALL).fit(frame(empty, CHUNKS), array(Y, CHUNKS))
+    assert file_of(there.model_) == file_of(here.model_)
+    later = empty.assign(c=TREES)
+    assert there.predict(later).tolist() == here.predict(empty).tolist()
+    more = sd.GBMRegressor(client=client, **SMALL).fit(
+        frame(later, CHUNKS), array(Y, CHUNKS), init_model=there
+    )
+    assert file_of(more.model_) == file_of(sp.GBMRegressor(**SMALL).fit(later, Y, init_model=here).model_)
+    assert more.model_.schema.categorical == (1,)
 
 
 def test_functions_of_the_users_run_on_a_worker(client: Client) -> None:

@@ -63,6 +63,7 @@ def sets(cluster: Client) -> tuple[sd.Dataset, sd.Dataset]:
     return data, sd.Dataset(cluster, *held, reference=data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kills_at_random_joins_leave_every_byte(
     client: Client, sets, alone, seed: int, tmp_path: Path
@@ -79,6 +80,7 @@ def test_kills_at_random_joins_leave_every_byte(
     assert (model.to_bytes(), history.evals) == (alone[0].to_bytes(), alone[1])
 
 
+@pytest.mark.slow
 def test_callbacks_end_as_those_of_one_machine_after_a_kill(
     client: Client, sets, alone, tmp_path: Path
 ) -> None:

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import spinney as sp
 from spinney.data import Labels, read_labels, read_margin, read_vector, read_weight
+from spinney.data.queries import read_part_weight
 from spinney.errors import DataError, DataTypeError
 
 SOURCES = [
@@ -104,6 +106,27 @@ def test_none_stays_none_unless_a_target_is_required():
 def test_a_target_that_is_no_finite_number_for_each_row_is_refused(values, error, message):
     with pytest.raises(error, match=message):
         read_vector(values, 3, "y")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.ones((3, 1)),
+        [[1.0], [1.0], [1.0]],
+        pd.DataFrame({"w": [1.0, 1.0, 1.0]}),
+        pl.DataFrame({"w": [1.0, 1.0, 1.0]}),
+        pa.table({"w": [1.0, 1.0, 1.0]}),
+    ],
+    ids=["array", "list", "pandas", "polars", "arrow"],
+)
+def test_a_matrix_of_one_column_is_no_vector_of_weights(values):
+    with pytest.raises(DataError, match=r"bad input shape \(3, 1\): weight should be a 1d array"):
+        read_weight(values, 3, what="weight")
+    with pytest.raises(DataError, match=r"bad input shape \(3, 1\): weight should be a 1d array"):
+        sp.Dataset(np.eye(3), np.arange(3.0), weight=values)
+    if not isinstance(values, pa.Table):
+        with pytest.raises(DataError, match=r"bad input shape \(3, 1\): weight should be a 1d array"):
+            read_part_weight(values, 3, None)
 
 
 def test_no_weight_stays_none_and_a_number_stands_for_every_row():

@@ -147,7 +147,9 @@ def test_warm_start_goes_on_with_the_rounds_that_are_missing(table, numbers, wor
     model = regressor(3, warm_start=True).fit(table, numbers)
     model.set_params(n_estimators=5).fit(table, numbers)
     assert model.model_ == regressor(5).fit(table, numbers).model_
-    assert model.fit(table, numbers).n_iter_ == 5
+    with pytest.warns(UserWarning, match="without increasing n_estimators does not fit new trees") as caught:
+        assert model.fit(table, numbers).n_iter_ == 5
+    assert caught[0].filename == __file__
     labels = classifier(2, warm_start=True).fit(table, words)
     labels.set_params(n_estimators=4).fit(table, words)
     assert labels.model_ == classifier(4).fit(table, words).model_
@@ -199,10 +201,66 @@ def test_a_warm_start_of_no_more_rounds_keeps_what_is_known(table, numbers):
     model = regressor(40, learning_rate=0.9, early_stopping_rounds=3).fit(table[:100], numbers[:100], **given)
     best, values = model.best_iteration_, model.evals_result_["late"]["rmse"]
     assert best < model.n_iter_
-    model.set_params(warm_start=True, n_estimators=best).fit(table[:100], numbers[:100], **given)
+    model.set_params(warm_start=True, n_estimators=best)
+    with pytest.warns(UserWarning, match="without increasing n_estimators"):
+        model.fit(table[:100], numbers[:100], **given)
     assert (model.n_iter_, model.best_iteration_) == (best, best)
     assert model.evals_result_ == {"late": {"rmse": values[:best]}}
     assert model.best_score_ == {"late": {"rmse": min(values)}}
+
+
+def stopping(table, numbers, rounds, patience=3, **given):
+    """A regressor that goes on, and what its fit is given: the first rows, and the last as validation data."""
+    model = regressor(rounds, learning_rate=0.9, early_stopping_rounds=patience, warm_start=True, **given)
+    return model, {"X": table[:100], "y": numbers[:100], "eval_set": (table[100:], numbers[100:])}
+
+
+def test_a_warm_start_after_early_stopping_keeps_the_score_to_beat(table, numbers):
+    model, given = stopping(table, numbers, 40)
+    model.fit(**given)
+    best, score, values = model.best_iteration_, model.best_score_, model.evals_result_
+    assert best < model.n_iter_ < 40
+    for rounds in (60, 80):
+        model.set_params(n_estimators=rounds).fit(**given)
+        assert (model.best_iteration_, model.best_score_, model.evals_result_) == (best, score, values)
+
+
+@pytest.mark.parametrize("patience", [3, 100])
+def test_fits_that_go_on_come_to_what_one_fit_does_with_early_stopping(patience, table, numbers, tmp_path):
+    whole, given = stopping(table, numbers, 30, patience)
+    whole.fit(**given)
+    parts, _ = stopping(table, numbers, 1, patience)
+    for rounds in range(1, 30, 4):
+        parts.set_params(n_estimators=max(rounds, parts.fit(**given).n_estimators_ + 1))
+    parts.set_params(n_estimators=30).fit(**given)
+    assert parts.model_ == whole.model_
+    assert parts.evals_result_ == whole.evals_result_
+    parts.save(tmp_path / "parts.safetensors")
+    assert sp.load_estimator(tmp_path / "parts.safetensors").evals_result_ == whole.evals_result_
+
+
+def test_other_validation_data_are_judged_before_the_first_new_round(table, numbers, tmp_path):
+    model, given = stopping(table, numbers, 40)
+    first = model.fit(**given).predict(table[150:])
+    given["eval_set"] = (table[150:], first)  # no round can do better
+    model.set_params(n_estimators=60).fit(**given)
+    assert model.n_estimators_ == model.n_iter_ - 3
+    assert model.best_score_ == {"validation_0": {"rmse": 0.0}}
+    assert len(model.evals_result_["validation_0"]["rmse"]) == 4
+    np.testing.assert_array_equal(model.predict(table[150:]), first)
+    model.save(tmp_path / "model.safetensors")
+    assert sp.load_estimator(tmp_path / "model.safetensors").best_score_ == model.best_score_
+
+
+def test_metrics_of_all_rounds_stay_without_early_stopping_too(table, numbers):
+    given = {"eval_set": [(table, numbers), (table[:50], numbers[:50])]}
+    whole = regressor(7).fit(table, numbers, **given)
+    parts = regressor(3, warm_start=True).fit(table, numbers, **given)
+    parts.set_params(n_estimators=7).fit(table, numbers, **given)
+    assert parts.evals_result_ == whole.evals_result_
+    given["eval_set"] = (table[50:], numbers[50:])
+    parts.set_params(n_estimators=9).fit(table, numbers, **given)
+    assert len(parts.evals_result_["validation_0"]["rmse"]) == 2
 
 
 def test_an_estimator_of_another_library_is_told_from_one_that_is_not_fitted(table, numbers):

@@ -40,6 +40,7 @@ def test_a_tiny_problem_gives_the_tree_of_the_oracle(seed):
     problems.assert_same_tree(found, problems.slow_tree(dataset, pairs, params, **given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fifty", range(3))
 def test_random_tables_cuts_and_parameters_give_the_tree_in_memory(fifty):
     for seed in range(3000 + 50 * fifty, 3050 + 50 * fifty):

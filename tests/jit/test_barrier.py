@@ -55,6 +55,7 @@ def test_threads_go_in_step_and_a_failing_one_frees_the_others(toy):
     assert toy(MEET) == expected()
 
 
+@pytest.mark.slow
 def test_they_do_so_under_numba_s_jit(toy):
     assert toy(MEET, SPINNEY_KERNELS="jit") == expected()
 

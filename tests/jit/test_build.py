@@ -89,6 +89,7 @@ BUILD = """
 """
 
 
+@pytest.mark.slow
 def test_more_cores_than_kernels_and_odd_settings_do_no_harm(checkout, tmp_path):
     told, names, path = children.run(BUILD, BEST, sources=checkout, SPINNEY_CACHE_DIR=tmp_path / "cache")
     assert told == [[BEST, name] for name in names]

@@ -119,6 +119,7 @@ def test_damaged_object_files_are_not_loaded(toy, cache, damage):
     assert not toy(program, next(cache.glob("*-numba*")), BEST)
 
 
+@pytest.mark.slow
 def test_damaged_object_files_are_built_anew(toy, cache, expected):
     os.truncate(kept(cache), 5000)
     found = toy(USE, SPINNEY_CACHE_DIR=cache, **NO_LINKER)
@@ -126,6 +127,7 @@ def test_damaged_object_files_are_built_anew(toy, cache, expected):
     assert toy(USE, "--never-build", SPINNEY_CACHE_DIR=cache, **NO_LINKER)["digest"] == expected
 
 
+@pytest.mark.slow
 def test_of_several_processes_one_builds(checkout, tmp_path, expected):
     given = {"sources": checkout, "folder": tmp_path, "SPINNEY_CACHE_DIR": tmp_path / "cache", **NO_LINKER}
     started = [children.start(USE, **given) for _ in range(3)]

@@ -1,10 +1,13 @@
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
-from spinney.model import atomic
+from spinney.model import atomic, hidden
 
 
 @pytest.fixture
@@ -198,3 +201,65 @@ def test_a_path_without_a_folder_is_written_to_the_current_one(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     atomic.write("model", b"new")
     assert names_in(tmp_path) == ["model"]
+
+
+KILLED = """
+import os, signal, sys
+from spinney.model import atomic
+os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+atomic.write(sys.argv[1], b"never whole")
+"""
+
+
+def kill_while_writing(path):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files cannot be locked while they are moved")
+def test_what_a_killed_process_left_is_removed_by_the_next_one_that_writes_there(old, tmp_path):
+    kill_while_writing(old)
+    left = [name for name in names_in(tmp_path) if name != "model"]
+    assert len(left) == 1
+    assert old.read_bytes() == b"old"
+    atomic.write(tmp_path / "another", b"new")
+    assert names_in(tmp_path) == [*left, "another", "model"]
+    atomic.write(old, b"new")
+    assert old.read_bytes() == b"new"
+    assert names_in(tmp_path) == ["another", "model"]
+
+
+def test_two_who_write_to_one_place_at_once_both_succeed(old, tmp_path, monkeypatch):
+    replace = os.replace
+
+    def meanwhile(*paths):
+        monkeypatch.setattr(os, "replace", replace)
+        atomic.write(old, b"second")
+        replace(*paths)
+
+    monkeypatch.setattr(os, "replace", meanwhile)
+    atomic.write(old, b"first")
+    assert old.read_bytes() == b"first"
+    assert names_in(tmp_path) == ["model"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is removed where files are not locked")
+def test_a_file_that_was_taken_for_a_left_one_before_it_was_locked_is_made_again(old, tmp_path, monkeypatch):
+    lock = hidden._lock
+
+    def too_late(descriptor):
+        monkeypatch.setattr(hidden, "_lock", lock)
+        (path,) = tmp_path.glob(".spinney-*")
+        hidden._remove_unheld(str(path))
+        lock(descriptor)
+
+    monkeypatch.setattr(hidden, "_lock", too_late)
+    atomic.write(old, b"new")
+    assert old.read_bytes() == b"new"
+    assert names_in(tmp_path) == ["model"]
+
+
+def test_a_file_of_the_users_that_looks_like_a_hidden_one_of_another_target_stays(old, tmp_path):
+    (tmp_path / ".spinney-0123456789abcdef.tmp").write_bytes(b"mine")
+    atomic.write(old, b"new")
+    assert names_in(tmp_path) == [".spinney-0123456789abcdef.tmp", "model"]

@@ -201,11 +201,13 @@ def damage_often(data, take_apart, files, seed, assert_sound=assert_sound):
     assert not loaded[cut_off]
 
 
+@pytest.mark.slow
 def test_no_damaged_file_does_anything_but_load_soundly_or_raise_a_model_format_error(model, take_apart):
     for _ in damage_often(model.to_bytes(), take_apart, FILES, 20240229):
         pass
 
 
+@pytest.mark.slow
 def test_the_same_holds_for_a_model_with_categories(open_file):
     rng = np.random.default_rng(0)
     table = np.stack([rng.normal(size=200), rng.integers(0, 150, 200), rng.integers(0, 3, 200)], axis=1)

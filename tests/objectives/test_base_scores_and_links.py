@@ -40,6 +40,7 @@ def test_no_other_constant_has_less_loss_than_the_base_score(name, weight):
             assert total(name, base, y, given) < total(name, moved, y, given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", losses.ONE_SCORE)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_the_base_score_is_the_least_of_a_dense_grid_refined(name, weight):

@@ -38,6 +38,7 @@ def test_a_temporary_folder_goes_with_its_data_set():
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_a_temporary_folder_is_there_as_long_as_a_copy_is():
     dataset = paged(X, Y, memory=0)
     (folder,) = dataset.folders

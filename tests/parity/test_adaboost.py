@@ -41,6 +41,7 @@ def scores(library, name, resample=None):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resample", [False, True])
 @pytest.mark.parametrize("name", CASES)
 def test_scores_are_as_good_as_those_of_the_twin(name, resample):

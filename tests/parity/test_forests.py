@@ -55,6 +55,7 @@ def scores(library, family, name, method=None):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["hist", "exact"])
 @pytest.mark.parametrize("family", TREES)
 @pytest.mark.parametrize("name", SLACK)

@@ -82,6 +82,7 @@ def own_loss():
     return cache(lambda name: held_out_loss(spinney_scores, name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPEATS)
 @pytest.mark.parametrize("peer", [lightgbm_scores, xgboost_scores], ids=["lightgbm", "xgboost"])
 def test_held_out_loss_is_no_higher_than_the_peers(own_loss, peer, name):

@@ -66,6 +66,7 @@ def theirs(X, y, signs, classes, X_test):
         return model.predict_proba(X_test)[:, 1] if classes else model.predict(X_test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_held_out_loss_under_directions_is_no_higher_than_scikit_learns(name):
     load, directions, classes, repeats = CASES[name]

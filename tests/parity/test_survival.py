@@ -20,6 +20,7 @@ COMMON = {
     "reg_lambda": 1.0,
     "min_child_weight": 1.0,
     "min_child_samples": 1,
+    "max_delta_step": 1e6,  # XGBoost's steps have no limit
 }
 PEER = {"max_depth": 3, "eta": 0.3, "tree_method": "hist", "base_score": 1.0, "nthread": 1}
 

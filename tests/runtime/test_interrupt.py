@@ -144,6 +144,7 @@ print(json.dumps(ends))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_an_interrupt_ends_a_prediction_within_a_stretch_of_rows(n_jobs, form):
@@ -183,6 +184,7 @@ print(json.dumps([ended, team_threads(), forest.fit(X, y).model_ == before]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_an_interrupt_ends_a_forest_without_waiting_for_its_trees(n_jobs):
     assert children.run_fits(FOREST, n_jobs) == ["interrupted", 0, True]

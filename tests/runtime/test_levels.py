@@ -9,6 +9,7 @@ from spinney.jit import cpu
 BEST = cpu.supported()[-1]
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_build_one_library(fresh):
     told, given = fresh
     assert len(told) == 8
@@ -26,10 +27,12 @@ def test_every_cpu_level_gives_the_same_models(models_by, level):
     assert models_by(level) == models_by(BEST)
 
 
+@pytest.mark.slow
 def test_numba_s_jit_gives_the_same_models(models_by):
     assert models_by("jit") == models_by(BEST)
 
 
+@pytest.mark.slow
 def test_plain_python_gives_the_same_models(models_by):
     assert models_by("python", "tiny") == models_by(BEST, "tiny")
 

@@ -47,6 +47,7 @@ def test_a_forked_process_fits_after_its_parent_did(undisturbed):
     assert children.run_fits(FORK + children.textwrap.dedent(program)) == [undisturbed] * 3
 
 
+@pytest.mark.slow
 @forking
 def test_a_process_forked_inside_a_fit_goes_on_with_it_and_so_does_its_parent(undisturbed):
     program = """
@@ -72,6 +73,7 @@ def test_a_process_forked_inside_a_fit_goes_on_with_it_and_so_does_its_parent(un
     assert children.run_fits(program) == [undisturbed, undisturbed, 0, undisturbed, 0]
 
 
+@pytest.mark.slow
 @forking
 def test_a_ranker_that_was_loaded_scores_and_fits_in_a_forked_process(tmp_path):
     program = """
@@ -93,6 +95,7 @@ def test_a_ranker_that_was_loaded_scores_and_fits_in_a_forked_process(tmp_path):
     assert found == [found[0]] * 3
 
 
+@pytest.mark.slow
 @forking
 def test_a_process_forked_while_another_thread_fits_can_fit(undisturbed):
     program = """
@@ -113,6 +116,7 @@ def test_a_process_forked_while_another_thread_fits_can_fit(undisturbed):
     assert children.run_fits(FORK + children.textwrap.dedent(program)) == [undisturbed] * 3
 
 
+@pytest.mark.slow
 @forking
 def test_a_process_forked_while_another_thread_loads_the_library_can_fit(undisturbed):
     program = """

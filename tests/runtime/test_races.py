@@ -99,6 +99,7 @@ def train(shape, params, n_jobs, rounds=2, sparsely=None):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_delays_and_too_many_threads_change_nothing(case, delays):
     alone = train(*CASES[case], n_jobs=1)

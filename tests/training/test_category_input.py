@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 
 import spinney as sp
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
@@ -141,23 +142,29 @@ NUMBERS_AS_TEXT = np.array(["12.5", " 7 ", "-3", "1e3", "nan", "00123"] * 10, dt
     ],
     ids=["object", "gaps", "string", "str", "polars", "pyarrow"],
 )
-def test_numbers_as_text_that_nobody_named_are_refused_with_the_way_out(price):
+def test_numbers_as_text_that_nobody_named_are_refused_by_a_dataset_and_warned_of_by_an_estimator(price):
     make, call = {
         "polars": (pl.DataFrame, "pl.col('price').cast(pl.Float64)"),
         "pyarrow": (pa.table, "X['price'].cast('float64')"),
     }.get(type(price).__module__.split(".")[0], (pd.DataFrame, "X['price'].astype(float)"))
     table = make({"number": np.arange(60.0), "price": price})
-    for train in (sp.Dataset, sp.GBMRegressor(n_estimators=1).fit):
-        with pytest.raises(
-            DataError,
-            match=rf'"price" holds text that reads as numbers.* as in {re.escape(call)}, or .*categorical=\[\'price\'\]',
-        ):
-            train(table, Y)
+    with pytest.raises(
+        DataError,
+        match=rf'"price" holds text that reads as numbers.* as in {re.escape(call)}, or .*categorical=\[\'price\'\]',
+    ):
+        sp.Dataset(table, Y)
+    with pytest.warns(
+        DataConversionWarning,
+        match=rf'"price": text that all reads as numbers.* as in {re.escape(call)}, or .*categorical=\[\'price\'\]',
+    ):
+        fitted = sp.GBMRegressor(n_estimators=2).fit(table, Y)
     named = sp.Dataset(table, Y, categorical=["price"])
     assert set(named.schema.categories[1].values) == set(NUMBERS_AS_TEXT)
     assert sp.Dataset(table, Y, reference=named).schema is named.schema
     model = sp.train({}, named, 2)
-    assert sp.GBMRegressor(n_estimators=2, categorical=["price"]).fit(table, Y).predict(table).shape == (60,)
+    silent = sp.GBMRegressor(n_estimators=2, categorical=["price"]).fit(table, Y)
+    assert silent.predict(table).tolist() == fitted.predict(table).tolist()
+    assert fitted.model_.schema == named.schema
     assert model.predict(table).shape == (60,)
 
 

@@ -1,5 +1,7 @@
 """Going on from a model."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -283,3 +285,27 @@ def test_scores_beyond_what_can_be_trained_on_are_refused():
     )  # fmt: skip
     with pytest.raises(DataError, match="init_model gives rows of dataset scores beyond"):
         sp.train(SMALL, dataset(), 1, init_model=far)
+
+
+def test_the_metric_to_beat_is_that_of_the_model_gone_on_from():
+    params = SMALL | {"learning_rate": 0.9, "early_stopping_rounds": 3}
+    train = dataset(X=X[:200], y=Y[:200], keep_table=True)
+    late = sp.Dataset(X[200:], Y[200:], reference=train, keep_table=True)
+    heard = []
+    old = sp.train(params, train, 40, valid={"late": late}, callbacks=[heard.append])
+    assert old.best_round < old.rounds < 40
+    values = [info.evals["late"]["rmse"] for info in heard]
+    assert all(info.before == {} for info in heard)
+    heard.clear()
+    on = sp.train(params, train, 40, valid={"late": late}, init_model=old, callbacks=[heard.append])
+    assert (on.best_round, on.rounds) == (old.best_round, old.rounds)
+    assert on.to_bytes() == old.to_bytes()
+    assert {info.before["late"]["rmse"] for info in heard} == {min(values)}
+    assert copy.copy(heard[0]).before == heard[0].before
+
+
+def test_without_validation_data_nothing_is_judged_before():
+    train = dataset()
+    old, heard = sp.train(SMALL, train, 2), []
+    sp.train(SMALL, train, 1, init_model=old, callbacks=[heard.append])
+    assert heard[0].before == {}

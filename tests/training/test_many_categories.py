@@ -6,7 +6,7 @@ import pytest
 
 import category_oracle
 import spinney as sp
-from spinney.data import Categories, learn_categories, read_table
+from spinney.data import Categories, learn_columns, read_table
 from spinney.params import parse
 from spinney.training import sharing
 
@@ -108,7 +108,7 @@ def test_the_number_of_categories_that_are_kept_follows_one_rule(levels, max_bin
     rows = np.concatenate([np.arange(levels), more])
     codes = rows - 1.0  # the first category is missing
     codes[codes < 0] = np.nan
-    (found,) = learn_categories(read_table(codes.reshape(-1, 1)), {0}, None, max_bin)
+    (found,) = learn_columns(read_table(codes.reshape(-1, 1)), {0}, None, max_bin).categories
     counts = np.bincount(rows)[1:]
     assert found.kept == expected_kept(counts, max_bin)
     assert len(found.values) == levels - 1
@@ -117,6 +117,7 @@ def test_the_number_of_categories_that_are_kept_follows_one_rule(levels, max_bin
     assert found.rare == levels - 1 - found.kept
 
 
+@pytest.mark.slow
 def test_a_million_categories_train_and_come_back_from_their_file():
     rng = np.random.default_rng(0)
     many = 1_000_000
@@ -147,4 +148,4 @@ def test_more_categories_than_can_be_kept_train_with_the_largest_max_bin():
 def test_categories_of_equal_counts_stand_in_their_own_order():
     values = ("b", "a", "d", "c")
     table = read_table(pd.DataFrame({"c": [*values, "d", "z", "z", "z"]}))
-    assert learn_categories(table, (), None, 255) == (Categories(("z", "d", "a", "b", "c"), 5),)
+    assert learn_columns(table, (), None, 255).categories == (Categories(("z", "d", "a", "b", "c"), 5),)

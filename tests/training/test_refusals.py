@@ -46,6 +46,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("name", [name for name in FLOATS if name != "max_conflict_rate"])
 def test_an_extreme_number_trains_or_is_refused_by_an_error_of_ours(name, way):

@@ -151,6 +151,7 @@ def test_random_tables_shards_and_parameters_give_the_bytes_of_one_place(seed):
     assert_same_model(params, dataset, 2, size=1 + seed % 5, seed=seed)
 
 
+@pytest.mark.slow
 def test_several_targets_margins_and_threads_give_the_bytes_of_one_place(monkeypatch):
     monkeypatch.setattr(sharded, "threads_of", lambda config, data: 1 + data.rows % 3)
     rng = np.random.default_rng(3)
@@ -285,6 +286,27 @@ def test_a_model_that_was_given_is_gone_on_from_also_after_a_break():
     assert found == [expected] * 2
     with pytest.raises(ParameterError, match=r"past holds rounds \[3\] of a training of 2"):
         raised(train_on_ranks(BASE, dataset, 2, cuts=[0, 100, ROWS], past=said))
+
+
+def test_the_score_to_beat_is_that_of_the_model_gone_on_from_also_after_a_break():
+    params, train, valid = watched_problem()
+    train, valid = (
+        sp.Dataset(one.table(), one.labels().target, reference=two, keep_table=True)
+        for one, two in ((train, None), (valid, train))
+    )
+    old = sp.train(params, train, 20, valid={"valid": valid})
+    history = sp.History()
+    expected = sp.train(params, train, 20, valid={"valid": valid}, init_model=old, callbacks=[history])
+    assert (expected.best_round, expected.rounds) == (old.best_round, old.best_round + 4)
+    said, given = [], {"cuts": [0, 100, ROWS], "valid": {"valid": (valid, [0, 40, 90])}, "init_model": old}
+    found = train_on_ranks(
+        params, train, 20, **given, say=lambda rank: said.append if rank == 1 else lambda one: None
+    )
+    assert found == [expected] * 2
+    kept = sp.History()
+    again = train_on_ranks(params, train, 20, **given, past=said[:2], callbacks=[kept])
+    assert again == [expected] * 2
+    assert kept.evals == history.evals
 
 
 def test_a_tree_takes_three_joins_more_than_it_is_deep_and_a_round_one():

@@ -91,6 +91,7 @@ def test_shards_give_the_bytes_of_one_place(problem, size):
     assert ((0, 2) in [source.columns for source in expected.statistics.sources]) == ("pairs" in problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("again", [True, False])
 def test_rounds_are_found_on_shards_with_the_statistics_of_one_place(monkeypatch, problem, again):

@@ -82,6 +82,7 @@ def test_what_is_kept_for_all_rows_does_not_change_the_model(monkeypatch, dense_
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", PARAMS)
 def test_any_number_of_threads_gives_the_same_bytes(params):
     X, y = mixed(rows=9_000)
@@ -195,6 +196,7 @@ def test_a_column_order_by_name_is_followed():
     assert np.array_equal(oracles.bins_of_matrix(shuffled.matrix), oracles.bins_of_matrix(data.matrix))
 
 
+@pytest.mark.slow
 @hypothesis.settings(max_examples=60, deadline=None)
 @hypothesis.given(
     st.integers(0, 2**32), st.integers(1, 120), st.integers(1, 12), st.sampled_from([0.02, 0.1, 0.4])

@@ -56,7 +56,7 @@ def named_beside(
     """The same for a table whose columns may be known already: those of numbers cannot be named."""
     named = named_columns(categorical, table)
     for column in named:
-        if known is not None and column not in known.categorical:
+        if known is not None and (known.categories is None or known.categories[column] is None):
             raise ParameterError(
                 f"categorical names column {column}, which is one of numbers in the reference; leave it out"
             )

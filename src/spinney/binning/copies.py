@@ -5,9 +5,7 @@ tell a row its own target, and a copy of a row that is held out would let a trai
 are copies, all rows of the same bins belong together.
 
 Rows of the same bins need not be copies: where columns are few and coarse, other rows will have the same bins again, and those of
-the table should tell each other. Copies have one target; and beside them stand rows that have no copy, since drawing with
-replacement leaves many such rows, and balancing classes leaves those of the largest class. From a table of prices, of which each
-was seen a few times, copies cannot be told otherwise.
+the table should tell each other. `duplicates.py` tells one from the other.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
+from spinney.binning.duplicates import Repeats
 from spinney.binning.features import NO_DEFAULT, SPARSE, Features
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.tallies import Floats, Numbers, matrices_of
@@ -30,21 +29,8 @@ from spinney.sampling.hashing import random_words
 from spinney.sampling.kernels.purposes import PURPOSE_MARK
 
 ROWS = 50_000  # by which it is decided: a sample of larger tables
-# Below this share of rows that have the bins of a row before, they are left alone. Balancing two classes of which one has a tenth
-# of the rows gives .44, drawing with replacement .37; a table of wines, many of which were measured twice, has .15.
-SOME = 0.25
-# Sets of rows of the same bins that have several targets, at most, as a share of those that would by chance: none where all are
-# copies, but some rows have the same bins because bins are wide. 12 000 sales or none of 30 goods in 100 shops, each with a
-# chance of its own, have .7.
-MIXED = 0.25
-# Rows without a copy, at least, as a share of all, or of those of one class. It estimates how many other rows have bins that were
-# not seen: .37 for rows drawn with replacement, .5 for two balanced classes, .08 for prices that were seen 2.5 times each.
-LONE = 0.25
-FREQUENT = 0.02  # of all rows has a target that counts as a class
-LEAST = 5.0  # sets of several targets must be expected, or there is nothing to tell copies by
-# So many rows of other bins must there be for each category, or rows of a category would all belong together and be told nothing;
-# or the other columns alone must tell most rows apart, as where each category is the name of a row.
-RICH = 2
+COLUMNS = 32  # of most bins, by which it is decided where rows alone do not tell
+NO, YES, BY_COLUMNS = range(3)  # whether a sample holds copies, or its columns must tell
 
 Marks = NDArray[np.uint64]
 
@@ -65,6 +51,11 @@ class RowMarks:
     def __init__(self, features: Features, apart: Sequence[int] = ()) -> None:
         self._features = features
         self._apart = {int(features.group[column]) for column in apart}
+
+    @property
+    def widest(self) -> Numbers:
+        """The columns of most bins."""
+        return np.argsort(-self._features.bins, kind="stable")[:COLUMNS]
 
     @cached_property
     def _table(self) -> tuple[Marks, Numbers, np.uint64]:
@@ -151,12 +142,58 @@ def copies_of(
         _target_marks(labels.target.T.reshape(labels.targets, labels.rows)[:, taken]),
     ]
     gathered = joining.gather(np.stack(lines, axis=1).view(np.int64))
-    found = (
-        None
-        if gathered is None
-        else np.array([has_copies(np.concatenate(gathered), share, categories)], np.int64)
-    )
-    return marks.view(np.int64) if joining.spread(found)[0] else None
+    repeats, rich, verdict = None, False, NO
+    if gathered is not None:
+        of_all, other, target = np.concatenate(gathered).T
+        repeats = Repeats.of(of_all, target, share)
+        rich = repeats.rich(other, categories)
+        verdict = _verdict(repeats, rich)
+    verdict = int(joining.spread(np.array([verdict]))[0])
+    if verdict == BY_COLUMNS:
+        codes = joining.gather(_codes_of(dataset, taken, row_marks.widest, team))
+        found = (
+            codes is not None and repeats is not None and repeats.beyond_chance(np.concatenate(codes), rich)
+        )
+        verdict = int(joining.spread(np.array([YES if found else NO]))[0])
+    return marks.view(np.int64) if verdict == YES else None
+
+
+def _verdict(repeats: Repeats, rich: bool) -> int:
+    """Whether a sample holds copies, or its columns must tell."""
+    if not repeats.some:
+        return NO
+    if rich and repeats.whole_table:
+        return YES
+    return BY_COLUMNS if repeats.likely else NO
+
+
+def _codes_of(
+    dataset: Dataset, taken: NDArray[np.bool_], columns: Numbers, team: Team | None
+) -> NDArray[np.int32]:
+    """Codes of some columns in some rows, rows × columns, by which their bins can be told apart."""
+    parts = [np.empty((0, len(columns)), np.int32)]
+    for begin, end, matrix, rows in matrices_of(dataset, team):
+        own = np.flatnonzero(taken[begin:end])
+        parts.append(column_codes(matrix, columns, own if rows is None else rows[own]))
+    return np.concatenate(parts)
+
+
+def column_codes(matrix: BinnedMatrix, columns: Numbers, rows: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Codes of some columns in some rows, rows × columns, from 1; 0 is the bin of a column that has none."""
+    features, sparse = matrix.features, matrix.sparse
+    found = np.zeros((len(rows), len(columns)), np.int32)
+    for place, column in enumerate(columns):
+        low, codes = features.low[column], features.codes[column]
+        if features.group[column] != SPARSE:
+            line = matrix.by_column[features.group[column]][rows].astype(np.int32) - low
+            found[:, place] = np.where((line >= 0) & (line < codes), line + 1, 0)
+            continue
+        entries = np.flatnonzero((sparse.row_codes >= low) & (sparse.row_codes < low + codes))
+        whole = np.zeros(matrix.rows, np.int32)
+        row = np.searchsorted(sparse.row_starts, entries, side="right") - 1
+        whole[row] = sparse.row_codes[entries] - low + 1
+        found[:, place] = whole[rows]
+    return found
 
 
 def _target_marks(lines: Floats) -> Marks:
@@ -165,26 +202,3 @@ def _target_marks(lines: Floats) -> Marks:
     for at, line in enumerate(lines):
         marks += random_words(at, PURPOSE_MARK, (line + 0.0).view(np.uint64))
     return marks
-
-
-def has_copies(sample: Numbers, share: float, categories: int) -> bool:
-    """Whether so large a share of all rows has copies: rows × marks by all columns, by some of them, and of targets."""
-    marks, others, targets = sample.T
-    _, place, sizes = np.unique(marks, return_inverse=True, return_counts=True)
-    sets, rows = len(sizes), len(marks)
-    if rows - sets < SOME * rows or rows == 0:
-        return False
-    if sets < RICH * categories * share and len(np.unique(others)) * 2 < sets:
-        return False
-    _, target, of_target = np.unique(targets, return_inverse=True, return_counts=True)
-    alone = np.bincount(target[sizes[place] == 1], minlength=len(of_target))
-    of_class = (alone / of_target)[of_target >= FREQUENT * rows]
-    if max(alone.sum() / rows, of_class.max(initial=0.0)) < LONE:
-        return False
-    kinds = np.bincount(np.unique(place * len(of_target) + target) // len(of_target))  # targets of each set
-    chances = of_target / rows
-    expected = sum(
-        int(count) * (1.0 - float((chances**size).sum()))
-        for size, count in zip(*np.unique(sizes, return_counts=True), strict=True)
-    )
-    return expected >= LEAST and int((kinds > 1).sum()) <= MIXED * expected

@@ -26,7 +26,7 @@ from spinney.data import (
     Schema,
     Table,
     encode,
-    learn_categories,
+    learn_columns,
     match_columns,
     read_queries,
     read_query_weight,
@@ -170,7 +170,8 @@ class Dataset(FromDisk):
             read_query_weight(weight, table.rows, self.queries, what="weight")
         )
         self.margin: NDArray[np.float64] | None = own(read_start(base_margin, table.rows))
-        self._bin(self._encoded(table, known, categorical), reference, bool(spread), n_jobs)
+        named = named_beside(categorical, table, known)
+        self._bin(self._encoded(table, known, named, reference), reference, bool(spread), n_jobs)
 
     def table(self, what: str = "dataset") -> Table:
         """The table that was given, with its columns in order and categories as numbers; read once.
@@ -234,7 +235,7 @@ class Dataset(FromDisk):
             raise DataError(
                 f"X of {what} has changed its shape since the Dataset was made; make the Dataset again"
             )
-        return encode(table, self.schema.categories, self.params.unseen if self._matched else "missing")
+        return encode(table, self.schema.categories, self._unseen)
 
     def labels(self, what: str = "dataset") -> Labels:
         """Target, weights and margin.
@@ -253,20 +254,19 @@ class Dataset(FromDisk):
         return {**self.__dict__, "_views": {}}
 
     def _encoded(
-        self,
-        table: Table,
-        known: Schema | None,
-        categorical: str | Sequence[str | int] | NDArray[np.bool_],
+        self, table: Table, known: Schema | None, named: set[int], reference: Dataset | None
     ) -> Table:
         """Find the schema, and turn categories into numbers."""
-        named = named_beside(categorical, table, known)
-        if known is not None:
-            self.schema = known
-            return encode(table, self.schema.categories, self.params.unseen)
-        categories = learn_categories(table, named, self.weight, self.params.max_bin)
-        self.schema = Schema(table.names, table.columns, categories)
-        # Only rows of weight 0 can hold what was not found.
-        return encode(table, categories, "missing")
+        if reference is not None:
+            self.schema = reference.schema
+        else:
+            self.schema = learn_columns(table, named, self.weight, self.params.max_bin, known)
+        return encode(table, self.schema.categories, self._unseen)
+
+    @property
+    def _unseen(self) -> str:
+        """What an unknown category means; where categories were learnt, only rows of weight 0 can hold one."""
+        return self.params.unseen if self._matched else "missing"
 
     def _bin(self, table: Table, reference: Dataset | None, spread: bool, n_jobs: int | None) -> None:
         params, absent, categories = self.params, self.params.absent_value, self.schema.category_counts

@@ -55,6 +55,8 @@ class Rules:
         Those of a reference.
     sketch : bool
         Whether cuts come from sketches of all rows, and not from sampled rows.
+    strict : bool
+        Whether text that all reads as numbers is refused where nobody said that it stands for categories.
     """
 
     params: Config
@@ -62,6 +64,7 @@ class Rules:
     known: Schema | None
     cuts: Cuts | None
     sketch: bool
+    strict: bool = True
 
     @property
     def unseen(self) -> str:
@@ -80,6 +83,11 @@ class Agreement:
         The partitions.
     rules : Rules
         How they are to be binned.
+
+    Attributes
+    ----------
+    numbers_as_text : dict
+        What `CategoryCounts` calls so, where that is not refused.
     """
 
     def __init__(self, client: Client, rows: Rows, rules: Rules) -> None:
@@ -87,6 +95,7 @@ class Agreement:
         self._begins = starts_of(rows.facts.lengths)
         self._total = int(self._begins[-1])
         self._entries: NDArray[np.int64] | None = None
+        self.numbers_as_text: dict[int, tuple[str, str]] = {}
 
     def encoded(self) -> tuple[Form, list[Future], NDArray[np.int64]]:
         """The form of the codes, an `EncodedPart` of each partition or of those that share a query, and the rows of each."""
@@ -110,14 +119,15 @@ class Agreement:
 
     def _schema(self) -> Schema:
         rules, rows = self._rules, self._rows
-        many = rules.cuts is None and rows.outline.columns * rules.params.max_bin > thin.MANY_CUTS
-        if rules.known is not None and not many:
-            return rules.known
-        named = rules.named if rules.known is None else None
+        known, outline = rules.known, rows.outline
+        many = rules.cuts is None and outline.columns * rules.params.max_bin > thin.MANY_CUTS
+        among = None if known is None else known.empty
+        if known is not None and not many and (rules.cuts is not None or not among):
+            return known
         found = results(
             self._client,
             [
-                self._submit(count_columns, table, own, named, many)
+                self._submit(count_columns, table, own, rules.named, among, many)
                 for table, own in zip(rows.tables, rows.labels, strict=True)
             ],
         )
@@ -127,10 +137,11 @@ class Agreement:
                 counts.merge(more)
         if many:
             self._entries = np.sum([entries for _, _, entries in found], axis=0)
-        if rules.known is not None:
-            return rules.known
-        outline = rows.outline
-        return Schema(outline.names, outline.columns, counts.found(rules.params.max_bin))
+        self.numbers_as_text = {} if rules.strict else counts.numbers_as_text()
+        categories = counts.found(rules.params.max_bin, strict=rules.strict)
+        if known is not None:
+            return known.filled(categories)
+        return Schema(outline.names, outline.columns, categories)
 
     def _cuts(self, schema: Schema) -> Cuts:
         rules, rows = self._rules, self._rows
@@ -195,16 +206,15 @@ def _known(entries: NDArray[np.int64] | None) -> NDArray[np.int64]:
 
 @telling
 def count_columns(
-    part: PartTable, labels: RowLabels, named: set[int] | None, many: bool
+    part: PartTable, labels: RowLabels, named: set[int], among: tuple[int, ...] | None, many: bool
 ) -> tuple[CategoryCounts, str, NDArray[np.int64] | None]:
-    """Task: count the categories of partitions, unless `named` is None, and with many columns entries; tells their title."""
+    """Task: count the categories of partitions, and with many columns entries; tells their title."""
     first = part.tables[0]
-    counts = CategoryCounts(first.names, first.columns, named or ())
+    counts = CategoryCounts(first.names, first.columns, named, among)
     entries = np.zeros(first.columns, np.int64) if many else None
     for title, table, own in part.pieces():
         with errors_of(title):
-            if named is not None:
-                counts.add(table, None if labels.weight is None else labels.weight[own])
+            counts.add(table, None if labels.weight is None else labels.weight[own])
         if entries is not None:
             entries += thin.count_entries(table)
     return counts, part.titles[0], entries

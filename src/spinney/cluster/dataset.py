@@ -132,7 +132,9 @@ class Dataset:
         self.groups: list[Future] | None = None  # of the rows, where an estimator was told of some
         self.form: Form
         self.parts: list[Future]
-        self.form, self.parts, self.lengths = Agreement(client, rows, rules).encoded()
+        agreement = Agreement(client, rows, rules)
+        self.form, self.parts, self.lengths = agreement.encoded()
+        self.numbers_as_text = agreement.numbers_as_text
         self.rows = int(self.lengths.sum())
         self.schema: Schema = self.form.schema
         self.params: Config = self.form.params

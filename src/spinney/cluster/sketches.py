@@ -64,7 +64,7 @@ def sketch_part(
             _add_stored(sketches, table, weight, params.absent_value)
         for panel in table.panels:
             for k in range(panel.columns):
-                if panel.first + k not in categorical:
+                if panel.first + k not in categorical and panel.categories is None:
                     sketches[panel.first + k].update(np.ascontiguousarray(panel.values[:, k]), weight)
     return [sketch.to_bytes() for sketch in sketches]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -37,7 +38,7 @@ from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
 from spinney.estimators.evaluation import Evaluation, naming
-from spinney.estimators.samples import warn_of_column_vector, with_columns_checked
+from spinney.estimators.samples import notes_of_text, warn_of_column_vector, with_columns_checked
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.auto import Auto
@@ -182,7 +183,10 @@ class OnCluster(GBMBase):
         params = data_params({name: getattr(config, name) for name in DATA_PARAMS}, None)
         named = named_beside(self.categorical, opened.outline, found.schema)
         rows = chosen_rows(client, opened, joined, facts.train, split=split)
-        dataset = Dataset.of_rows(client, rows, Rules(params, named, found.schema, None, sketch=False))
+        rules = Rules(params, named, found.schema, None, sketch=False, strict=False)
+        dataset = Dataset.of_rows(client, rows, rules)
+        for note in notes_of_text(dataset.numbers_as_text, dataset.schema.names):
+            warnings.warn(note, stacklevel=5)
         dataset.groups = None if numbers is None else [numbers]
         if facts.held is not None:
             rows = chosen_rows(client, opened, joined, facts.held, split=True, held=True)

@@ -12,7 +12,7 @@ that would be one more pass over the table: binning finds them, and names the co
 """
 
 from spinney.data.categories import Categories, encode
-from spinney.data.category_counts import CategoryCounts, learn_categories
+from spinney.data.category_counts import CategoryCounts, learn_columns
 from spinney.data.forest_target import ForestTarget, read_class_target, read_number_target, target_columns
 from spinney.data.labels import Labels, named_column
 from spinney.data.queries import ByQuery, by_query, read_queries, read_query_weight
@@ -38,7 +38,7 @@ __all__ = [
     "by_time",
     "describe_column",
     "encode",
-    "learn_categories",
+    "learn_columns",
     "match_columns",
     "named_column",
     "read_class_target",

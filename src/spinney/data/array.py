@@ -89,8 +89,9 @@ def array_table(values: Any, what: str, *, allow_empty: bool = False) -> Table:
     if array.ndim != 2:
         raise wrong_dimensions(array, what)
     check_size(array.shape, allow_empty=allow_empty)
+    untyped = array.dtype.kind == "O"
     array = numeric(array, lambda column: f"{column_title(None, column)} of {what}")
-    return Table(array.shape[0], array.shape[1], None, (Panel(0, array),))
+    return Table(array.shape[0], array.shape[1], None, (Panel(0, array, any_kind=untyped),))
 
 
 def wrong_dimensions(array: NDArray[Any], what: str) -> DataError:

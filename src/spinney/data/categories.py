@@ -26,7 +26,8 @@ class Categories:
     Attributes
     ----------
     values : tuple of str, or of int and float
-        Every category of the training table, the most frequent first.
+        Every category of the training table, the most frequent first; none where every value was missing. Such a column has no
+        kind, and no split: a later table may bring anything in it.
     kept : int
         How many of them, counted from the first, have a number of their own; the others share the next one.
     spelt : str, or None
@@ -124,20 +125,22 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
     Returns
     -------
     Table
-        The same columns; a categorical one holds numbers from 0, NaN where it is missing.
+        The same columns; a categorical one holds numbers from 0, NaN where it is missing. A column that held no value in
+        training holds numbers as they were given, and NaN for anything else.
     """
-    if categories is None and all(panel.categories is None for panel in table.panels):
+    known = categories or (None,) * table.columns
+    some = any(one is not None and one.values for one in known)
+    if not some and all(panel.categories is None for panel in table.panels):
         return table
     if table.sparse is not None:
         raise DataTypeError("X is sparse, but the model has categorical columns: give a dense table")
-    known = categories or (None,) * table.columns
     panels: list[Panel] = []
     for panel in table.panels:
         begin = 0
         for k in range(panel.columns):
             column = panel.first + k
             wanted = known[column]
-            if wanted is None and panel.categories is None:
+            if panel.categories is None and (wanted is None or not wanted.values):
                 continue
             title = column_title(table.names, column)
             if wanted is None and panel.refused:
@@ -201,6 +204,8 @@ def _check_numbers(distinct: NDArray[np.generic], title: str, learning: bool) ->
 
 
 def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) -> NDArray[np.float64]:
+    if not wanted.values and unseen != "error":
+        return _missing(panel)
     if panel.categories is None and _all_missing(panel.values[:, k]):
         return _missing(panel)
     given = NUMBERS if panel.categories is None else kind_of(panel.categories, panel.spelt)
@@ -219,8 +224,7 @@ def _numbers(panel: Panel, k: int, wanted: Categories, unseen: str, title: str) 
             f"{title} holds {values[int(np.argmax(fresh))]!r:.60}, a category that training did not see; "
             'leave such rows out, or train with unseen="missing" or "rarest"'
         )
-    rarest = float(max(wanted.count - 1, 0)) if wanted.values else np.nan
-    numbers[:-1][fresh] = rarest if unseen == "rarest" else np.nan
+    numbers[:-1][fresh] = wanted.count - 1.0 if unseen == "rarest" else np.nan
     numbers[-1] = np.nan
     return numbers[codes].reshape(-1, 1)
 

@@ -11,14 +11,19 @@ from numpy.typing import NDArray
 
 from spinney.data.categories import COVERED, MOST_KEPT, Categories, own_codes
 from spinney.data.kinds import NUMBERS, Category, kind_of, read_as_numbers
+from spinney.data.schema import Schema
 from spinney.data.table import Panel, Table, column_title
 from spinney.errors import DataError, DataTypeError
 
 
-def learn_categories(
-    table: Table, named: Collection[int], weight: NDArray[np.float64] | None, max_bin: int
-) -> tuple[Categories | None, ...] | None:
-    """Find the categories of a training table's categorical columns.
+def learn_columns(
+    table: Table,
+    named: Collection[int],
+    weight: NDArray[np.float64] | None,
+    max_bin: int,
+    known: Schema | None = None,
+) -> Schema:
+    """Find the columns of a training table, with the categories of those that are categorical.
 
     Parameters
     ----------
@@ -32,15 +37,20 @@ def learn_categories(
     max_bin : int
         Up to so many categories are all kept; of more, the most frequent that together make up 99 % of the rows with
         a value, and at least so many. A column never keeps more than 65 000.
+    known : Schema, optional
+        The columns of a model that is gone on from, those of the table: only columns that held no value then are looked at.
 
     Returns
     -------
-    tuple of Categories or None, or None
-        One a column; None where no column is categorical.
+    Schema
+        The columns.
     """
-    counts = CategoryCounts(table.names, table.columns, named)
+    if known is not None and not known.empty:
+        return known
+    counts = CategoryCounts(table.names, table.columns, named, None if known is None else known.empty)
     counts.add(table, weight)
-    return counts.found(max_bin)
+    found = counts.found(max_bin)
+    return Schema(table.names, table.columns, found) if known is None else known.filled(found)
 
 
 @dataclass
@@ -50,7 +60,7 @@ class _Column:
     counts: dict[Category, int] = field(default_factory=dict)
     panel: Panel | None = None  # the first one with categories, without its values
     declared: bool = True  # whether the type of every batch says that it holds categories
-    empty: bool = False  # a batch was of text or categories, and had none
+    empty: bool = False  # a batch held no value, and its type would let others bring anything
     numbers: bool = False  # a batch held numbers
 
 
@@ -65,6 +75,8 @@ class CategoryCounts:
         Number of columns.
     named : collection of int
         Columns whose numbers, dates, times or intervals are categories.
+    among : collection of int, optional
+        The columns to look at; all of them without it.
 
     Examples
     --------
@@ -77,8 +89,15 @@ class CategoryCounts:
     ('ash', 'elm', 'oak')
     """
 
-    def __init__(self, names: tuple[str, ...] | None, columns: int, named: Collection[int]) -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...] | None,
+        columns: int,
+        named: Collection[int],
+        among: Collection[int] | None = None,
+    ) -> None:
         self._names, self._named = names, named
+        self._among = frozenset(range(columns) if among is None else among)
         self._columns = [_Column() for _ in range(columns)]
         self._sparse = False
 
@@ -98,10 +117,14 @@ class CategoryCounts:
 
     def _add(self, panel: Panel, k: int, counted: NDArray[np.bool_] | None) -> None:
         column = panel.first + k
+        if column not in self._among:
+            return
         known, named = self._columns[column], column in self._named
         if panel.categories is None and not named:
             if known.numbers or _has_value(panel.values[:, k]):
                 self._take_numbers(column)
+            elif panel.any_kind:
+                known.empty = True
             return
         if panel.refused and not named:
             raise DataTypeError(f"{panel.refused}; or {self._naming(column)} if its values are categories")
@@ -160,20 +183,38 @@ class CategoryCounts:
             for value, count in more.counts.items():
                 known.counts[value] = known.counts.get(value, 0) + count
 
-    def found(self, max_bin: int) -> tuple[Categories | None, ...] | None:
-        """The categories of each column, of which `max_bin` at least are kept; see `learn_categories`."""
+    def numbers_as_text(self) -> dict[int, tuple[str, str]]:
+        """Columns of text that all reads as numbers, although nobody said that it stands for categories.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from spinney.data import read_table
+        >>> counts = CategoryCounts(("price",), 1, ())
+        >>> counts.add(read_table(pandas.DataFrame({"price": ["12.5", "7"]})), None)
+        >>> counts.numbers_as_text()  # such a text, and how to make numbers of them
+        {0: ('12.5', "X['price'].astype(float)")}
+        """
+        return {
+            column: (str(next(iter(known.counts))), known.panel.as_numbers)
+            for column, known in enumerate(self._columns)
+            if known.panel is not None
+            and column not in self._named
+            and not known.declared
+            and read_as_numbers(known.counts)
+        }
+
+    def found(self, max_bin: int, *, strict: bool = True) -> tuple[Categories | None, ...] | None:
+        """The categories of each column, of which `max_bin` at least are kept; see `learn_columns`.
+
+        Not `strict`, text that all reads as numbers is categories like any other.
+        """
         if self._sparse:
             return None
-        found = tuple(self._found(column, known, max_bin) for column, known in enumerate(self._columns))
+        for column in self.numbers_as_text() if strict else ():
+            raise self._refused_text(column, self._columns[column])
+        found = tuple(_found(known, max_bin) for known in self._columns)
         return found if any(one is not None for one in found) else None
-
-    def _found(self, column: int, known: _Column, max_bin: int) -> Categories | None:
-        if known.panel is None:
-            # Without a category every value is missing, which a column of numbers may be in some of its rows.
-            return Categories((), 0) if known.empty and not known.numbers else None
-        if column not in self._named and not known.declared and read_as_numbers(known.counts):
-            raise self._numbers_as_text(column, known)
-        return _ordered(known.counts, max_bin, known.panel.spelt)
 
     def _clash(self, column: int, now: str, before: str) -> DataTypeError:
         return DataTypeError(
@@ -186,7 +227,7 @@ class CategoryCounts:
     def _naming(self, column: int) -> str:
         return f"name it, categorical=[{(column if self._names is None else self._names[column])!r}],"
 
-    def _numbers_as_text(self, column: int, known: _Column) -> DataError:
+    def _refused_text(self, column: int, known: _Column) -> DataError:
         assert known.panel is not None
         texts = [str(value) for value in known.counts]
         infinite = next((text for text in texts if math.isinf(float(text))), None)
@@ -197,6 +238,13 @@ class CategoryCounts:
             f"{self._title(column)} holds text that reads as numbers, such as {texts[0]!r:.40}; make it numbers, "
             f"as in {known.panel.as_numbers}{no_number}, or {self._naming(column)} if the text stands for categories"
         )
+
+
+def _found(known: _Column, max_bin: int) -> Categories | None:
+    if known.panel is None:
+        # Every value is missing, which a column of numbers may be in some of its rows.
+        return Categories((), 0) if known.empty and not known.numbers else None
+    return _ordered(known.counts, max_bin, known.panel.spelt)
 
 
 def _kind(panel: Panel) -> str:

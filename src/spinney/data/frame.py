@@ -74,7 +74,7 @@ def frame_table(value: Any, what: str, *, allow_empty: bool = False) -> Table:
     names = _names(frame, what)
     block = _pandas_block(frame)
     if block is not None:
-        return Table(rows, columns, names, (Panel(0, block),))
+        return Table(rows, columns, names, (Panel(0, block, any_kind=True),))
     panels = tuple(
         _column(series, column, f"{column_title(names, column)} of {what}")
         for column, series in enumerate(nw.from_native(frame, eager_only=True).iter_columns())
@@ -234,7 +234,7 @@ def _column(series: Any, column: int, where: str) -> Panel:
 
 def _plain(values: NDArray[Any], column: int, where: str) -> Panel:
     try:
-        return Panel(column, numeric(values, lambda _: where).reshape(-1, 1))
+        return Panel(column, numeric(values, lambda _: where).reshape(-1, 1), any_kind=True)
     except DataTypeError as error:
         if values.dtype != np.dtype(object):
             raise

@@ -193,7 +193,7 @@ def read_part_weight(
     if values is None:
         return None
     found = read_vector(
-        np.full(rows, values) if np.ndim(values) == 0 else values, None, what, allow_none=False
+        np.full(rows, values) if np.ndim(values) == 0 else values, None, what, allow_none=False, column=False
     )
     if len(found) == rows:
         return found if not found.any() else read_weight(found, rows, what=what)

@@ -28,7 +28,8 @@ class Schema:
     columns : int
         Number of columns.
     categories : tuple of Categories or None, or None
-        The categories of each categorical column; None when there is no such column.
+        The categories of each categorical column. Those of a column without values are empty; it is not categorical, but takes
+        anything later. None when there is no column of either kind.
 
     Examples
     --------
@@ -45,15 +46,34 @@ class Schema:
 
     @property
     def category_counts(self) -> NDArray[np.int64] | None:
-        """How many categories each column has, 0 for a column of numbers; None when no column has any."""
-        if self.categories is None:
-            return None
-        return np.array([0 if one is None else max(one.count, 1) for one in self.categories], np.int64)
+        """How many categories each column has, 0 for a column of numbers or without values; None when no column has any."""
+        counts = np.array([0 if one is None else one.count for one in self.categories or ()], np.int64)
+        return counts if counts.any() else None
 
     @property
     def categorical(self) -> tuple[int, ...]:
         """Positions of the categorical columns."""
-        return tuple(at for at, one in enumerate(self.categories or ()) if one is not None)
+        return tuple(at for at, one in enumerate(self.categories or ()) if one is not None and one.values)
+
+    @property
+    def empty(self) -> tuple[int, ...]:
+        """Positions of the columns that held no value, and may hold anything later."""
+        return tuple(at for at, one in enumerate(self.categories or ()) if one is not None and not one.values)
+
+    def filled(self, found: tuple[Categories | None, ...] | None) -> Self:
+        """The same columns, where those that held no value are as in `found`.
+
+        Examples
+        --------
+        >>> Schema(None, 2, (None, Categories((), 0))).filled((None, Categories(("oak", "ash"), 2))).categorical
+        (1,)
+        """
+        if not self.empty:
+            return self
+        later = found or (None,) * self.columns
+        pairs = zip(self.categories or (), later, strict=True)
+        categories = tuple(two if one is not None and not one.values else one for one, two in pairs)
+        return replace(self, categories=None if all(one is None for one in categories) else categories)
 
     @property
     def file_format(self) -> int:

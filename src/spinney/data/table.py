@@ -36,6 +36,8 @@ class Panel:
         Why the column cannot be used, unless it is to be categorical.
     as_numbers : str
         How the user makes numbers of a column of text.
+    any_kind : bool
+        Whether a later table may bring anything in a column of numbers that holds none, as in frames and arrays of objects.
     """
 
     first: int
@@ -45,6 +47,7 @@ class Panel:
     declared: bool = False
     refused: str = ""
     as_numbers: str = ""
+    any_kind: bool = False
 
     @property
     def columns(self) -> int:

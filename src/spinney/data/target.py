@@ -16,21 +16,39 @@ from spinney.errors import DataError, DataTypeError
 
 @overload
 def read_vector(
-    values: Any, rows: int | None, what: str, *, allow_none: Literal[False], unbounded: bool = False
+    values: Any,
+    rows: int | None,
+    what: str,
+    *,
+    allow_none: Literal[False],
+    unbounded: bool = False,
+    column: bool = True,
 ) -> NDArray[np.float64]: ...
 @overload
 def read_vector(
-    values: Any, rows: int | None, what: str, *, allow_none: bool = True, unbounded: bool = False
+    values: Any,
+    rows: int | None,
+    what: str,
+    *,
+    allow_none: bool = True,
+    unbounded: bool = False,
+    column: bool = True,
 ) -> NDArray[np.float64] | None: ...
 def read_vector(
-    values: Any, rows: int | None, what: str, *, allow_none: bool = True, unbounded: bool = False
+    values: Any,
+    rows: int | None,
+    what: str,
+    *,
+    allow_none: bool = True,
+    unbounded: bool = False,
+    column: bool = True,
 ) -> NDArray[np.float64] | None:
     """Read one finite number for each row.
 
     Parameters
     ----------
     values : array-like, series or None
-        Of shape (rows,) or (rows, 1).
+        Of shape (rows,), or (rows, 1) where `column` allows it.
     rows : int, optional
         Number of rows of the table; None takes any number of values.
     what : str
@@ -39,6 +57,8 @@ def read_vector(
         Whether None is passed on, or an error.
     unbounded : bool, default=False
         Whether values may be infinity too, but not minus infinity.
+    column : bool, default=True
+        Whether a matrix of one column will do.
 
     Returns
     -------
@@ -53,7 +73,7 @@ def read_vector(
     if values is None and allow_none:
         return None
     advice = TARGET_ADVICE if what.endswith("y") else VECTOR_ADVICE
-    array = numeric(one_dimension(values, rows, what), lambda _: what, advice)
+    array = numeric(one_dimension(values, rows, what, column=column), lambda _: what, advice)
     with np.errstate(over="ignore", under="ignore"):
         vector = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     check_finite(np.where(vector == np.inf, 0.0, vector) if unbounded else vector, what)
@@ -84,7 +104,7 @@ def read_weight(values: Any, rows: int, *, what: str = "sample_weight") -> NDArr
     """
     if isinstance(values, numbers.Real) and not isinstance(values, bool):
         values = np.full(rows, float(values))
-    weight = read_vector(values, rows, what)
+    weight = read_vector(values, rows, what, column=False)
     if weight is None:
         return None
     if weight.min() < 0:
@@ -193,11 +213,14 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes.astype(classes.dtype.newbyteorder("=")), codes.astype(np.int64)
 
 
-def one_dimension(values: Any, rows: int | None, what: str) -> NDArray[Any]:
-    """Values of any dtype, one for each row."""
+def one_dimension(values: Any, rows: int | None, what: str, *, column: bool = True) -> NDArray[Any]:
+    """Values of any dtype, one for each row; `column` says whether a matrix of one column will do."""
     if values is None:
         raise DataError(f"This estimator requires {what} to be passed, but the target {what} is None")
     array = frame_vector(values, what) if is_frame(values) else plain_array(values, what)
+    shape = getattr(values, "shape", array.shape)
+    if len(shape) == 2 and not column:
+        raise not_a_vector(shape, what)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

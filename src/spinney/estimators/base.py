@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +38,7 @@ from spinney.estimators.checks import (
     rounds_of,
     said,
 )
-from spinney.estimators.continuing import Start, start_of, with_nothing_added
+from spinney.estimators.continuing import Start, start_of
 from spinney.estimators.evaluation import (
     Evaluation,
     FirstHistory,
@@ -52,7 +53,13 @@ from spinney.estimators.files import save_estimator
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
 from spinney.estimators.parameters import IMPORTANCE
-from spinney.estimators.samples import Learnt, Sample, warn_of_column_vector, with_columns_checked
+from spinney.estimators.samples import (
+    Learnt,
+    Sample,
+    categories_of_text,
+    warn_of_column_vector,
+    with_columns_checked,
+)
 from spinney.estimators.setting import Estimator
 from spinney.estimators.staged import staged_scores
 from spinney.model.mean import mean_model
@@ -129,8 +136,8 @@ class GBMBase(Estimator, ABC):
         evals = history.evals
         if self.auto_ is None and len(models) > 1:
             evals = first_values(evals, models[0].rounds_to_use())
-        if start is not None and rounds == 0:
-            model, evals = with_nothing_added(model, start.model, self.evals_result_)
+        if start is not None:
+            model, evals = start.with_evals(model, history.before, evals)
         self.evals_result_ = evals
         self._take_model(model)
         warn_of_cap(history.found, "n_estimators", ConvergenceWarning, stacklevel=4)
@@ -156,7 +163,7 @@ class GBMBase(Estimator, ABC):
         self.best_iteration_ = model.best_round
         self.n_iter_ = model.rounds
         self.n_estimators_ = model.rounds_to_use()
-        # Metrics are known of the rounds that the latest fit added, or tried to find how many are right.
+        # Metrics are known of the last rounds, back to those that are used at least, or of all that a search tried.
         self.best_score_ = best_values(self.evals_result_, rounds_after_best(model, self.auto_))
 
     def _check_parameters(self) -> None:
@@ -301,6 +308,9 @@ class GBMBase(Estimator, ABC):
         warn_of_column_vector(given.y)
         found = self._learnt(given, columns, bool(watched), start, told, groups, validation)
         config, chosen = found.config, found.chosen
+        columns, notes = categories_of_text(columns, self.categorical, found.schema)
+        for note in notes:
+            warnings.warn(note, stacklevel=5)
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
         sample = Sample(columns if chosen is None else columns.take(~chosen), found.labels)
         dataset = sample.binned(

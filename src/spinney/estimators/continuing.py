@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Schema, Table
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.estimators.evaluation import best_values
 from spinney.estimators.files import read_estimator
 from spinney.model.model import Model
 from spinney.params import Config
@@ -20,6 +22,8 @@ from spinney.training.auto import Auto
 from spinney.training.continuing import check_past, model_of
 
 Evals = dict[str, dict[str, list[float]]]
+# In scikit-learn's words, by which users may filter it.
+NO_MORE = "Warm-start fitting without increasing n_estimators does not fit new trees."
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +38,59 @@ class Start:
         Labels of its classes, or (labels, 2) where rows have several; None where they are not known, or there are none.
     what : str
         What messages call it.
+    evals : dict
+        Metrics of its rounds, where they are the estimator's own.
     """
 
     model: Model
     classes: NDArray[Any] | None
     what: str = "init_model"
+    evals: Evals = field(default_factory=dict)
 
     def schema_for(self, table: Table, config: Config) -> Schema:
         """The columns to bin a table by; an error where the model, the parameters and the table do not fit."""
         old = self.model.schema
         check_past(self.model, config, Schema(table.names, table.columns, old.categories), self.what)
         return old if old.names is not None else replace(old, names=table.names)
+
+    def with_evals(
+        self, model: Model, before: Mapping[str, Mapping[str, float]], evals: Evals
+    ) -> tuple[Model, Evals]:
+        """The model that a fit came to, and all that is known of its rounds.
+
+        Parameters
+        ----------
+        model : Model
+            The model of old and new rounds.
+        before : mapping
+            Metrics of the old rounds, on the validation data of this fit; empty where it added nothing.
+        evals : dict
+            Metrics of the new rounds.
+
+        Returns
+        -------
+        model : Model
+            If no rounds were added it has the best round of the old one.
+        evals : dict
+            Metrics of old rounds stand first where the validation data are the same: where the last of them is what `before`
+            says. Else only the last old round is known, which is told if it is the best.
+        """
+        used, after = self.model.rounds_to_use(), self.model.rounds - self.model.rounds_to_use()
+        known = {
+            name: {metric: values[: len(values) - after] for metric, values in found.items()}
+            for name, found in self.evals.items()
+        }
+        if model.rounds == used:
+            parts = (model.forest, model.base_score, model.objective, model.params, model.schema)
+            return Model(*parts, self.model.best_round, model.statistics), known
+        if best_values(known, 0) != before:
+            if model.rounds_to_use() > used:
+                return model, evals
+            known = {name: {one: [value] for one, value in found.items()} for name, found in before.items()}
+        return model, {
+            name: {one: known[name][one] + values for one, values in found.items()}
+            for name, found in evals.items()
+        }
 
 
 def start_of(estimator: Any, init_model: object, rounds: int | Auto) -> tuple[Start | None, int | Auto]:
@@ -55,13 +101,16 @@ def start_of(estimator: Any, init_model: object, rounds: int | Auto) -> tuple[St
         raise ParameterError(
             "init_model contradicts warm_start=True: the estimator goes on from its own trees; give only one"
         )
-    start = Start(estimator.model_, getattr(estimator, "classes_", None), "the fitted model")
+    classes = getattr(estimator, "classes_", None)
+    start = Start(estimator.model_, classes, "the fitted model", estimator.evals_result_)
     done = start.model.rounds_to_use()
     if rounds < done:
         raise ParameterError(
             f"n_estimators={rounds} is less than the {done} rounds that the estimator has; with warm_start=True it counts "
             "old and new rounds"
         )
+    if rounds == done:
+        warnings.warn(NO_MORE, UserWarning, stacklevel=5)
     return start, rounds - done
 
 
@@ -77,25 +126,6 @@ def _given_start(estimator: object, init_model: object) -> Start:
     model = model_of(init_model)
     assert model is not None
     return Start(model, getattr(init_model, "classes_", None))
-
-
-def with_nothing_added(model: Model, old: Model, evals: Evals) -> tuple[Model, Evals]:
-    """A model that has the rounds of an old one and no more, with what is known of these: the best one, and metrics."""
-    same = Model(
-        model.forest,
-        model.base_score,
-        model.objective,
-        model.params,
-        model.schema,
-        old.best_round,
-        model.statistics,
-    )
-    after = old.rounds - old.rounds_to_use()
-    known = {
-        name: {metric: values[: len(values) - after] for metric, values in found.items()}
-        for name, found in evals.items()
-    }
-    return same, known
 
 
 @contextmanager

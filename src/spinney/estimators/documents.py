@@ -13,8 +13,9 @@ ATTRIBUTES = """feature_importances_ : ndarray of shape (n_features_in_,)
     Share of each column in what `importance_type` says; by default, in the gain of all splits.
 evals_result_ : dict
     evals_result_["validation_0"][metric]: the values after each round of the latest `fit`, for each pair of `eval_set`;
-    its name where `eval_names` gives one. Of n_estimators=auto: those of the search for the number of rounds, `auto_.tried`
-    of them, whether all rows were then fitted again or not.
+    its name where `eval_names` gives one. With `warm_start` and the same validation data as before, those of all rounds. Of
+    n_estimators=auto: those of the search for the number of rounds, `auto_.tried` of them, whether all rows were then fitted
+    again or not.
 best_score_ : dict
     best_score_["validation_0"][metric]: the value after the last round that predictions use; of n_estimators=auto, after that
     round of the search.

@@ -188,12 +188,15 @@ class FirstHistory(SearchLog):
     ----------
     evals : dict
         As those of `History`.
+    before : mapping
+        The metrics of the model that the training goes on from.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._history = History()
         self._begun = 0
+        self.before: Mapping[str, Mapping[str, float]] = {}
 
     @property
     def evals(self) -> dict[str, dict[str, list[float]]]:
@@ -208,6 +211,7 @@ class FirstHistory(SearchLog):
         """Keep the values of a round."""
         if self._begun == 1:
             self._history(info)
+            self.before = info.before
 
 
 def first_values(

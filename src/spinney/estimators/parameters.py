@@ -85,7 +85,8 @@ CATEGORICAL = Row(
     ),
     doc="Columns whose whole numbers, dates, times or intervals are categories: by name as text, by position as a whole number, "
     "or as a mask of one truth value a column. "
-    "Columns of text and of a frame's categories always are categorical, but text that all reads as numbers must be named.",
+    "Columns of text and of a frame's categories always are categorical; text that all reads as numbers is so with a "
+    "warning, unless it is named.",
 )
 _PROGRESS = Row(
     name="progress",
@@ -109,7 +110,7 @@ WARM_START = Row(
     default=False,
     group="running",
     doc="Whether a fitted estimator goes on from its trees when it is fitted again: n_estimators, which must be a number, then "
-    "counts old and new rounds.",
+    "counts old and new rounds. Early stopping goes on too: the metric to beat is that of the trees so far.",
 )
 _STOPPING = replace(
     _TABLE["early_stopping_rounds"],

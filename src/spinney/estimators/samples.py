@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
+from spinney.binning.categorical import named_columns
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels, Schema, Table, read_table
 from spinney.data.array import plain_array
 from spinney.data.frame import is_frame, refuse_duplicate_names
+from spinney.data.kinds import read_as_numbers
+from spinney.data.schema import SHOWN_NAMES
 from spinney.data.sparse import is_sparse
+from spinney.data.table import Panel, column_title
 from spinney.errors import DataError, DataTypeError
 from spinney.params import Config
 
@@ -100,6 +105,56 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
         raise DataError(f"{refusal}`model_.predict` takes named columns in any order.")
     kind = DataTypeError if isinstance(refusal, TypeError) else DataError
     raise kind(str(refusal).rstrip("\n"))
+
+
+def categories_of_text(
+    table: Table, categorical: Any, known: Schema | None = None
+) -> tuple[Table, list[Warning]]:
+    """Take text for categories, whatever it reads as: whether some of it is no number must not depend on the rows of a fold.
+
+    Parameters
+    ----------
+    table : Table
+        Rows to fit to.
+    categorical : "auto" or sequence
+        Columns that are named categorical.
+    known : Schema, optional
+        The columns of the model that the fit goes on from.
+
+    Returns
+    -------
+    Table
+        The same, with its columns of text declared to be categorical.
+    list of Warning
+        What the user is to be warned of: columns of text that all reads as numbers, unless they are named or known.
+    """
+    named = named_columns(categorical, table)
+    found, panels = dict[int, tuple[str, str]](), list[Panel]()
+    for panel in table.panels:
+        column, texts = panel.first, panel.categories or ()
+        learnt = column not in named and (known is None or column in known.empty)
+        if panel.as_numbers and learnt and read_as_numbers(texts):
+            found[column] = str(texts[0]), panel.as_numbers
+        panels.append(replace(panel, declared=True) if panel.as_numbers else panel)
+    return replace(table, panels=tuple(panels)), notes_of_text(found, table.names)
+
+
+def notes_of_text(found: Mapping[int, tuple[str, str]], names: tuple[str, ...] | None) -> list[Warning]:
+    """The warning of columns of text that all reads as numbers: such a text of each, and how to make numbers of it."""
+    if not found:
+        return []
+    titles = [column_title(names, column) for column in found]
+    shown = ", ".join(titles[:SHOWN_NAMES])
+    more = len(titles) - SHOWN_NAMES
+    text, call = next(iter(found.values()))
+    labels = [column if names is None else names[column] for column in found][:SHOWN_NAMES]
+    return [
+        DataConversionWarning(
+            f"{shown}{f' and {more} more' if more > 0 else ''}: text that all reads as numbers, such as {text!r:.40}, is taken "
+            f"as categories, as all text is. Make it numbers, as in {call}, or pass categorical={labels!r} if it stands for "
+            "categories"
+        )
+    ]
 
 
 def is_column_vector(y: object) -> bool:

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from spinney.growth.kernels.rules import CategoryRules, ColumnRules, Limits, Penalties, Rules
-from spinney.params import Config, placed
+from spinney.params import Config, objective_row, placed
 
 
 class ColumnChoice:
@@ -93,7 +93,7 @@ def rules_of(
     rows, by_tree : int
         Rows of the data set, and columns of a tree.
     unit : float
-        Power of two by which the weights were divided.
+        What penalties are divided by, because weights were.
     prune : bool
         Whether gamma prunes the finished tree from below, instead of holding back its growth.
     """
@@ -114,7 +114,7 @@ def rules_of(
         Penalties(
             reg_lambda=config.reg_lambda / unit,
             reg_alpha=config.reg_alpha / unit,
-            max_step=config.max_delta_step,
+            max_step=config.max_delta_step or objective_row(config.objective).longest_step,
             bounded=int(choice.bounded),
         ),
         CategoryRules(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
+from typing import IO
+
+from spinney.model.hidden import hidden_beside
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file in one step.
 
     The bytes go to a hidden file in the same folder, reach the disk, and then take the place of `path`. On
-    failure `path` is as it was and the hidden file is gone. A symbolic link is followed. A file that was there
+    failure `path` is as it was and the hidden file is gone; what a process left that was killed is removed by the next one
+    that writes to `path`. A symbolic link is followed. A file that was there
     keeps its permissions, which hold for the hidden file too; a new one gets those that the umask grants.
 
     Parameters
@@ -40,20 +43,18 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     if not os.fspath(path):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "")  # not the current folder
     target = os.path.realpath(path)
-    folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".spinney-{secrets.token_hex(8)}.tmp")
     try:
-        _write_through(temporary, data, _old_status(target))
-        os.replace(temporary, target)
+        old = _old_status(target)
+        # Until it is whole, only its owner can read what takes the place of a file that not everybody could read.
+        with hidden_beside(target, 0o666 if old is None else old.st_mode & 0o700) as hidden:
+            _write_through(hidden.file, data, old)
+            hidden.move_to(target)
     except OSError as error:
         if error.errno is None:
             raise
         # It named the hidden file, of which the caller knows nothing.
         raise OSError(error.errno, error.strerror, target) from None
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
-    _sync_folder(folder)
+    _sync_folder(os.path.dirname(target))
 
 
 def _old_status(target: str) -> os.stat_result | None:
@@ -72,15 +73,12 @@ def _old_status(target: str) -> os.stat_result | None:
     return status
 
 
-def _write_through(temporary: str, data: bytes, old: os.stat_result | None) -> None:
-    # Until it is whole, only its owner can read what takes the place of a file that not everybody could read.
-    mode = 0o666 if old is None else old.st_mode & 0o700
-    with open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
-        file.write(data)
-        file.flush()
-        if old is not None and hasattr(os, "fchown"):
-            _grant(file.fileno(), old)
-        os.fsync(file.fileno())
+def _write_through(file: IO[bytes], data: bytes, old: os.stat_result | None) -> None:
+    file.write(data)
+    file.flush()
+    if old is not None and hasattr(os, "fchown"):
+        _grant(file.fileno(), old)
+    os.fsync(file.fileno())
 
 
 def _grant(descriptor: int, old: os.stat_result) -> None:

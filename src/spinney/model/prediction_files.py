@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, ParameterTypeError
+from spinney.model.hidden import Hidden, hidden_beside
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".csv": "csv"}
 
@@ -46,7 +46,8 @@ class PredictionWriter:
                 f"out={str(out)!r} is the file {same!r}, whose rows are to be predicted; give another one, or they would be lost"
             )
         self._kind = kind
-        self._temporary = self._path.with_name(f".spinney-{secrets.token_hex(8)}.tmp")
+        self._hidden: Hidden | None = None
+        self._open_until_end = ExitStack()
         self._writer: Any = None
 
     def __enter__(self) -> PredictionWriter:
@@ -65,7 +66,8 @@ class PredictionWriter:
             raise DataError(f"out={str(self._path)!r} cannot be written: {error}") from error
 
     def _opened(self, schema: Any) -> Any:
-        path = str(self._temporary)
+        self._hidden = self._open_until_end.enter_context(hidden_beside(str(self._path)))
+        path = self._hidden.path
         if self._kind == "parquet":
             from pyarrow import parquet
 
@@ -84,13 +86,12 @@ class PredictionWriter:
         try:
             if self._writer is not None:
                 self._writer.close()
-                if kind is None:
-                    os.replace(self._temporary, self._path)
+                if kind is None and self._hidden is not None:
+                    self._hidden.move_to(self._path)
         except OSError as error:
             raise DataError(f"out={str(self._path)!r} cannot be written: {error}") from error
         finally:
-            with suppress(OSError):
-                self._temporary.unlink()
+            self._open_until_end.close()
         if kind is None and self._writer is None:
             raise DataError("files have no rows; give at least one")
 

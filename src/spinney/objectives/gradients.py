@@ -9,7 +9,7 @@ from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
 def gradients_room(scores: NDArray[np.float64], unit: float = 1.0) -> Gradients:
-    """Memory for the gradients of these scores, outputs × rows; `unit` is the power of two by which weights were divided.
+    """Memory for the gradients of these scores, outputs × rows; `unit` is what penalties are divided by, because weights were.
 
     Examples
     --------

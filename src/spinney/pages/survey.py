@@ -109,13 +109,13 @@ class Survey:
             raise DataError(f"{self._source.title} gave no rows; give at least one")
         if self._source.rows not in (None, first):
             raise self._other_rows(str(first))
+        categories = None if counts is None else counts.found(rules.params.max_bin)
         if known is not None:
-            self.schema = known
+            self.schema = known if counts is None else known.filled(categories)
         else:
-            assert counts is not None
             assert self._columns is not None
             columns, names = self._columns
-            self.schema = Schema(names, columns, counts.found(rules.params.max_bin))
+            self.schema = Schema(names, columns, categories)
         return first
 
     def _other_rows(self, found: str) -> DataError:
@@ -127,14 +127,17 @@ class Survey:
         )
 
     def _begin(self, table: Table) -> CategoryCounts | None:
-        """Take note of the columns of the first batch."""
+        """Take note of the columns of the first batch; gives what counts categories, where some are to be found."""
         known = self._rules.known
         if table.columns > MOST_COLUMNS:
             raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
         named = named_beside(self._rules.categorical, table, known)
         self._columns = table.columns, table.names
         self.from_sparse = table.sparse is not None
-        return CategoryCounts(table.names, table.columns, named) if known is None else None
+        if known is None:
+            return CategoryCounts(table.names, table.columns, named)
+        among = known.empty if self._rules.cut else ()
+        return CategoryCounts(table.names, table.columns, named, among) if among else None
 
     def _batches(self) -> Iterator[Batch]:
         """Batches with the columns in the order of those that are known."""

@@ -53,6 +53,10 @@ class ObjectiveRow:
     # How the value of a leaf follows from its rows: minus the sum of gradients over that of hessians, a quantile of what is left
     # of the target, or a search along the step.
     leaf_values: Literal["newton", "quantile", "line_search"] = "newton"
+    # Largest absolute leaf value where max_delta_step is 0; 0 means no limit.
+    longest_step: float = 0.0
+    # What a weight says: how many rows a row counts for, or only how much it counts beside the others.
+    weights: Literal["counts", "ratios"] = "counts"
 
 
 # Parameters of losses that are sums over pairs of rows.
@@ -231,6 +235,11 @@ _ROWS = (
         link="exp",
         kind="hazards",
         domain="events",
+        # The Newton step of rows without an event is -1 at the least. That of early events whose hazard was thought small is
+        # their number over almost nothing, which ends in scores of 25 000. The limit costs no concordance: of rows held out of
+        # four generated tables, twelve seeds, it is -0.001 +- 0.002 to +0.005 +- 0.004 above that without a limit.
+        longest_step=1.0,
+        weights="ratios",
     ),
     ObjectiveRow(
         name="aft",
@@ -241,6 +250,10 @@ _ROWS = (
         kind="times",
         domain="intervals",
         parameters=("aft_loss_distribution", "aft_loss_distribution_scale"),
+        # Far from a time the logistic and the extreme distribution have almost no curvature: without penalties scores of 1e16
+        # follow. Concordance of held-out rows with limits of 1, 2, 5, 15 and none, five seeds, logarithms of times of standard
+        # deviation 6, normal distribution: 0.924, 0.940, 0.942, 0.941, 0.941.
+        longest_step=5.0,
     ),
     ObjectiveRow(name=OWN, metric="none", form="own", domain="anything", parameters=("num_class",)),
 )

@@ -25,7 +25,7 @@ from spinney.params import Config, parse, placed, resolve
 from spinney.params.validate import type_name
 from spinney.sampling import Bag
 from spinney.training import learners
-from spinney.training.continuing import Past, so_far
+from spinney.training.continuing import Past, continued, so_far
 from spinney.training.evaluation import Judge
 from spinney.training.learners import AddTree, Setup
 from spinney.training.learning_rates import SMALLEST_RATE, too_small
@@ -98,12 +98,17 @@ class Boosting:
         self._judges, self.watches = judges, bool(valid)
         self.done = 0 if self._past is None else self._past.rounds
         trees: list[Tree] = [] if self._past is None else [*self._past.trees]
-        self.parts = (trees, self._base_score, config, dataset.schema, sight.statistics)
+        schema = continued(past, dataset.schema)
+        self.parts = (trees, self._base_score, config, schema, sight.statistics)
 
     def round(self, rate: float) -> dict[str, list[Judgement]]:
         """Do a round; gives what the metrics say of each validation set."""
         self.done += 1
         self.parts[0].extend(self._one_round(self.done, rate))
+        return self.judged()
+
+    def judged(self) -> dict[str, list[Judgement]]:
+        """What the metrics say of each validation set after the rounds so far."""
         return {
             name: self._rows.judged(
                 self._judges, name, watched.labels, watched.scores, self._config, self._team

@@ -34,6 +34,8 @@ class RoundInfo:
         Rounds of `init_model`, which the training goes on from.
     make : callable, optional
         Makes the model of the rounds so far.
+    before : mapping
+        The values of `init_model`, as `evals` has them; empty without one.
     """
 
     round: int
@@ -41,6 +43,7 @@ class RoundInfo:
     evals: Mapping[str, Mapping[str, float]]
     start: int = 0
     make: Callable[[], Model] | None = field(default=None, repr=False, compare=False)
+    before: Mapping[str, Mapping[str, float]] = field(default_factory=dict, repr=False)
 
     @property
     def first(self) -> bool:
@@ -61,7 +64,8 @@ class RoundInfo:
 
     def __getstate__(self) -> dict[str, object]:
         """Copies and pickles go without the model."""
-        return {name: getattr(self, name) for name in ("round", "rounds", "evals", "start")} | {"make": None}
+        kept = ("round", "rounds", "evals", "start", "before")
+        return {name: getattr(self, name) for name in kept} | {"make": None}
 
 
 Callback = Callable[[RoundInfo], object]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,13 +46,15 @@ class Past:
         Where the scores of a row begin.
     statistics : Statistics, optional
         Columns that the trees know beside those of the table.
+    schema : Schema
+        Columns of the table.
     """
 
     def __init__(self, model: Model) -> None:
         self.rounds = model.rounds_to_use()
         forest = model.forest.first(self.rounds * model.outputs)
         self.trees: list[Tree] = [forest.tree(t) for t in range(forest.trees)]
-        self.base_score, self.statistics = model.base_score, model.statistics
+        self.base_score, self.statistics, self.schema = model.base_score, model.statistics, model.schema
         self._predictor = Predictor(forest, model.absent)
 
     def add_to(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
@@ -118,6 +121,14 @@ def _pieces(data: Dataset, team: Team) -> Iterator[tuple[int, int, BinnedMatrix]
             matrix = take_codes(matrix, index[begin:end] - np.int32(blocks.begins[block]))
         if begin < end:
             yield begin, end, matrix
+
+
+def continued(past: Past | None, schema: Schema) -> Schema:
+    """The columns of a model that goes on, where those of the data set are as `check_columns` wants them.
+
+    A column without values in the data set may have had some before, and the other way round.
+    """
+    return schema if past is None else replace(past.schema.filled(schema.categories), names=schema.names)
 
 
 def past_of(init_model: object, config: Config, schema: Schema) -> Past | None:
@@ -207,9 +218,9 @@ def check_columns(old: Schema, new: Schema, what: str = "init_model") -> None:
         raise DataError(
             f"column {at} of the data set is {new.names[at]!r}, but that of {what} is {old.names[at]!r}; give columns {other}"
         )
-    nothing = (None,) * old.columns
+    nothing, empty = (None,) * old.columns, (set(old.empty), set(new.empty))
     for at, pair in enumerate(zip(old.categories or nothing, new.categories or nothing, strict=True)):
-        if pair[0] == pair[1]:
+        if pair[0] == pair[1] or at in empty[0] or (pair[0] is None and at in empty[1]):
             continue
         title = f"column {at}" if old.names is None else f"column {old.names[at]!r}"
         kinds = ["one of numbers" if one is None else "categorical" for one in pair]

@@ -25,7 +25,7 @@ from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, 
 from spinney.training.cv_result import CVResult, FoldValues, mean_of
 from spinney.training.dealing import check_truth, dealing_of
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import Judge, check_stopping, deciding, judges_of
+from spinney.training.evaluation import Judge, check_stopping, deciding, judges_of, values_of
 from spinney.training.folds import Fold, folds_of
 from spinney.training.learners import check_blocks
 from spinney.training.learning_rates import rate_of, schedule_of
@@ -262,8 +262,7 @@ def _advance(
         stop = False
         if callbacks or stopping is not None:
             means = _means(said)
-            evals = {name: {one.name: one.value for one in found} for name, found in means.items()}
-            stop = told(callbacks, RoundInfo(done, rounds, evals, make=_no_model))
+            stop = told(callbacks, RoundInfo(done, rounds, values_of(means), make=_no_model))
             if stopping is not None:
                 stop |= stopping.update(done, deciding(config, "the mean over folds", means["test"], done))
                 if stopping.best_round == done:

@@ -10,7 +10,7 @@ from spinney.params import Config
 
 
 class EarlyStopping:
-    """Watches one metric.
+    """Watches one metric. In going on from a model, its metric is the first that `update` takes, and the one to beat.
 
     Parameters
     ----------

@@ -101,6 +101,11 @@ def judged(judges: Iterable[Judge], outcome: Outcome, labels: Labels) -> list[Ju
     return list(found.values())
 
 
+def values_of(said: Mapping[str, Iterable[Judgement]]) -> dict[str, dict[str, float]]:
+    """The values of metrics by data set and name."""
+    return {name: {one.name: one.value for one in found} for name, found in said.items()}
+
+
 def check_stopping(config: Config, judges: list[Judge], watched: Mapping[str, object]) -> None:
     """Refuse early stopping that has nothing to go by."""
     if config.early_stopping_rounds is None:
@@ -110,6 +115,12 @@ def check_stopping(config: Config, judges: list[Judge], watched: Mapping[str, ob
     if not judges:
         why = "an objective of your own has none" if config.objective == OWN else "eval_metric='none'"
         raise ParameterError(f"early_stopping_rounds needs a metric, but {why}; name one")
+
+
+def last_set(config: Config, said: Mapping[str, list[Judgement]], done: int) -> Judgement:
+    """What early stopping goes by in a training: that of the last data set."""
+    name, judgements = list(said.items())[-1]
+    return deciding(config, f"valid[{name!r}]", judgements, done)
 
 
 def deciding(config: Config, where: str, judgements: list[Judgement], done: int) -> Judgement:

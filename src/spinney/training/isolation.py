@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.categorical import named_columns
-from spinney.data import Schema, Table, encode, learn_categories
+from spinney.data import Schema, Table, encode, learn_columns
 from spinney.data.categories import MOST_KEPT
 from spinney.data.spans import whole_rows
 from spinney.growth.isolation.learner import IsolationLearner
@@ -86,11 +86,9 @@ def encoded(
     unseen: str,
 ) -> tuple[Table, Schema]:
     """A table with the numbers of categories in their place, and its columns; `known` has those of an earlier training."""
-    if known is not None:
-        return encode(table, known.categories, unseen), known
-    categories = learn_categories(table, named_columns(categorical, table), weight, MOST_KEPT)
-    # Only rows of weight 0 can hold what was not found.
-    return encode(table, categories, "missing"), Schema(table.names, table.columns, categories)
+    schema = learn_columns(table, named_columns(categorical, table), weight, MOST_KEPT, known)
+    # Where categories were learnt, only rows of weight 0 can hold what was not found.
+    return encode(table, schema.categories, "missing" if known is None else unseen), schema
 
 
 def refuse_infinite_values(table: Table, n_jobs: int | None) -> None:

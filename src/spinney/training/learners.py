@@ -138,7 +138,7 @@ class _Sorted:
     def __init__(self, given: Setup) -> None:
         dataset, config, team = given.dataset, given.config, given.team
         method = config.tree_method
-        if dataset.schema.categories is not None:
+        if dataset.schema.categorical:
             local = "" if method == "exact" else " with proposal='local'"
             other = "'hist'" if method == "exact" else "'hist', or proposal='global'"
             raise ParameterError(

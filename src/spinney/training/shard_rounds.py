@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from spinney.training.boosting import Boosting
 from spinney.training.callbacks import Callback, RoundInfo, begin, told
 from spinney.training.continuing import so_far
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import deciding
+from spinney.training.evaluation import last_set, values_of
 from spinney.training.learning_rates import LearningRateSchedule
 from spinney.training.search import AutoRounds, end_search
 from spinney.tree import Tree
@@ -41,12 +41,15 @@ class Round:
         What the metrics say of each validation set.
     again : bool
         Whether all rows were fitted again, with as many rounds as were best without some.
+    before : dict
+        What they say of the model that the training goes on from, where there is one.
     """
 
     number: int
     trees: list[Tree]
     evals: Evals
     again: bool = False
+    before: Evals = field(default_factory=dict)
 
 
 class CallbackError(Exception):
@@ -115,6 +118,7 @@ class Rounds:
         self._joining, self._config, self._judged, self._listening = joining, config, judged, listening
         self._start, self._rounds, self._last = start, rounds, start + rounds
         self._stop = False
+        self._before: Evals = {}
         self._rate = config.learning_rate
 
     def finish(self, boosting: Boosting, past: Sequence[Round]) -> Model:
@@ -122,12 +126,18 @@ class Rounds:
         listening = self._listening
         with _failures_of_callbacks():
             begin(listening.callbacks, self._last)
+        if past:
+            self._before = past[0].before
+        elif self._start and self._rounds:
+            self._before = boosting.judged()
+        if self._joining.rank == 0 and listening.stopping is not None and self._before:
+            listening.stopping.update(self._start, last_set(self._config, self._before, self._start))
         for one in past:
             self._hear(one.number, one.evals, boosting)
         # Where nobody is to be asked, nothing is spread after a round.
         asks = bool(listening.callbacks or listening.rates or (boosting.watches and self._judged))
         asking = self._spread_flag(asks)
-        self._tell(boosting.done, {})
+        self._before = self._tell(boosting.done, self._before)
         while not self._stop and boosting.done < self._last:
             outputs = len(boosting.parts[1])
             evals = boosting.round(self._rate)
@@ -138,7 +148,7 @@ class Rounds:
                 evals = self._tell(done, evals)
             if listening.say is not None:
                 trees = boosting.parts[0][-outputs:]
-                listening.say(Round(done, trees, evals, listening.best is not None))
+                listening.say(Round(done, trees, evals, listening.best is not None, self._before))
         return boosting.model(boosting.done, self._best)
 
     def _hear(self, done: int, said: Evals, boosting: Boosting) -> None:
@@ -146,14 +156,13 @@ class Rounds:
         if self._joining.rank != 0:
             return
         listening = self._listening
-        evals = {name: {one.name: one.value for one in found} for name, found in said.items()}
         make = partial(so_far, done, *boosting.parts)
+        before = values_of(self._before)
         with _failures_of_callbacks():
-            self._stop |= told(listening.callbacks, RoundInfo(done, self._last, evals, self._start, make))
+            info = RoundInfo(done, self._last, values_of(said), self._start, make, before)
+            self._stop |= told(listening.callbacks, info)
         if listening.stopping is not None:
-            name, found = list(said.items())[-1]
-            decides = deciding(self._config, f"valid[{name!r}]", found, done)
-            self._stop |= listening.stopping.update(done, decides)
+            self._stop |= listening.stopping.update(done, last_set(self._config, said, done))
 
     def _tell(self, done: int, evals: Evals) -> Evals:
         """Spread whether to stop, the best round, the next round's learning rate, and what metrics said; gives the last."""

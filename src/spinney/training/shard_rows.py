@@ -23,7 +23,7 @@ from spinney.params import Config, link_of
 from spinney.sampling import JoinedSampler
 from spinney.training.continuing import Past, so_far
 from spinney.training.evaluation import Judge, judged
-from spinney.training.several import scaled_weights
+from spinney.training.several import scaled_weights, unit_of
 from spinney.training.table_rows import Start, TableRows, check_rows, first_score
 from spinney.tree import Tree
 
@@ -69,17 +69,17 @@ class ShardRows(TableRows):
         if whole is not None:
             whole = loss.prepared(whole)
             check_rows(loss, whole)
-            self._labels, unit = scaled_weights(whole, config)
+            self._labels, divisor = scaled_weights(whole, config)
             base = first_score(config, loss, self._labels) if past is None else past.base_score
-            told = np.append(base, unit)
-        *scores, unit = self.joining.spread(told)
-        own, _ = scaled_weights(self.prepared(loss, labels), config, float(unit))
+            told = np.append(base, divisor)
+        *scores, divisor = self.joining.spread(told)
+        own, _ = scaled_weights(self.prepared(loss, labels), config, float(divisor))
         own = replace(own, first=self.first)
         base = np.array(scores)
         if self._grown:
             trees = [*(past.trees if past is not None else ()), *self._grown]
             past = Past(so_far(len(trees) // len(base), trees, base, config, schema, statistics))
-        return Start(own, float(unit), base, past)
+        return Start(own, unit_of(config, float(divisor)), base, past)
 
     def prepared(self, loss: Objective, labels: Labels) -> Labels:
         """Labels of this rank's rows, which rank 0 has checked with all others."""

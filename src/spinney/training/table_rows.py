@@ -22,7 +22,7 @@ from spinney.params import Config, link_of
 from spinney.sampling import GradientSampler, UniformSampler
 from spinney.training.continuing import Past
 from spinney.training.evaluation import Judge, judged
-from spinney.training.several import eligible_rows, scaled_weights
+from spinney.training.several import eligible_rows, scaled_weights, unit_of
 
 
 class DrawsUniformly(Protocol):
@@ -54,7 +54,7 @@ class Start:
     labels : Labels
         Of the rows at hand, with scaled weights.
     unit : float
-        The power of two that they were divided by.
+        What penalties are divided by, because weights were.
     base_score : float64[outputs]
         Where the scores of a row begin.
     past : Past, optional
@@ -93,10 +93,9 @@ class TableRows:
         """Check the labels, scale the weights and find the base score. Trees know the columns of `schema`, and `statistics`."""
         labels = loss.prepared(labels)
         check_rows(loss, labels)
-        labels, unit = scaled_weights(labels, config)
-        return Start(
-            labels, unit, first_score(config, loss, labels) if past is None else past.base_score, past
-        )
+        labels, divisor = scaled_weights(labels, config)
+        base = first_score(config, loss, labels) if past is None else past.base_score
+        return Start(labels, unit_of(config, divisor), base, past)
 
     def prepared(self, loss: Objective, labels: Labels) -> Labels:
         """Labels of the rows at hand in the form that the loss reads."""

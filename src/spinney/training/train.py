@@ -20,7 +20,7 @@ from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.continuing import past_of, so_far
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import check_stopping, checked_valid, deciding, judges_of
+from spinney.training.evaluation import check_stopping, checked_valid, judges_of, last_set, values_of
 from spinney.training.kin import kin_of
 from spinney.training.learning_rates import rate_of, schedule_of
 from spinney.training.members import check_members, members_of
@@ -83,7 +83,8 @@ def train(
         Show a progress bar.
     init_model : Model, fitted estimator or path, optional
         Go on from this model, or from that of a file: `rounds` more are added to those that it predicts with, and its base
-        score is kept. Objective and columns must be the same, and `models` 1.
+        score is kept. Objective and columns must be the same, and `models` 1. With early stopping, its metric is the one to
+        beat: where no round does, the best round is its last.
     max_rounds : int, optional
         Most rounds that "auto" may try, 500 / learning_rate without it. A UserWarning says so where they were not enough.
     validation_fraction : float, optional
@@ -212,13 +213,16 @@ def _run(boosting: Boosting, config: Config, course: Course, callbacks: list[Cal
     past, last = boosting.done, boosting.done + course.rounds
     rates = schedule_of(callbacks)
     begin(callbacks, last)
+    earlier = boosting.judged() if past and course.rounds else {}
+    if stopping is not None and earlier:
+        stopping.update(past, last_set(config, earlier, past))
+    before = values_of(earlier)
     for done in range(past + 1, last + 1):
         said = boosting.round(rate_of(config, rates, done - 1))
-        evals = {name: {one.name: one.value for one in found} for name, found in said.items()}
-        stop = told(callbacks, RoundInfo(done, last, evals, past, partial(so_far, done, *boosting.parts)))
+        make = partial(so_far, done, *boosting.parts)
+        stop = told(callbacks, RoundInfo(done, last, values_of(said), past, make, before))
         if stopping is not None:
-            name, found = list(said.items())[-1]
-            stop |= stopping.update(done, deciding(config, f"valid[{name!r}]", found, done))
+            stop |= stopping.update(done, last_set(config, said, done))
         if stop:
             break
     best = stopping.best_round if stopping is not None and course.rounds else None

@@ -120,3 +120,31 @@ def test_another_fit_forgets_the_kind_of_the_one_before(table, two):
     boosted.set_params(estimator=None).fit(X, two)
     assert not hasattr(boosted, "committee_")
     assert boosted.model_.trees == 3
+
+
+@pytest.mark.parametrize("base", [None, DecisionTreeClassifier(max_depth=1)], ids=str)
+def test_boosting_ends_with_a_warning_where_weights_would_be_infinite(base, table, three):
+    X = np.column_stack([three, np.nan_to_num(table)])
+    given = {"n_estimators": 30, "learning_rate": 23.0, "random_state": 0}
+    with pytest.warns(UserWarning, match=r"^Sample weights have reached infinite values: tree 2 ") as caught:
+        found = sp.AdaBoostClassifier(base, **given).fit(X, three)
+    assert [str(one.filename) for one in caught] == [__file__]
+    assert len(found) == 2
+    assert np.isfinite(found.predict_proba(X)).all()
+    # Nothing comes after the last one that was asked for, so nothing can overflow.
+    assert len(sp.AdaBoostClassifier(base, **given | {"n_estimators": 2}).fit(X, three)) == 2
+
+
+class GivesNothing(DecisionTreeRegressor):
+    """An estimator whose fit does not return it."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("resample", [True, False])
+def test_a_fit_may_return_nothing(resample, table, numbers):
+    X, given = np.nan_to_num(table), {"n_estimators": 3, "resample": resample, "random_state": 1}
+    found = sp.AdaBoostRegressor(GivesNothing(max_depth=2), **given).fit(X, numbers)
+    other = sp.AdaBoostRegressor(DecisionTreeRegressor(max_depth=2), **given).fit(X, numbers)
+    np.testing.assert_array_equal(found.predict(X), other.predict(X))

@@ -29,6 +29,7 @@ def test_errors_and_weights_follow_from_what_the_trees_say(loss, table, numbers)
         weight /= weight.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resample", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_it_learns_as_scikit_learns_twin_does(loss, resample, table, numbers):

@@ -155,3 +155,12 @@ def test_rows_of_one_leaf_are_near(forest, table):
     leaves = forest.apply(table[:7])
     np.testing.assert_allclose(found, (leaves[:5, None] == leaves[None]).mean(axis=2))
     np.testing.assert_array_equal(np.diag(forest.proximity(table[:5])), 1)
+
+
+@pytest.mark.parametrize("kind", [sp.RandomForestClassifier, sp.RandomForestRegressor])
+def test_one_row_has_no_score_out_of_bag(kind):
+    with pytest.raises(DataError, match=r"^oob_score=True needs .* there is only 1 sample; give more rows"):
+        kind(3, oob_score=True).fit([[1.0, 2.0]], [1])
+    with pytest.raises(DataError, match="only 1 sample of weight above 0"):
+        kind(3, oob_score=True).fit([[1.0], [2.0]], [1, 2], sample_weight=[0, 1])
+    assert kind(3).fit([[1.0, 2.0]], [1]).predict([[0.0, 0.0]]) == [1]

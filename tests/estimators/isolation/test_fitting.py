@@ -134,8 +134,10 @@ def test_trees_are_added_to_those_of_an_earlier_fit(X):
     whole = sp.IsolationForest(12, random_state=1, contamination=0.2).fit(X)
     grown = sp.IsolationForest(5, random_state=1, contamination=0.2, warm_start=True).fit(X)
     assert grown.set_params(n_estimators=12).fit(X).model_ == whole.model_
-    assert grown.fit(X).model_ == whole.model_
-    assert grown.set_params(contamination="auto").fit(X).offset_ == -0.5
+    for given, offset in (({}, whole.offset_), ({"contamination": "auto"}, -0.5)):
+        with pytest.warns(UserWarning, match="without increasing n_estimators does not fit new trees"):
+            assert grown.set_params(**given).fit(X).offset_ == offset
+        np.testing.assert_array_equal(grown.score_samples(X), whole.score_samples(X))
 
 
 def test_copies_and_searches_and_pipelines_work(X, forest):

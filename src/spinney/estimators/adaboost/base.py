@@ -30,16 +30,27 @@ from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.forests.base import check_size
 from spinney.estimators.forests.parameters import VERBOSE
 from spinney.estimators.forests.trees import TreeView
-from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector, with_columns_checked
+from spinney.estimators.samples import (
+    COLUMN_VECTOR,
+    categories_of_text,
+    is_column_vector,
+    with_columns_checked,
+)
 from spinney.estimators.setting import Estimator
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.adaboost_model import AdaBoostModel
 from spinney.params import AdaBoostConfig, adaboost_table, parse_adaboost
 from spinney.params.validate import checked
 from spinney.training.adaboost import train_adaboost
+from spinney.training.adaboosting.steps import LARGEST_POWER
 from spinney.training.callbacks import ProgressBar, RoundInfo
 
 _IN_TABLE = frozenset(row.name for row in adaboost_table())
+# The beginning is scikit-learn's, by which users may filter it.
+INFINITE = (
+    "Sample weights have reached infinite values: tree {done} multiplies those of its mistakes by e to the power of {last:.4g}. "
+    "Boosting ends with it; try a lower learning_rate."
+)
 
 
 class AdaBoostBase(Estimator, ABC):
@@ -82,15 +93,20 @@ class AdaBoostBase(Estimator, ABC):
             self._check_parameters()
             for name in ("model_", "committee_"):
                 self.__dict__.pop(name, None)
+            notes: list[Warning] = [DataConversionWarning(COLUMN_VECTOR)] if is_column_vector(y) else []
             if self.estimator is None:
-                self._boost_trees(X, y, sample_weight)
+                notes += self._boost_trees(X, y, sample_weight)
             else:
                 self._boost_copies(X, y, sample_weight)
-        if is_column_vector(y):
-            warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=2)
+        done, last = len(self.estimator_weights_), float(self.estimator_weights_[-1])
+        if last > LARGEST_POWER and done < self._rounds() and hasattr(self, "classes_"):
+            notes.append(UserWarning(INFINITE.format(done=done, last=last)))
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
         return self
 
-    def _boost_trees(self, X: object, y: object, sample_weight: ArrayLike | None) -> None:
+    def _boost_trees(self, X: object, y: object, sample_weight: ArrayLike | None) -> list[Warning]:
+        """Boost trees, and give what the user is to be warned of."""
         table = read_table(with_columns_checked(self, X, reset=True))
         self.n_features_in_ = table.columns
         target = self._one_output(y, table.rows)
@@ -100,6 +116,7 @@ class AdaBoostBase(Estimator, ABC):
             kept = weight > 0
             table, target, weight = table.take(kept), target.take(kept), weight[kept]
         check_size(target, weight)
+        table, notes = categories_of_text(table, self.categorical)
         dataset = Dataset(
             table, weight=weight, max_bin=config.max_bin, bundle=False, absent=config.absent, unseen=config.unseen,
             categorical=self.categorical, n_jobs=config.n_jobs,
@@ -108,6 +125,7 @@ class AdaBoostBase(Estimator, ABC):
             self.model_ = train_adaboost(
                 config, dataset, target, self._rounds(), weight=weight, n_jobs=config.n_jobs, told=told
             )
+        return notes
 
     def _boost_copies(self, X: object, y: object, sample_weight: ArrayLike | None) -> None:
         table: Any = with_columns_checked(self, X, reset=True)

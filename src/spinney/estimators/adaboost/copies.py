@@ -16,7 +16,12 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.estimators.adaboost.committee import Committee
 from spinney.params import AdaBoostConfig
 from spinney.params.validate import shown
-from spinney.training.adaboosting.steps import adaboost_r2_step, adaboost_step, guessing_error
+from spinney.training.adaboosting.steps import (
+    LARGEST_POWER,
+    adaboost_r2_step,
+    adaboost_step,
+    guessing_error,
+)
 
 LEAST = float(np.finfo(np.float64).eps)  # weight of a row beside the sum of all, as in scikit-learn
 NEEDED = ("fit", "predict", "get_params")
@@ -105,9 +110,11 @@ def _fitted(task: Task, weight: NDArray[np.float64], rng: np.random.RandomState)
     if seeds:
         member.set_params(**{name: rng.randint(LARGEST_SEED) for name in seeds})
     if not task.config.resample:
-        return member.fit(task.X, task.y, sample_weight=weight)
+        member.fit(task.X, task.y, sample_weight=weight)
+        return member
     drawn = rng.choice(np.arange(len(weight)), size=len(weight), replace=True, p=weight / weight.sum())
-    return member.fit(_safe_indexing(task.X, drawn), task.y[drawn])
+    member.fit(_safe_indexing(task.X, drawn), task.y[drawn])
+    return member
 
 
 # Weight and error of a member, and the next weights of the rows, None where boosting ends; None for one that is not kept.
@@ -131,6 +138,8 @@ def _judge_classes(task: Task, said: Any, weight: NDArray[np.float64], number: i
             )
         return None
     power = task.config.learning_rate * 2.0 * adaboost_step(error, many).alpha
+    if power > LARGEST_POWER:
+        return power, error, None
     # Right rows become lighter in place of wrong ones heavier, so that nothing overflows.
     return power, error, np.where(wrong, weight, weight * np.exp(-power))
 

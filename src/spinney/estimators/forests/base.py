@@ -25,7 +25,7 @@ from spinney.errors import DataError
 from spinney.estimators.continuing import fitting
 from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.forests.growing import Past, grown
-from spinney.estimators.samples import with_columns_checked
+from spinney.estimators.samples import categories_of_text, with_columns_checked
 from spinney.estimators.setting import Estimator
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.forest_model import ForestModel
@@ -51,6 +51,8 @@ class ForestSample:
         Their weights; None where all are 1.
     kept : bool[rows of X], optional
         Which rows of the user's table they are; None where they are all.
+    notes : list of Warning
+        What the user is to be warned of.
     """
 
     config: ForestConfig
@@ -58,6 +60,7 @@ class ForestSample:
     target: ForestTarget
     weight: NDArray[np.float64] | None
     kept: NDArray[np.bool_] | None
+    notes: list[Warning]
 
 
 class ForestBase(MultiOutputMixin, Estimator, ABC):
@@ -128,7 +131,9 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         self.max_features_ = config.columns_per_split(table.columns)
         config.rows_per_tree(table.rows)
         config.placed(table.names, table.columns)
-        return ForestSample(config, table, target, weight, kept)
+        known = None if past is None else past.model.schema
+        table, notes = categories_of_text(table, self.categorical, known)
+        return ForestSample(config, table, target, weight, kept, notes)
 
     def _grow_on(self, sample: ForestSample, past: Past | None) -> list[Warning]:
         config, table, target = sample.config, sample.table, sample.target
@@ -144,7 +149,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
             config, dataset, target, sample.weight, self._trees(), past, self._shows_progress()
         )
         self.n_outputs_ = target.outputs
-        return self._learn_out_of_bag(dataset, target, sample.kept)
+        return sample.notes + self._learn_out_of_bag(dataset, target, sample.kept)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import Dataset
 from spinney.data import ForestTarget
-from spinney.errors import ParameterError, ParameterTypeError
-from spinney.estimators.forests.base import ForestBase
+from spinney.errors import DataError, ParameterError, ParameterTypeError
+from spinney.estimators.continuing import NO_MORE
+from spinney.estimators.forests.base import ForestBase, ForestSample
 from spinney.estimators.forests.growing import Past
 from spinney.estimators.forests.parameters import TREES, VERBOSE
 from spinney.estimators.forests.trees import TreeView
@@ -30,8 +31,6 @@ from spinney.training.forests.proximity import proximity
 from spinney.training.importances import PermutationImportance
 
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
-
-_NO_MORE = "Warm-start fitting without increasing n_estimators does not fit new trees."
 
 
 class Ensemble(ForestBase):
@@ -185,11 +184,22 @@ class Ensemble(ForestBase):
         notes: list[Warning] = [DataConversionWarning(COLUMN_VECTOR)] if is_column_vector(y) else []
         past = self._past()
         if past is not None and past.model.trees == self._trees():
-            notes.append(UserWarning(_NO_MORE))
+            notes.append(UserWarning(NO_MORE))
         if not self.oob_score:
             for name in ("oob_score_", "tree_oob_scores_", "_rows_out_of_bag"):
                 self.__dict__.pop(name, None)
         return notes + super()._grow(X, y, sample_weight)
+
+    def _sample(
+        self, X: object, y: object, sample_weight: ArrayLike | None, past: Past | None
+    ) -> ForestSample:
+        sample = super()._sample(X, y, sample_weight, past)
+        if self.oob_score and sample.table.rows == 1:
+            raise DataError(
+                f"oob_score={shown(self.oob_score)} needs rows that a tree has not seen, but there is only 1 sample"
+                f"{'' if sample.kept is None else ' of weight above 0'}; give more rows, or leave it out"
+            )
+        return sample
 
     def _past(self) -> Past | None:
         if not self.warm_start or "model_" not in vars(self):

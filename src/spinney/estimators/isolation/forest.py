@@ -18,13 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Table, read_table, read_weight
 from spinney.errors import ParameterTypeError
-from spinney.estimators.continuing import fitting
+from spinney.estimators.continuing import NO_MORE, fitting
 from spinney.estimators.documents import documented
 from spinney.estimators.files import refuse_left_out, save_estimator
 from spinney.estimators.forests.parameters import TREES, VERBOSE
 from spinney.estimators.generated import IsolationForestParameters
 from spinney.estimators.isolation.growing import grown, past_of
-from spinney.estimators.samples import with_columns_checked
+from spinney.estimators.samples import categories_of_text, with_columns_checked
 from spinney.estimators.setting import Estimator
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.isolation_model import IsolationModel
@@ -114,12 +114,12 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         refuse_left_out(self)
         with fitting(self):
             self._check_parameters()
-            note = self._grow(X, sample_weight)
-        if note:
-            warnings.warn(note, UserWarning, stacklevel=2)
+            notes = self._grow(X, sample_weight)
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
         return self
 
-    def _grow(self, X: object, sample_weight: ArrayLike | None) -> str:
+    def _grow(self, X: object, sample_weight: ArrayLike | None) -> list[Warning]:
         """Grow the trees, and give what the user is to be warned of."""
         past = past_of(self)
         table = read_table(with_columns_checked(self, X, reset=past is None))
@@ -130,11 +130,15 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
             weight = None
         config.columns_per_tree(table.columns)
         drawn = rows_per_tree(config, table.rows, weight)
+        table, notes = categories_of_text(table, self.categorical, None if past is None else past.schema)
         self._take_model(grown(self, config, table, weight, past))
+        if past is not None and past.trees == self.model_.trees:
+            notes.append(UserWarning(NO_MORE))
         wanted = config.max_samples
         if isinstance(wanted, int) and wanted > drawn:
-            return f"max_samples={wanted} is more than the {drawn} rows that can be drawn; each tree sees {drawn}"
-        return ""
+            few = f"max_samples={wanted} is more than the {drawn} rows that can be drawn; each tree sees {drawn}"
+            notes.append(UserWarning(few))
+        return notes
 
     def score_samples(self, X: object) -> NDArray[np.float64]:
         """Score each row; the lower, the more abnormal.

@@ -12,6 +12,10 @@ from spinney.objectives.kernels.largest import block_largest
 from spinney.objectives.kernels.records import PAIR, Gradients
 from spinney.objectives.kernels.records import BLOCK as LARGEST_BLOCK
 
+# Of a row of weight 1. Where every risk set is sure of its event, gradients are what rounding has left of them, 1e-13 or less,
+# and a smaller hessian would make steps of them, round after round.
+LEAST_HESSIAN = 1e-10
+
 
 @record
 class Cumulated:
@@ -60,7 +64,10 @@ def cumulate(team, sets, sums):
 
 @kernel
 def cox_gradients(team: Member, sets: RiskSets, sums: Cumulated, gradients: Gradients):
-    """g = x H - w d, h = x H - x² Q: x the weighted hazard, d the event, H and Q the sums of w / S and w / S² up to the time."""
+    """g = x H - w d, h = x H - x² Q: x the weighted hazard, d the event, H and Q the sums of w / S and w / S² up to the time.
+
+    The hessian of a row is `LEAST_HESSIAN` times its weight at least.
+    """
     if not sum_risk_sets(team, sets, gradients.scores):
         return
     if not cumulate(team, sets, sums):
@@ -75,7 +82,7 @@ def cox_gradients(team: Member, sets: RiskSets, sums: Cumulated, gradients: Grad
             second = x * x * (sums.square[last] + sums.square_before[before])
             row = np.int64(sets.order[i])
             pairs[2 * row] = np.float32(first - sets.event[i])
-            pairs[2 * row + 1] = np.float32(max(first - second, 0.0))
+            pairs[2 * row + 1] = np.float32(max(first - second, LEAST_HESSIAN * sets.weight[i]))
     if not meet(team.sync, team.size):
         return
     for b in range(team.rank, gradients.blocks, team.size):

@@ -13,7 +13,7 @@ class Gradients:
     rows: i64
     outputs: i64
     blocks: i64
-    unit: f64  # the power of two by which weights were divided
+    unit: f64  # what penalties are divided by, because weights were; a power of two
     scores: out(f64["rows * outputs"])
     pairs: out(f32["PAIR * rows * outputs"])
     largest: out(f64["PAIR * blocks * outputs"])

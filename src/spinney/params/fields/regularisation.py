@@ -65,5 +65,6 @@ class RegularisationFields:
         group="regularisation",
         low=0,
         aliases=("max_tree_output", "max_leaf_output"),
-        doc="Largest absolute leaf value before the learning rate is applied. 0 means no limit.",
+        doc="Largest absolute leaf value before the learning rate is applied. 0 means no limit, except that it is 1 with "
+        "objective cox and 5 with aft.",
     )

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from spinney.data.forest_target import ForestTarget
 from spinney.errors import DataError
 from spinney.params import AdaBoostConfig
-from spinney.training.adaboosting.steps import adaboost_r2_step, adaboost_step, guessing_error
+from spinney.training.adaboosting.steps import (
+    LARGEST_POWER,
+    adaboost_r2_step,
+    adaboost_step,
+    guessing_error,
+)
 from spinney.training.adaboosting.weights import Weights
 from spinney.tree.compact import GrownTree
 
@@ -80,6 +85,8 @@ class ClassRounds(Rounds):
         if many * mistaken >= (many - 1) * total - many * len(leaf):
             return self._no_better(number, error)
         power = self._config.learning_rate * 2.0 * adaboost_step(error, many).alpha
+        if power > LARGEST_POWER:
+            return Round(error, power, last=True)
         self._weights.raise_marked(mistaken, power)
         return Round(error, power, last=False)
 

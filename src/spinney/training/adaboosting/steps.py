@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 from spinney.errors import ParameterError
 from spinney.jit.math import exp, log
+
+LARGEST_POWER = math.log(
+    sys.float_info.max
+)  # beyond it, weights of wrong rows times e to a power are infinite
 
 
 @dataclass(frozen=True)

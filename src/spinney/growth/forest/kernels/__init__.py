@@ -9,7 +9,8 @@ In layers, each of which knows only those below it:
   of a column by the sums that a node has; `light`, those of several classes in a light node; `fours`, cuts drawn for four
   columns at once;
 - *lists*: a column's codes in a node. `cells` sums its rows by code, `scores` says how good each cut is, `ranking` ranks the
-  targets of rows, `ordering` sorts;
+  targets of rows, `ordering` sorts, `halves` says which rows order categories and which ones judge, `absent` where categories
+  go that a node does not have;
 - *rows*: `bags`, the rows of a tree; `partition`, parting them; `codes`, what they have in a column; `entries`, what they have
   in sparse ones; `access`, the numbers of a record; `records`.
 """

@@ -154,5 +154,5 @@ def search_channels(count, node, data, others, values, target, rules, rows, word
         elif rules.random != 0:
             draw_categories_of_channels(mine.chosen_draw[k], listed, column, bins, node, target, rules, words, mine)
         else:
-            cut_categories_of_channels(listed, column, bins, node, target, rules, words, mine)
+            cut_categories_of_channels(listed, column, bins, node, data, others, target, rules, rows, words, mine)
     return good

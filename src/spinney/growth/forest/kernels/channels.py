@@ -9,6 +9,7 @@ from spinney.growth.forest.kernels.access import differs, payload_of, row_of, ta
 from spinney.growth.forest.kernels.cells import list_codes, touch
 from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.entries import entries_of, has_sparse
+from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, orders
 from spinney.growth.forest.kernels.ordering import sort_places
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best, keep_set
 from spinney.growth.forest.kernels.records import MOVED, POISSON, SQUARES, TARGET, WEIGHT
@@ -242,19 +243,74 @@ def largest_channel(node, target):
 
 
 @inline
-def cut_categories_of_channels(listed, column, bins, node, target, rules, words, mine):
-    """Choose the best set of a column's categories: ordered by their share of the node's largest class, or the mean of the first
-    output.
+def sum_halves(column, node, data, others, target, rules, rows, mine):
+    """Sum the rows that order a column's categories in its cells, and all others in `half_totals`."""
+    width = target.channels + 1
+    read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
+    for k in range(width):
+        mine.half_totals[k] = 0
+    for i in range(node.begin, node.end):
+        if orders(i, node, rows) != 0:
+            add_record(i, mine.cells, np.int64(mine.line[i - node.begin]) * width, target, rows)
+        else:
+            add_record(i, mine.half_totals, 0, target, rows)
+
+
+@inline
+def can_judge_channels(listed, width, mine):
+    """Whether rows of two categories are left to judge."""
+    judging = 0
+    for j in range(listed):
+        judging += 1 if mine.list_sums[j * width] != mine.cells[np.int64(mine.list_code[j]) * width] else 0
+    return judging > 1
+
+
+@inline
+def score_by_half(node, target, rules, mine):
+    """Score of a cut by the rows that did not order the categories."""
+    left = mine.half_left
+    totals = mine.half_totals
+    if left[0] == 0 or left[0] == totals[0]:
+        return NEVER
+    a = side_score(left, totals, False, target, rules.formula)
+    b = side_score(left, totals, True, target, rules.formula)
+    if a == NEVER or b == NEVER:
+        return NEVER
+    decrease = a + b - side_score(totals, totals, False, target, rules.formula)
+    whole = side_score(node.totals, node.totals, False, target, rules.formula)
+    return whole + decrease * (float(node.weight) / float(totals[0]))
+
+
+@inline
+def order_categories(listed, halves, node, target, mine):
+    """List the places of categories in `keys`, by their share of the node's largest class or by the mean of the first output."""
+    width = target.channels + 1
+    key = largest_channel(node, target) if target.classes != 0 else 1
+    weight = float(node.weight - mine.half_totals[0])
+    mean = float(node.totals[key] - mine.half_totals[key]) / (weight if weight > 0.0 else 1.0)
+    for j in range(listed):
+        at = np.int64(mine.list_code[j]) * width if halves else j * width
+        sums = mine.cells if halves else mine.list_sums
+        mine.scores[j] = float(sums[at + key]) / float(sums[at]) if sums[at] != 0 else mean
+        mine.keys[j] = j
+    sort_places(listed, mine.scores, mine.keys)
+
+
+@inline
+def cut_categories_of_channels(listed, column, bins, node, data, others, target, rules, rows, words, mine):
+    """Choose the best set of a column's categories, in their order. One half of the rows orders many categories, and the other
+    half judges them.
     """
     width = target.channels + 1
     missing = np.int64(mine.list_code[listed - 1]) == bins
-    key = largest_channel(node, target) if target.classes != 0 else 1
-    for j in range(listed):
-        mine.scores[j] = float(mine.list_sums[j * width + key]) / float(mine.list_sums[j * width])
-        mine.keys[j] = j
-    sort_places(listed, mine.scores, mine.keys)
+    halves = listed > FEW_CATEGORIES
+    if halves:
+        sum_halves(column, node, data, others, target, rules, rows, mine)
+        halves = can_judge_channels(listed, width, mine)
+    order_categories(listed, halves, node, target, mine)
     for k in range(width):
         mine.left[k] = 0
+        mine.half_left[k] = 0
     on_left = np.int64(0)
     best = mine.best[0].score
     kept = 0
@@ -263,9 +319,18 @@ def cut_categories_of_channels(listed, column, bins, node, target, rules, words,
         add_cell(j, width, mine.list_sums, mine.left)
         on_left += mine.list_rows[j]
         score = score_channels(on_left, mine.left, node, target, rules)
+        if halves:
+            at = np.int64(mine.list_code[j]) * width
+            for k in range(width):
+                mine.half_left[k] += mine.list_sums[j * width + k] - mine.cells[at + k]
+            score = min(score, score_by_half(node, target, rules, mine))
         if score > best:
             best = score
             kept = place + 1
+    if listed > FEW_CATEGORIES:
+        for j in range(listed):
+            for k in range(width):
+                mine.cells[np.int64(mine.list_code[j]) * width + k] = 0
     if kept > 0:
         # The codes of the left side first, as `keep_set` takes them.
         for place in range(listed):

@@ -10,6 +10,7 @@ import numpy as np
 from spinney.growth.forest.kernels.access import differs, weight_of
 from spinney.growth.forest.kernels.cells import list_codes, touch
 from spinney.growth.forest.kernels.codes import read_codes
+from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, orders
 from spinney.growth.forest.kernels.ordering import sort_by_key
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best, keep_drawn, keep_set, try_drawn_cut
 from spinney.growth.forest.kernels.ranking import rank_targets
@@ -121,8 +122,6 @@ def score_output(o, listed, sign, node, medians, mine):
         medians.left[j] = error_of(weight, total, levels, medians)
         if sign != 0:
             medians.middles[j] = twice_median(weight, levels, medians)
-        if float(weight) < node.min_weight or float(node.weight - weight) < node.min_weight:
-            mine.scores[j] = NEVER
     whole = medians.left[listed - 1]
     clear(medians)
     weight = np.int64(0)
@@ -142,14 +141,24 @@ def score_output(o, listed, sign, node, medians, mine):
 
 
 @inline
-def score_list(listed, sign, node, target, rules, medians, mine):
-    """Scores of all cuts of a list: how much they decrease the error, the sum over outputs."""
+def start_scores(listed, node, rules, medians, mine):
+    """0 for all cuts of a list that leave enough rows and weight on both sides, NEVER for the others."""
     count = node.end - node.begin
     on_left = np.int64(0)
+    weight = np.int64(0)
     for j in range(listed):
+        for k in range(mine.list_sums[j], mine.list_sums[j] + mine.list_rows[j]):
+            weight += medians.weights[medians.order[k]]
         on_left += mine.list_rows[j]
         few = on_left < rules.min_leaf or count - on_left < rules.min_leaf
-        mine.scores[j] = NEVER if few else 0.0
+        light = float(weight) < node.min_weight or float(node.weight - weight) < node.min_weight
+        mine.scores[j] = NEVER if few or light else 0.0
+
+
+@inline
+def score_list(listed, sign, node, target, rules, medians, mine):
+    """Scores of all cuts of a list: how much they decrease the error, the sum over outputs."""
+    start_scores(listed, node, rules, medians, mine)
     for o in range(target.outputs):
         score_output(o, listed, sign, node, medians, mine)
 
@@ -217,20 +226,91 @@ def cut_medians(listed, column, bins, node, values, target, rules, medians, mine
 
 
 @inline
-def cut_categories_of_medians(listed, column, bins, node, target, rules, words, medians, mine):
-    """Choose the best set of a column's categories: ordered by the mean of the first output, missing values among them."""
-    missing = np.int64(mine.list_code[listed - 1]) == bins
+def put_judges_first(j, node, rows, medians, mine):
+    """Put those rows of a code that judge before those that order. Returns how many judge."""
+    begin = mine.list_sums[j]
+    judging = np.int64(0)
+    for k in range(begin, begin + mine.list_rows[j]):
+        i = medians.order[k]
+        if orders(node.begin + i, node, rows) == 0:
+            medians.order[k] = medians.order[begin + judging]
+            medians.order[begin + judging] = i
+            judging += 1
+    return judging
+
+
+@inline
+def mean_of_rows(begin, end, instead, medians):
+    """Weighted mean of the first output of some rows by code; `instead` where there are none."""
+    weight = np.int64(0)
+    total = np.int64(0)
+    for k in range(begin, end):
+        i = medians.order[k]
+        weight += medians.weights[i]
+        total += medians.weights[i] * medians.levels[medians.ranks[i]]
+    return float(total) / float(weight) if weight > 0 else instead
+
+
+@inline
+def find_judges(listed, node, rows, medians, mine):
+    """Put the judges of every code first, and note in its cell how many they are. Returns the mean of all rows that order, and
+    whether rows of two categories judge.
+    """
+    judged = 0
+    weight = np.int64(0)
+    total = np.int64(0)
     for j in range(listed):
-        weight = np.int64(0)
-        total = np.int64(0)
-        begin = mine.list_sums[j]
-        for k in range(begin, begin + mine.list_rows[j]):
+        judging = put_judges_first(j, node, rows, medians, mine)
+        mine.cell_rows[mine.list_code[j]] = judging
+        judged += 1 if judging > 0 else 0
+        for k in range(mine.list_sums[j] + judging, mine.list_sums[j] + mine.list_rows[j]):
             i = medians.order[k]
             weight += medians.weights[i]
             total += medians.weights[i] * medians.levels[medians.ranks[i]]
-        mine.scores[j] = float(total) / float(weight)
+    return float(total) / float(max(weight, np.int64(1))), judged > 1
+
+
+@inline
+def lower_to_judges(listed, node, target, rules, medians, mine):
+    """Lower the scores of cuts to those by the rows that did not order the categories."""
+    by_all = tail(mine.scores, mine.width + 1)
+    judging = np.int64(0)
+    for j in range(listed):
+        mine.list_rows[j] = mine.cell_rows[mine.list_code[j]]
+        for k in range(mine.list_sums[j], mine.list_sums[j] + mine.list_rows[j]):
+            judging += medians.weights[medians.order[k]]
+    factor = float(node.weight) / float(judging)
+    for j in range(listed):
+        by_all[j] = mine.scores[j]
+        mine.scores[j] = 0.0
+    for o in range(target.outputs):
+        score_output(o, listed, 0, node, medians, mine)
+    for j in range(listed):
+        mine.scores[j] = min(mine.scores[j] * factor, by_all[j])
+
+
+@inline
+def cut_categories_of_medians(listed, column, bins, node, target, rules, rows, words, medians, mine):
+    """Choose the best set of a column's categories: ordered by the mean of the first output, missing values among them. One half
+    of the rows orders many categories, and the other half judges them.
+    """
+    missing = np.int64(mine.list_code[listed - 1]) == bins
+    many = listed > FEW_CATEGORIES
+    halves = many
+    mean = 0.0
+    if many:
+        mean, halves = find_judges(listed, node, rows, medians, mine)
+    for j in range(listed):
+        begin = mine.list_sums[j]
+        first = begin + mine.cell_rows[mine.list_code[j]] if halves else begin
+        mine.scores[j] = mean_of_rows(first, begin + mine.list_rows[j], mean, medians)
     sort_by_key(listed, mine.scores, mine.list_code, mine.list_sums, mine.list_rows)
     score_list(listed, 0, node, target, rules, medians, mine)
+    if halves:
+        lower_to_judges(listed, node, target, rules, medians, mine)
+    if many:
+        for j in range(listed):
+            mine.cell_rows[mine.list_code[j]] = 0
     j = best_of(listed - 1, mine.scores, mine.best[0].score)
     if j >= 0:
         keep_set(mine.scores[j], column, j + 1, bins, words, missing, mine)
@@ -303,7 +383,7 @@ def search_medians(count, node, data, others, values, target, rules, rows, words
         if categorical and rules.random != 0:
             draw_categories_of_medians(mine.chosen_draw[k], listed, column, bins, node, target, rules, words, medians, mine)
         elif categorical:
-            cut_categories_of_medians(listed, column, bins, node, target, rules, words, medians, mine)
+            cut_categories_of_medians(listed, column, bins, node, target, rules, rows, words, medians, mine)
         elif rules.random != 0:
             draw_cut_of_medians(mine.chosen_draw[k], listed, column, bins, node, values, target, rules, medians, mine)
         else:

@@ -54,5 +54,6 @@ def search_pairs(count, node, data, others, values, target, rules, rows, words, 
                 listed = list_sparse_pairs(column, bins + 1, counted, node, data, rows, mine)
             else:
                 listed = list_pairs(column, bins + 1, counted, node, data, others, rules, rows, mine)
-            good += judge_pairs(mine.chosen_draw[k], listed, column, bins, node, data, values, rules, words, mine)
+            draw = mine.chosen_draw[k]
+            good += judge_pairs(draw, listed, column, bins, node, data, others, values, rules, rows, words, mine)
     return good

@@ -6,8 +6,9 @@ from spinney.growth.forest.kernels.access import payload_of, target_of, weight_o
 from spinney.growth.forest.kernels.cells import packed_sum
 from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.entries import entries_of, has_sparse
+from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, orders
 from spinney.growth.forest.kernels.ordering import clear_set, put_in, sort_by_key
-from spinney.growth.forest.kernels.records import BATCH, MOVED, RANKS, TARGET, WEIGHT
+from spinney.growth.forest.kernels.records import BATCH, MOVED, RANKS, SQUARES, TARGET, WEIGHT
 from spinney.growth.forest.kernels.scores import NEVER, best_of, cut_between, in_bounds, middle_cut, pair_score, score_pairs
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
@@ -99,18 +100,73 @@ def keep_set(score, column, count, bins, words, node_has_missing, mine):
 
 
 @inline
-def cut_categories_of_pairs(listed, column, bins, node, rules, words, mine):
-    """Choose the best set of a column's categories: ordered by the mean of their targets, missing values among them."""
+def sum_ordering_half(column, node, data, others, rules, rows, mine):
+    """Sum the rows that order a column's categories, in its cells. Returns their packed sum."""
+    read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
+    total = np.int64(0)
+    for i in range(node.begin, node.end):
+        packed = packed_sum(target_of(i, rows), weight_of(i, rows), node) & -orders(i, node, rows)
+        mine.cells[mine.line[i - node.begin]] += packed
+        total += packed
+    return total
+
+
+@inline
+def can_judge(listed, mine):
+    """Whether rows of two categories are left to judge, given the sums of each code alone."""
+    judging = 0
+    for j in range(listed):
+        judging += 1 if mine.list_sums[j] != mine.cells[mine.list_code[j]] else 0
+    return judging > 1
+
+
+@inline
+def judge_by_half(listed, ordering, node, rules, mine):
+    """Lower the scores of cuts to those by the rows that did not order the categories, whose sums stand in the cells."""
+    mask = (np.int64(1) << node.bits) - 1
+    judging = mine.list_sums[listed - 1] - ordering
+    weight = float(judging & mask)
+    total = float(judging >> node.bits)
+    factor = float(node.weight) / weight
+    if rules.formula == SQUARES:  # scores grow with the square of the weight
+        factor *= factor
+    before = np.int64(0)
+    for j in range(listed - 1):
+        before += mine.cells[mine.list_code[j]]
+        packed = mine.list_sums[j] - before
+        left = float(packed & mask)
+        score = NEVER
+        if left > 0.0 and left < weight:
+            score = pair_score(left, float(packed >> node.bits), weight, total, rules.formula) * factor
+        mine.scores[j] = min(mine.scores[j], score)
+
+
+@inline
+def cut_categories_of_pairs(listed, column, bins, node, data, others, rules, rows, words, mine):
+    """Choose the best set of a column's categories: ordered by the mean of their targets, missing values among them. One half
+    of the rows orders many categories, and the other half judges them.
+    """
     counted = rules.min_leaf > 1
     missing = np.int64(mine.list_code[listed - 1]) == bins
     apart(listed, counted, mine)
+    halves = listed > FEW_CATEGORIES
+    ordering = np.int64(0)
+    if halves:
+        ordering = sum_ordering_half(column, node, data, others, rules, rows, mine)
+        halves = can_judge(listed, mine)
     mask = (np.int64(1) << node.bits) - 1
+    mean = float(ordering >> node.bits) / float(max(ordering & mask, np.int64(1)))
     for j in range(listed):
-        packed = mine.list_sums[j]
-        mine.scores[j] = float(packed >> node.bits) / float(packed & mask)
+        packed = mine.cells[mine.list_code[j]] if halves else mine.list_sums[j]
+        mine.scores[j] = float(packed >> node.bits) / float(packed & mask) if packed & mask != 0 else mean
     sort_by_key(listed, mine.scores, mine.list_code, mine.list_sums, mine.list_rows)
     up_to(listed, counted, mine)
     score_pairs(listed - 1, listed - 1, 0, 0, node, rules, 0, mine)
+    if halves:
+        judge_by_half(listed, ordering, node, rules, mine)
+    if listed > FEW_CATEGORIES:
+        for j in range(listed):
+            mine.cells[mine.list_code[j]] = 0
     j = best_of(listed - 1, mine.scores, mine.best[0].score)
     if j >= 0:
         keep_set(mine.scores[j], column, j + 1, bins, words, missing, mine)
@@ -295,7 +351,7 @@ def draw_cut_of_pairs(draw, column, bins, node, data, others, values, rules, row
 
 
 @inline
-def judge_pairs(draw, listed, column, bins, node, data, values, rules, words, mine):
+def judge_pairs(draw, listed, column, bins, node, data, others, values, rules, rows, words, mine):
     """Look for the best split in the list of a column. Returns 1 unless the column is constant."""
     if listed < 2:
         return 0
@@ -303,7 +359,7 @@ def judge_pairs(draw, listed, column, bins, node, data, values, rules, words, mi
         if rules.random != 0:
             draw_categories_of_pairs(draw, listed, column, bins, node, rules, words, mine)
         else:
-            cut_categories_of_pairs(listed, column, bins, node, rules, words, mine)
+            cut_categories_of_pairs(listed, column, bins, node, data, others, rules, rows, words, mine)
     else:
         cut_pairs(listed, column, bins, node, values, rules, mine)
     return 1

@@ -257,6 +257,8 @@ class ForestScratch:
     totals: out(i64["threads * STACK * (target.channels + 1)"])
     node_totals: out(i64["threads * (target.channels + 1)"])
     left: out(i64["threads * (target.channels + 1)"])
+    half_left: out(i64["threads * (target.channels + 1)"])
+    half_totals: out(i64["threads * (target.channels + 1)"])
     chunks: i64  # of four words, of which records hold codes
     low: out(i64["threads * chunks * 4"])  # least code of each column in the node, a byte each
     high: out(i64["threads * chunks * 4"])  # largest one
@@ -264,6 +266,7 @@ class ForestScratch:
     high_bytes: out(u8["threads * chunks * 32"])  # the same memory
     best: out(BestSplit["threads"])
     best_set: out(i64["threads * set_words"])
+    present: out(i64["threads * set_words"])  # categories that a node has
     order: out(i32["threads * rules.columns"])  # the columns, undrawn; always put back in order
     swaps: out(i32["threads * rules.columns"])
     chosen: out(i64["threads * batch"])
@@ -278,7 +281,7 @@ class ForestScratch:
     list_code: out(i32["threads * lines"])
     list_sums: out(i64["threads * lines * (target.channels + 1)"])
     list_rows: out(i32["threads * lines"])
-    scores: out(f64["threads * lines"])
+    scores: out(f64["threads * 2 * lines"])  # of cuts; behind them those by all rows, where a half of them judges
     keys: out(i64["threads * sorted * 2"])
     spares: i64  # one for each thread or, if these are fewer, for each tree
     spare: out(i64["spares * capacity * words"])
@@ -320,6 +323,8 @@ class Mine:
     totals: out(i64["1"])
     node_totals: out(i64["1"])
     left: out(i64["1"])
+    half_left: out(i64["1"])
+    half_totals: out(i64["1"])
     chunks: i64
     low: out(i64["1"])
     high: out(i64["1"])
@@ -327,6 +332,7 @@ class Mine:
     high_bytes: out(u8["1"])
     best: out(BestSplit["1"])
     best_set: out(i64["1"])
+    present: out(i64["1"])
     order: out(i32["1"])
     swaps: out(i32["1"])
     chosen: out(i64["1"])

@@ -7,6 +7,7 @@ or when.
 
 import numpy as np
 
+from spinney.growth.forest.kernels.absent import place_absent
 from spinney.growth.forest.kernels.finish import bit_length
 from spinney.growth.forest.kernels.partition import part_records
 from spinney.growth.forest.kernels.records import PLACES, POOL, SQUARES, NodeFacts
@@ -86,13 +87,16 @@ def split_node(waiting, totals, target, data, others, values, rules, slots, rows
     gain = max(decrease_of(best.score, node, target, rules) * unit / float(facts.weight), 0.0)
     if gain < rules.min_decrease:
         return np.int64(-1)
+    begin = waiting.begin
+    end = waiting.end
+    middle = part_records(begin, end, best, data, others, values, rules, rows, mine)
     if best.is_set != 0:
+        place_absent(best, begin, middle, end, waiting.key, data, others, values, rules, rows, slots.set_words, mine)
         best.cut = keep_set_of_split(slot, best, slots, mine)
         if best.cut < 0:
             return np.int64(-1)
-    middle = part_records(waiting.begin, waiting.end, best, data, others, values, rules, rows, mine)
     if best.default_left < 0:
-        best.default_left = 1 if middle - waiting.begin > waiting.end - middle else 0
+        best.default_left = 1 if middle - begin > end - middle else 0
     grown.gain = gain
     grown.column = best.column
     grown.cut = best.cut
