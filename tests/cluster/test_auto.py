@@ -106,6 +106,27 @@ def test_rows_by_their_order_or_name_are_held_out_as_on_one_machine(client: Clie
         assert there.evals_result_ == here.evals_result_
 
 
+class Squared:
+    """A loss in the order of estimators, which can be judged by itself."""
+
+    def __call__(self, y_true: Any, y_pred: Any) -> Any:
+        return y_pred - y_true, np.ones(len(y_true))
+
+    def loss(self, y_true: Any, y_pred: Any) -> float:
+        return float(np.mean((y_true - y_pred) ** 2))
+
+
+def test_the_loss_of_an_own_objective_finds_the_rounds_of_one_machine(client: Client) -> None:
+    here, _ = check_fits("GBMRegressor", client, Y, objective=Squared(), **FEW)
+    assert here.auto_.metric == "loss"
+    data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
+    with pytest.raises(ParameterError, match="rounds='auto' needs a metric"):
+        sd.train(client, {}, data, "auto", objective=lambda scores, labels: (scores - labels, scores))
+    without = sd.GBMRegressor(client=client, objective=lambda y_true, y_pred: (y_pred - y_true, y_pred))
+    with pytest.raises(ParameterError, match="n_estimators='auto' needs a metric"):
+        without.fit(array(X, CHUNKS), array(Y, CHUNKS))
+
+
 def test_a_search_that_ends_at_its_last_round_warns_here_and_once(client: Client) -> None:
     data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
     with pytest.warns(UserWarning, match="rounds='auto' ended at 2 rounds") as found:

@@ -1,5 +1,6 @@
 """n_estimators="auto", the estimators' default."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -207,6 +208,85 @@ def test_masks_of_rows_are_cut_by_cross_validation():
     late = np.arange(ROWS) % 10 == 0
     scores = cross_val_score(sp.GBMRegressor(**FAST), X, Y, cv=3, params={"validation": late})
     assert scores.min() > 0.3
+
+
+class Squared:
+    """A loss in the order of estimators, which can be judged by itself."""
+
+    def __call__(self, y_true, y_pred):
+        return y_pred - y_true, np.ones(len(y_true))
+
+    def loss(self, y_true, y_pred, sample_weight=None):
+        return np.average((y_true - y_pred) ** 2, weights=sample_weight)
+
+
+@pytest.mark.parametrize("weight", [None, RNG.uniform(0.5, 2.0, ROWS)], ids=["plain", "weighted"])
+def test_the_loss_of_an_own_objective_finds_the_rounds(weight):
+    own = sp.GBMRegressor(objective=Squared(), **FAST).fit(X, Y, sample_weight=weight)
+    named = sp.GBMRegressor(objective=Squared(), eval_metric="mse", **FAST).fit(X, Y, sample_weight=weight)
+    assert own.model_.forest.equal(named.model_.forest)
+    assert (own.auto_.metric, own.auto_.holdout_rows, own.auto_.tried) == ("loss", 60, named.auto_.tried)
+    np.testing.assert_allclose(
+        own.evals_result_["validation_0"]["loss"], named.evals_result_["validation_0"]["mse"]
+    )
+    few = sp.GBMRegressor(n_estimators=2, objective=Squared(), **FAST).fit(X, Y, eval_set=(X, Y))
+    assert list(few.best_score_["validation_0"]) == ["loss"]
+
+
+def test_classifiers_and_rankers_have_the_loss_of_their_objective():
+    def lean(y_true, y_pred):
+        p = 1 / (1 + np.exp(-y_pred))
+        return p - y_true, p * (1 - p) + 1e-3
+
+    lean.loss = lambda y_true, y_pred: np.mean(np.logaddexp(0, np.where(y_true, -y_pred, y_pred)))
+    found = sp.GBMClassifier(objective=lean, **FAST).fit(X, np.where(Y > 0, "up", "down"))
+    assert (found.auto_.metric, found.auto_.holdout_rows) == ("loss", 60)
+
+    def ranking(y_true, y_pred):
+        return y_pred - y_true, np.ones(len(y_true))
+
+    ranking.loss = lambda y_true, y_pred: float(len(np.unique(y_true.queries)))
+    queries = np.arange(ROWS) % 30
+    ranker = sp.GBMRanker(objective=ranking, max_rounds=2, **FAST).fit(X, queries % 3, qid=queries)
+    assert ranker.auto_.score == 3.0
+
+
+@pytest.mark.parametrize("kind", [sp.GBMRegressor, sp.GBMClassifier, sp.GBMRanker])
+def test_an_own_objective_without_a_metric_is_refused_before_rows_are_binned(kind, monkeypatch):
+    monkeypatch.delattr("spinney.estimators.samples.Sample.binned")
+    queries = {"qid": np.arange(ROWS) % 30} if kind is sp.GBMRanker else {}
+    model = kind(objective=lambda y_true, y_pred: (y_pred - y_true, np.ones(len(y_true))), **FAST)
+    with pytest.raises(ParameterError, match=r"n_estimators='auto' needs a metric .* eval_metric, .* `loss`"):
+        model.fit(X, np.arange(ROWS) % 2, **queries)
+
+
+def test_what_auto_did_survives_pickling(fitted):
+    back = pickle.loads(pickle.dumps(fitted))
+    assert (back.auto_, repr(back)) == (fitted.auto_, repr(fitted))
+    history = sp.History()
+    sp.train(FAST, sp.Dataset(X, Y), "auto", callbacks=[history])
+    assert pickle.loads(pickle.dumps(history)).auto == fitted.auto_
+
+
+@pytest.mark.parametrize("validation", ["last", np.arange(ROWS) % 9 == 4], ids=["last", "mask"])
+def test_rows_held_out_by_order_or_name_give_one_model_on_any_threads(validation):
+    params = {**FAST, "max_rounds": 6}
+    models = [
+        sp.GBMClassifier(**{**params, "n_jobs": jobs}).fit(X, Y > 0, validation=validation)
+        for jobs in (1, 2, 3)
+    ]
+    assert len({one.model_.to_bytes() for one in models}) == 1
+    assert models[0].auto_ == models[1].auto_ == models[2].auto_
+
+
+@pytest.mark.parametrize("rounds", ["auto", 3])
+@pytest.mark.parametrize("others", [1, 2])
+def test_rows_that_are_the_only_ones_of_a_class_cannot_be_held_out(rounds, others):
+    target = np.array(["ash", "elm", "oak"])[
+        np.where(np.arange(ROWS) < 590, np.arange(ROWS) % others, others)
+    ]
+    with pytest.raises(DataError, match=f"validation holds out all rows of class {others}"):
+        sp.GBMClassifier(n_estimators=rounds, **FAST).fit(X, target, validation=np.arange(550, 600))
 
 
 def test_a_ranker_holds_out_queries():

@@ -18,6 +18,7 @@ KINDS = (sp.GBMClassifier, sp.GBMRanker, sp.GBMRegressor)
 OWN = {
     "n_estimators",
     "max_rounds",
+    "validation",
     "validation_fraction",
     "progress",
     "categorical",

@@ -191,7 +191,7 @@ def test_scores_of_a_function_have_no_probabilities(table, two):
 
 
 def test_a_class_that_stands_alone_is_predicted_with_a_function_too(table):
-    alone = sp.GBMClassifier(objective=logistic).fit(table, np.full(200, "ash"))
+    alone = sp.GBMClassifier(objective=logistic, **FEW).fit(table, np.full(200, "ash"))
     assert set(alone.predict(table)) == {"ash"}
     assert alone.n_iter_ == 0
 
@@ -224,12 +224,12 @@ def test_what_goes_wrong_in_a_function_is_told_with_its_name(table, numbers, wei
     with pytest.raises(
         OwnFunctionError, match="the objective 'failing' failed with KeyError: 'no such thing'"
     ):
-        sp.GBMRegressor(objective=failing).fit(table, numbers)
+        sp.GBMRegressor(objective=failing, **FEW).fit(table, numbers)
     for weight in (None, weights):
         with pytest.raises(
             OwnFunctionError, match=r"the gradients of the objective 'short' have shape \(199,\)"
         ):
-            sp.GBMRegressor(objective=short).fit(table, numbers, weight)
+            sp.GBMRegressor(objective=short, **FEW).fit(table, numbers, weight)
 
 
 def test_estimators_with_functions_are_cloned_and_pickled(table, numbers):
@@ -244,4 +244,4 @@ def test_a_target_must_not_be_written_to(table, numbers):
         y_true[0] = 0.0
 
     with pytest.raises(OwnFunctionError, match=r"'writing' failed with ValueError: .*read-only"):
-        sp.GBMRegressor(objective=writing).fit(table, numbers)
+        sp.GBMRegressor(objective=writing, **FEW).fit(table, numbers)

@@ -329,8 +329,9 @@ def test_without_a_metric_there_are_a_hundred_rounds():
     def loss(scores, labels):
         return scores - labels, np.ones(len(labels))
 
-    assert sp.train(FAST, whole(), "auto", objective=loss).rounds == 100
-    assert sp.train({**FAST, "eval_metric": "none"}, whole(), "auto").rounds == 100
+    none = {**FAST, "eval_metric": "none"}
+    assert sp.train(none, whole(), "auto", objective=loss).rounds == 100
+    assert sp.train(none, whole(), "auto").rounds == 100
     assert sp.train({**FAST, "eval_metric": "mae"}, whole(), "auto", objective=loss).best_round is not None
 
 
@@ -489,8 +490,9 @@ def test_a_model_of_the_last_rows_is_that_of_any_threads_and_of_rows_by_hand(tmp
         ({"validation": np.ones(5, bool)}, r"validation has shape \(5,\); a mask must be \(600,\)"),
         ({"validation": [-1]}, "validation names row -1; there are rows 0 to 599"),
         ({"validation": [4, 600]}, "validation names row 600"),
-        ({"validation": [4, 4]}, "validation names a row twice"),
-        ({"validation": []}, "validation must be"),
+        ({"validation": [4, 7, 4]}, "validation names row 4 twice"),
+        ({"validation": []}, "validation names no row; some must be held out"),
+        ({"validation": 0.2}, "got 0.2; a share of the rows is validation_fraction"),
         ({"validation": np.zeros(ROWS, bool)}, "validation names none of the 600 rows"),
         ({"validation": np.arange(ROWS)}, "validation names all of the 600 rows"),
         ({"validation": [1], "validation_fraction": 0.1}, "validation_fraction=0.1 contradicts validation"),
@@ -515,6 +517,48 @@ def test_validation_is_refused_where_nothing_is_held_out():
     light = sp.Dataset(X, Y, weight=np.where(np.arange(ROWS) < 500, 1.0, 0.0))
     with pytest.raises(DataError, match="all have weight 0"):
         sp.train(FAST, light, "auto", validation=np.arange(550, 600))
+
+
+@pytest.mark.parametrize("rows", ["last", np.arange(500, 600)], ids=["last", "rows"])
+def test_validation_is_refused_where_it_would_be_ignored(rows):
+    with pytest.raises(ParameterError, match="cannot hold out rows that init_model may have seen"):
+        sp.train(FAST, whole(), "auto", init_model=sp.train(FAST, whole(), 2), validation=rows)
+    with pytest.raises(ParameterError, match="needs a metric to stop by, but eval_metric='none'; name one"):
+        sp.train({**FAST, "eval_metric": "none"}, whole(), "auto", validation=rows)
+
+
+SOFTMAX = {"objective": "softmax", "num_class": 3}
+
+
+@pytest.mark.parametrize("rows", ["last", np.arange(540, 600)], ids=["last", "rows"])
+@pytest.mark.parametrize(
+    ("params", "target", "message"),
+    [
+        ({"objective": "log_loss"}, ORDER >= 300, "held out by validation.* are all of one class"),
+        (SOFTMAX, np.where(ORDER < 400, ORDER % 3, 1), "held out by validation.* are all of one class"),
+        ({"objective": "log_loss", "base_score": 0.0}, ORDER >= 540, "holds out all rows of class 1"),
+        (SOFTMAX, ORDER % 2 + (ORDER >= 570), "validation.* holds out all rows of class 2"),
+        ({"objective": "cox"}, np.column_stack([ORDER + 1, ORDER >= 550]), "holds out all rows that have an event"),
+        ({"objective": "cox"}, np.column_stack([ORDER + 1, ORDER < 500]), "held out by validation.* row with an event"),
+        (
+            {"objective": "aft"},
+            np.column_stack([ORDER + 1, np.where(ORDER < 500, ORDER + 1, np.inf)]),
+            "held out by validation.* have no event, so more rounds",
+        ),
+    ],
+    ids=["one of two", "one of three", "the only second", "the only third", "the only events", "no event", "censored"],
+)  # fmt: skip
+def test_rows_that_judge_nothing_or_leave_too_little_are_refused(params, target, message, rows):
+    with pytest.raises(DataError, match=message):
+        sp.train({**FAST, **params}, sp.Dataset(X, target), "auto", validation=rows)
+
+
+def test_rows_that_lack_one_of_several_classes_are_held_out():
+    target = np.where(np.arange(ROWS) < 300, np.arange(ROWS) % 3, np.arange(ROWS) % 2) * 1.0
+    history = sp.History()
+    params = {**FAST, **SOFTMAX}
+    sp.train(params, sp.Dataset(X, target), "auto", max_rounds=3, validation="last", callbacks=[history])
+    assert history.auto.holdout_rows == 60
 
 
 def test_the_only_row_with_a_label_is_never_held_out(monkeypatch):

@@ -154,6 +154,85 @@ def test_early_stopping_of_a_function_needs_a_metric():
         sp.train({"early_stopping_rounds": 2}, DATA, 3, objective=squared, valid={"train": DATA})
 
 
+class Squared:
+    """A function that has its loss."""
+
+    def __call__(self, scores, labels):
+        return squared(scores, labels)
+
+    @staticmethod
+    def loss(scores, labels):
+        return np.sqrt(np.average((scores - labels) ** 2, weights=labels.weight))
+
+
+@pytest.mark.parametrize("data", [DATA, WEIGHTED], ids=["plain", "weighted"])
+def test_the_loss_of_a_function_is_its_metric_where_none_is_named(data):
+    history = sp.History()
+    params = {**FEW, "early_stopping_rounds": 2}
+    model = sp.train(params, data, 40, objective=Squared(), valid={"all": data}, callbacks=[history])
+    found = history.evals["all"]["loss"]
+    named = {**params, "eval_metric": "rmse"}
+    same = sp.train(named, data, 40, objective=squared, valid={"all": data}, callbacks=[history])
+    np.testing.assert_allclose(found, history.evals["all"]["rmse"])
+    assert model.forest.equal(same.forest)
+    sp.train(named, data, 3, objective=Squared(), valid={"all": data}, callbacks=[history])
+    assert list(history.evals["all"]) == ["rmse"]
+    assert list(sp.cv(FEW, data, folds=3, rounds=2, objective=Squared()).history["test"]) == ["loss"]
+
+
+def test_the_loss_of_a_function_finds_the_rounds():
+    seen, history, fast = [], sp.History(), {**FEW, "learning_rate": 0.3}
+
+    def loss(scores, labels, weight):
+        seen.append(weight)
+        return float(np.average((scores - labels) ** 2, weights=weight))
+
+    def own(scores, labels):
+        return squared(scores, labels)
+
+    own.loss = loss
+    found = sp.train(fast, WEIGHTED, "auto", objective=own, callbacks=[history])
+    assert (history.auto.metric, history.auto.holdout_rows, history.auto.refitted) == ("loss", 30, True)
+    assert len(seen) == history.auto.tried
+    assert len(seen[0]) == 30
+    named = sp.train({**fast, "eval_metric": "mse"}, WEIGHTED, "auto", objective=squared)
+    assert found.forest.equal(named.forest)
+
+
+def test_a_loss_that_gives_no_number_is_refused():
+    def own(scores, labels):
+        return squared(scores, labels)
+
+    own.loss = lambda scores, labels: (scores - labels) ** 2
+    with pytest.raises(OwnFunctionError, match="the metric 'loss' must return one number"):
+        sp.train(FEW, DATA, 2, objective=own, valid={"all": DATA})
+    own.loss = 3
+    with pytest.raises(ParameterError, match="an objective of your own has none"):
+        sp.train(FEW, DATA, "auto", objective=own)
+
+
+@pytest.mark.parametrize("how", [{}, {"valid": {"all": DATA}}, {"validation": "last"}], ids=str)
+def test_rounds_of_a_function_without_a_metric_cannot_be_found(how):
+    calls = []
+
+    def own(scores, labels):
+        calls.append(len(scores))
+        return squared(scores, labels)
+
+    with pytest.raises(
+        ParameterError, match=r"rounds='auto' needs a metric .* eval_metric, .* `loss`, .* number of rounds"
+    ):
+        sp.train(FEW, DATA, "auto", objective=own, **how)
+    assert calls == []
+
+
+def test_a_function_that_shall_have_no_metric_does_the_usual_rounds():
+    history = sp.History()
+    own = {**FEW, "eval_metric": "none"}
+    assert sp.train(own, DATA, "auto", objective=squared, callbacks=[history]).rounds == 100
+    assert history.auto.stopped_by == "no hold-out"
+
+
 def failing(scores, labels):
     return 1 / 0
 

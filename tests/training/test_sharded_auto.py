@@ -78,6 +78,25 @@ def test_the_last_rows_and_named_rows_are_held_out_as_in_one_place(large, proble
     assert len(found) == 2
 
 
+def squared(scores, labels):
+    return scores - labels, np.ones(len(scores))
+
+
+def mean_loss(scores, labels):
+    return float(np.mean((scores - labels) ** 2))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_loss_of_an_own_objective_finds_the_rounds_of_one_place(large, size, monkeypatch):
+    with pytest.raises(
+        ParameterError, match="needs a metric to stop by, but an objective of your own has none"
+    ):
+        on_ranks(FAST, dataset_of("numbers"), [0, 200, ROWS], objective=squared)
+    monkeypatch.setattr(squared, "loss", mean_loss, raising=False)
+    found = assert_same(FAST, dataset_of("numbers"), size, {"max_rounds": 60}, objective=squared)
+    assert found.best_round < found.rounds < 60
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_the_rows_held_out_and_the_bytes_are_those_of_one_place(large, problem, size):

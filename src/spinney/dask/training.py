@@ -147,7 +147,7 @@ def train_each(
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
     metrics = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
-    judges = judges_of(config, metrics)
+    judges = judges_of(config, metrics, function)
     objectives.get(config, function)
     watched = _checked_valid(valid, data, client)
     learners.check_blocks(config, outline, {})

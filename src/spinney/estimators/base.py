@@ -64,14 +64,15 @@ from spinney.estimators.setting import Estimator
 from spinney.estimators.staged import staged_scores
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
-from spinney.params import Config, found_places, outputs_of, parse, table
+from spinney.params import Config, found_places, kind_of, outputs_of, parse, table
 from spinney.params.objectives import OWN
 from spinney.params.validate import checked
-from spinney.training.auto import Auto
+from spinney.training.auto import AUTO, SURVIVAL, Auto, check_judged
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.dealing import group_numbers
 from spinney.training.evaluation import judges_of
-from spinney.training.holdout import Rows, checked_rows, chosen_rows, named
+from spinney.training.holdout import Rows, check_left, checked_rows, chosen_rows, named
+from spinney.training.own_objective import loss_of
 from spinney.training.search import AutoRounds, warn_of_cap
 from spinney.training.train import train_each
 
@@ -341,7 +342,9 @@ class GBMBase(Estimator, ABC):
         check_anew(self, config, start is not None)
         schema = None if start is None else start.schema_for(columns, config)
         found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
-        judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
+        judges = judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
+        if self.n_estimators == AUTO:
+            check_judged("n_estimators", config, judges)
         holdout = holdout_of(self, config, watched, groups, checked_rows(validation, columns.rows))
         labels = self._labels_of(given, target, config)
         held = chosen = None
@@ -350,11 +353,12 @@ class GBMBase(Estimator, ABC):
             seen, whole = labels, "queries"
             if groups is not None:
                 seen, whole = replace(labels, queries=group_numbers(groups, columns.rows)), "groups"
-            chosen = chosen_rows(
-                rows, seen, self._strata(labels.target), fraction, config.random_state, whole
-            )
+            strata, what = self._strata(labels.target), named(rows, fraction)
+            chosen = chosen_rows(rows, seen, strata, fraction, config.random_state, whole)
+            if rows is not None:
+                check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, what)
             labels, held = labels.take(~chosen), labels.take(chosen)
-            with naming(f"the rows held out by {named(rows, fraction)}"):
+            with naming(f"the rows held out by {what}"):
                 self._check_metrics(config, held)
         labels = replace(labels, weight=self._row_weights(labels))
         return Learnt(config, schema, labels, held, chosen)
@@ -393,14 +397,20 @@ class GBMBase(Estimator, ABC):
             given["random_state"] = 0
         elif isinstance(seed, np.random.RandomState) and "random_state" not in told:
             given["random_state"] = int(seed.randint(2**31 - 1))
-        if has_functions(self.eval_metric):
+        if has_functions(self._metrics()):
             given["eval_metric"] = (
                 "none"  # a model's file holds no functions; `train` is given all metrics in their order
             )
         return parse({**given, **told})
 
     def _own_metrics(self, config: Config) -> list[str | TrainMetric] | None:
-        return own_metrics(self.eval_metric, config, getattr(self, "classes_", None))
+        return own_metrics(self._metrics(), config, getattr(self, "classes_", None))
+
+    def _metrics(self) -> object:
+        """What `eval_metric` says; where it says nothing, the loss of an objective of the user's own, if it has one."""
+        given = self.eval_metric
+        unsaid = given is None or (isinstance(given, Sequence) and not given)
+        return loss_of(self.objective) if unsaid else given
 
     def _check_metrics(self, config: Config, labels: Labels) -> None:
         """Refuse validation rows that have no such metric, before they are binned."""

@@ -14,14 +14,15 @@ ATTRIBUTES = """feature_importances_ : ndarray of shape (n_features_in_,)
 evals_result_ : dict
     evals_result_["validation_0"][metric]: the values after each round of the latest `fit`, for each pair of `eval_set`;
     its name where `eval_names` gives one. With `warm_start` and the same validation data as before, those of all rounds. Of
-    n_estimators=auto: those of the search for the number of rounds, `auto_.tried` of them, whether all rows were then fitted
-    again or not.
+    n_estimators=auto: those of the search for the number of rounds, a value for each round that it tried, whether all rows
+    were then fitted again or not.
 best_score_ : dict
     best_score_["validation_0"][metric]: the value after the last round that predictions use; of n_estimators=auto, after that
     round of the search.
 auto_ : AutoRounds or None
     What n_estimators=auto did: rounds tried and chosen, rows held out, their metric and score, whether all rows were fitted
-    again, and why it stopped. Of the first model where several are averaged. None where a number of rounds was given.
+    again, and why it stopped. Of the first model where several are averaged. None where a number of rounds was given, or the
+    target left nothing to learn.
 best_iteration_ : int or None
     Round with the best metric, from 1; None without early stopping.
 n_iter_ : int

@@ -24,13 +24,14 @@ ROUNDS = Row(
     doc="Rounds of boosting. A round is one tree, or one for each class where there are more than two, each target or each "
     "level. auto finds how many are right: it stops when the metric has not improved for 25 rounds, or for "
     "early_stopping_rounds, on the last pair of eval_set; without one it holds out a tenth of the rows, or "
-    "validation_fraction of them, and fits small tables again on all rows. Below 300 rows, or without a metric, it does 100 "
+    "validation_fraction of them, and fits small tables again on all rows. Below 300 rows, or with eval_metric none, it does 100 "
     "rounds (10 / learning_rate if that is more, 30 / learning_rate if that is less), but no more than max_rounds.",
 )
 # What says of a function in place of a name.
 _OWN_LOSS = (
     "Or a function f(y_true, y_pred), or f(y_true, y_pred, weight), that gives gradients and hessians by raw score; what the "
-    "first form gives is multiplied by the weights. The model then predicts raw scores."
+    "first form gives is multiplied by the weights. The model then predicts raw scores. Its attribute `loss`, a function of the "
+    "same arguments that gives one number, is the metric where eval_metric names none; n_estimators=auto needs one of the two."
 )
 _REGRESSION = replace(
     _TABLE["objective"],

@@ -21,7 +21,15 @@ from spinney.params.rows import INT32, Row
 from spinney.params.validate import checked, shown
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge
-from spinney.training.holdout import LAST, Rows, checked_rows, chosen_rows, named, strata_of_events
+from spinney.training.holdout import (
+    LAST,
+    Rows,
+    check_left,
+    checked_rows,
+    chosen_rows,
+    named,
+    strata_of_events,
+)
 from spinney.training.kin import Kin
 from spinney.training.statistics import makes_statistics
 from spinney.training.table_rows import check_rows, first_score
@@ -335,8 +343,11 @@ def decided(
     if wished or auto.asks:
         for seed in auto.later:
             _chosen(auto, replace(config, random_state=seed), labels, judges, loss, kin)
-    elif _judge_nothing(config, _strata(config, labels, loss), held):
-        return usual
+    if _judge_nothing(config, _strata(config, labels, loss), held):
+        if auto.validation is not None:
+            raise DataError(_said_of_nothing(auto, config))
+        if not (wished or auto.asks):
+            return usual
     # Statistics of all rows are the same for all models, which one model can hold; those without some rows are not.
     again = rows * loss.outputs <= SMALL or (made and config.models > 1)
     return Decision(most, True, held, again)
@@ -344,8 +355,10 @@ def decided(
 
 def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge], continued: bool) -> bool:
     """Refuse what contradicts each other, whatever the rows; gives whether the user wishes for rows to be held out."""
+    check_judged(auto.called, config, judges)
     wished = auto.validation_fraction is not None or config.early_stopping_rounds is not None
     wished |= isinstance(auto.validation, np.ndarray)
+    asked = wished or auto.validation is not None
     if watched and judges:
         given = ("validation_fraction", "groups", "validation")
         name = next((one for one in given if getattr(auto, one) is not None), None)
@@ -353,15 +366,26 @@ def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge
             raise ParameterError(
                 f"{name} contradicts valid: there are validation data already, give only one"
             )
-    elif wished and continued:
+    elif asked and continued:
         raise ParameterError(
             f"{auto.called}={AUTO!r} cannot hold out rows that init_model may have seen: give validation data, or a number of "
             "rounds"
         )
-    elif wished and not judges:
-        why = "an objective of your own has none" if config.objective == OWN else "eval_metric='none'"
-        raise ParameterError(f"{auto.called}={AUTO!r} needs a metric to stop by, but {why}; name one")
+    elif asked and not judges:
+        raise ParameterError(
+            f"{auto.called}={AUTO!r} needs a metric to stop by, but eval_metric='none'; name one"
+        )
     return wished
+
+
+def check_judged(called: str, config: Config, judges: Sequence[Judge]) -> None:
+    """Refuse an objective of the user's own that nothing can judge, unless that is wished for; `called` are the rounds."""
+    if config.objective == OWN and not judges and not config.eval_metric:
+        raise ParameterError(
+            f"{called}={AUTO!r} needs a metric to stop by, but an objective of your own has none: name one in eval_metric, give "
+            "the function an attribute `loss`, a function of the same arguments that returns one number, or give a number of "
+            "rounds"
+        )
 
 
 def _chosen(
@@ -373,8 +397,11 @@ def _chosen(
     whole = "queries" if kin is None else "groups"
     alike = kin is not None and kin.copies
     rows = auto.validation
-    chosen = chosen_rows(rows, seen, _strata(config, labels, loss), share, config.random_state, whole, alike)
-    if rows is None and seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
+    strata = _strata(config, labels, loss)
+    chosen = chosen_rows(rows, seen, strata, share, config.random_state, whole, alike)
+    if rows is not None:
+        check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, named(rows, share))
+    elif seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
         _give_back(chosen, seen)
     what = "held out"
     try:
@@ -398,6 +425,17 @@ def _judge_nothing(config: Config, strata: NDArray[np.int64], held: NDArray[np.b
     if kind_of(config.objective) in SURVIVAL:
         return not strata[held].any() and bool(strata.any())
     return len(np.unique(strata[held])) == 1 < len(np.unique(strata))
+
+
+def _said_of_nothing(auto: Auto, config: Config) -> str:
+    """What to say of such rows where the user chose them."""
+    survival = kind_of(config.objective) in SURVIVAL
+    found = "have no event" if survival else "are all of one class, though there are others"
+    wanted = "some with an event" if survival else "rows of several classes"
+    return (
+        f"the rows held out by {named(auto.validation, SHARE)} {found}, so more rounds would always seem better: hold out "
+        f"{wanted}, or give a number of rounds"
+    )
 
 
 def _give_back(chosen: NDArray[np.bool_], labels: Labels) -> None:

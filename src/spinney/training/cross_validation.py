@@ -118,7 +118,7 @@ def cv(
     check_members(config, "cv", "which trains one model for each fold")
     check_blocks(config, dataset, {})
     rounds = checked_rounds(rounds)
-    judges = judges_of(config, metrics)
+    judges = judges_of(config, metrics, function)
     check_stopping(config, judges, {"test": dataset})
     loss = objectives.get(config, function)
     labels = loss.prepared(dataset.labels())

@@ -12,11 +12,12 @@ from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.metrics import Judgement, Outcome
-from spinney.objectives import Objective
+from spinney.objectives import Function, Objective
 from spinney.params import Config
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
 from spinney.training.own import OwnMetric
+from spinney.training.own_objective import OwnObjective
 
 
 class Judge(Protocol):
@@ -29,8 +30,17 @@ class Judge(Protocol):
         """Compute it, and say what it is."""
 
 
-def judges_of(config: Config, own: object = None) -> list[Judge]:
+def judges_of(config: Config, own: object = None, function: Function | None = None) -> list[Judge]:
     """The metrics of a configuration, then others, names or functions, in their order.
+
+    Parameters
+    ----------
+    config : Config
+        Where it names none, that of the objective is the first.
+    own : iterable, optional
+        The others.
+    function : Function, optional
+        The objective, where it is the user's own; an `OwnObjective` may have a loss.
 
     Raises
     ------
@@ -47,6 +57,9 @@ def judges_of(config: Config, own: object = None) -> list[Judge]:
     3
     """
     judges: list[Judge] = list(metrics.metrics_of(config))
+    loss = function.metric if isinstance(function, OwnObjective) and not config.eval_metric else None
+    if loss is not None:
+        judges.append(OwnMetric(loss))
     if own is None:
         return judges
     if isinstance(own, str) or not isinstance(own, Iterable):

@@ -35,9 +35,12 @@ def checked_rows(validation: object, rows: int | None = None) -> Rows:
             f"validation={shown(validation)} is unknown: it must be {LAST!r}, or the numbers or a mask of rows to hold out"
         )
     given = np.asarray(validation)
+    if given.ndim == 1 and not len(given):
+        raise DataError("validation names no row; some must be held out, or leave it out")
     if given.ndim != 1 or given.dtype.kind not in "biu":
+        share = "; a share of the rows is validation_fraction" if isinstance(validation, float) else ""
         raise DataTypeError(
-            f"validation must be {LAST!r}, an array of row numbers, or one truth value a row, got {shown(validation)}"
+            f"validation must be {LAST!r}, an array of row numbers, or one truth value a row, got {shown(validation)}{share}"
         )
     return given if rows is None else _mask_of(given, rows)
 
@@ -54,7 +57,8 @@ def _mask_of(given: NDArray[Any], rows: int) -> NDArray[np.bool_]:
         if len(odd):
             raise DataError(f"validation names row {odd[0]}; there are rows 0 to {rows - 1}")
         if len(np.unique(given)) < len(given):
-            raise DataError("validation names a row twice")
+            row = np.sort(given)[:-1][np.diff(np.sort(given)) == 0][0]
+            raise DataError(f"validation names row {row} twice; name each row once")
         mask = np.zeros(rows, np.bool_)
         mask[given] = True
     if not mask.any() or mask.all():
@@ -84,10 +88,36 @@ def chosen_rows(
     """Choose rows to hold out, by `validation`; the other parameters are those of `held_out`."""
     if validation is None:
         return held_out(labels, groups, share, seed, whole, alike)
-    if isinstance(validation, str):
-        return last_out(labels, share, whole)
-    _check_given(validation, labels, whole)
-    return validation
+    chosen = last_out(labels, share, whole) if isinstance(validation, str) else validation
+    _check_given(chosen, labels, whole)
+    return chosen
+
+
+def check_left(
+    chosen: NDArray[np.bool_], labels: Labels, groups: NDArray[np.int64], events: bool, what: str
+) -> None:
+    """Refuse to hold out all rows of a class, or all that have an event.
+
+    Parameters
+    ----------
+    chosen : bool[rows]
+        Rows to hold out.
+    labels : Labels
+        Of all rows.
+    groups : int64[rows]
+        Class of each row, or whether it has an event.
+    events : bool
+        Which of the two.
+    what : str
+        What messages call the argument that chose the rows.
+    """
+    heavy = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
+    lost = np.setdiff1d(groups[heavy & chosen], groups[heavy & ~chosen])
+    if events:
+        lost = lost[lost > 0]
+    if len(lost):
+        rows = "that have an event" if events else f"of class {lost[0]}, counted from 0"
+        raise DataError(f"{what} holds out all rows {rows}; leave some of them to train on")
 
 
 def last_out(labels: Labels, share: float, whole: str = "queries") -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from spinney.params import Config
 from spinney.params.names import spellings
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
-from spinney.training.own import call_own, name_of
+from spinney.training.own import WithWeight, call_own, checked_number, name_of
 
 
 class OwnObjective:
@@ -34,6 +35,39 @@ class OwnObjective:
     def __call__(self, scores: NDArray[np.float64], labels: LabelVector) -> object:
         """Call the function."""
         return call_own("the objective", self._function, scores, labels)
+
+    @property
+    def metric(self) -> Callable[..., Any] | None:
+        """The loss itself as a metric, where the function has it; see `loss_of`."""
+        loss = loss_of(self._function)
+        if loss is None:
+            return None
+        call = WithWeight("the metric", loss)
+
+        def metric(scores: NDArray[np.float64], labels: LabelVector) -> tuple[str, float, bool]:
+            return loss.__name__, checked_number(loss.__name__, call(scores, labels, labels.weight)), False
+
+        return metric
+
+
+def loss_of(objective: object) -> Callable[..., Any] | None:
+    """What an objective of the user's own has as its attribute `loss`, by that name; None where it has no such function.
+
+    Examples
+    --------
+    >>> loss_of(max) is None
+    True
+    """
+    found = getattr(objective, "loss", None)
+    if not callable(objective) or not callable(found):
+        return None
+
+    @wraps(found)
+    def loss(*args: Any, **named: Any) -> Any:
+        return found(*args, **named)
+
+    loss.__name__ = "loss"
+    return loss
 
 
 def with_function(

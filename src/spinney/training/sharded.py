@@ -92,7 +92,7 @@ def train_shard(
     by_place = by_place_of(config, shard.data)
     before = past_of(init_model, config, shard.data.schema)
     loss = objectives.get(config, function)
-    judges = judges_of(config, metrics)
+    judges = judges_of(config, metrics, function)
     if valid is not None and not isinstance(valid, Mapping):
         raise DataTypeError(f"valid must map names to Shards, got {type(valid).__name__}")
     watched = {name: _checked(one, f"valid[{name!r}]") for name, one in (valid or {}).items()}

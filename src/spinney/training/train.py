@@ -58,11 +58,12 @@ def train(
         Number of boosting rounds; without it 100, or "auto" with the preset "best". "auto" finds it: it stops when the metric
         that `early_stopping_rounds` would go by has not improved for 25 rounds, or for `early_stopping_rounds`, on the last of
         `valid`. Without `valid` it holds out rows, of every class alike or of whole queries, and fits small tables again on all
-        rows, with as many rounds as were best. Callbacks hear of the first of these trainings. Below 300 rows, without a
-        metric, or with `init_model`, it holds out nothing and does 100 rounds (10 / learning_rate if that is more,
+        rows, with as many rounds as were best. Callbacks hear of the first of these trainings. Below 300 rows, with
+        `eval_metric` "none", or with `init_model`, it holds out nothing and does 100 rounds (10 / learning_rate if that is more,
         30 / learning_rate if that is less).
     objective : callable, optional
-        A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. It may also stand in
+        A loss of your own, `f(scores, labels) -> g, h`: derivatives of each row's loss by its score. Its attribute `loss`, a
+        function of the same arguments that gives one number, is the metric where `eval_metric` names none. It may also stand in
         `params`. `scores` are (rows,) or, with several targets or `num_class` of 2 or more in `params`, (rows, outputs), and
         cannot be written to; `labels` is the target, (rows,) or (rows, targets), an array with `weight` (None: all 1), `margin`
         and `queries` as attributes. Weights are for the function to apply. The model predicts raw scores.
@@ -150,7 +151,7 @@ def train_each(
     past = past_of(init_model, config, dataset.schema)
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
-    judges = judges_of(config, metrics)
+    judges = judges_of(config, metrics, function)
     loss = objectives.get(config, function)
     loss.prepared(dataset.labels())
     watched = checked_valid(valid, dataset, loss, judges)
