@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from dask import delayed
 from distributed import Client
 from sklearn.exceptions import ConvergenceWarning
 
@@ -91,9 +92,13 @@ def test_train_holds_out_the_rows_of_one_machine(client: Client) -> None:
 @pytest.mark.parametrize("rows", ["last", np.arange(ROWS) % 9 == 2], ids=["last", "mask"])
 def test_rows_by_their_order_or_name_are_held_out_as_on_one_machine(client: Client, rows: Any) -> None:
     data = sd.Dataset(client, array(X, CHUNKS), array(Y, CHUNKS))
-    expected = sp.train({"max_leaves": 5}, sp.Dataset(X, Y), "auto", max_rounds=9, validation=rows)
-    found = sd.train(client, {"max_leaves": 5}, data, "auto", max_rounds=9, validation=rows)
+    how: dict[str, Any] = {"max_rounds": 9, "validation": rows}
+    near, far = sp.History(), sp.History()
+    expected = sp.train({"max_leaves": 5}, sp.Dataset(X, Y), "auto", **how, callbacks=[near])
+    found = sd.train(client, {"max_leaves": 5}, data, "auto", **how, callbacks=[far])
     assert found.to_bytes() == expected.to_bytes()
+    assert (far.auto, far.evals) == (near.auto, near.evals)
+    assert far.auto is not None
     for parameters in (
         FEW,
         {"n_estimators": 5} | ({"validation_fraction": 0.2} if isinstance(rows, str) else {}),
@@ -104,6 +109,21 @@ def test_rows_by_their_order_or_name_are_held_out_as_on_one_machine(client: Clie
         )
         assert file_of(there.model_) == file_of(here.model_)
         assert there.evals_result_ == here.evals_result_
+
+
+def test_a_dask_array_names_rows_too_and_a_list_of_parts_does_not(client: Client) -> None:
+    late = np.arange(ROWS) % 9 == 2
+    here = sp.GBMRegressor(**FEW).fit(X, Y, validation=late)
+    model = sd.GBMRegressor(client=client, **FEW)
+    assert model.fit(array(X, CHUNKS), array(Y, CHUNKS), validation=array(late, CHUNKS)).auto_ == here.auto_
+    assert model.model_ == here.model_
+    for wrong, kind, message in (
+        ([delayed(late)], DataTypeError, "validation must be 'last', an array of row numbers"),
+        ([ROWS], DataError, "validation names row 360; there are rows 0 to 359"),
+        (late[:9], DataError, r"validation has shape \(9,\); a mask must be \(360,\)"),
+    ):
+        with pytest.raises(kind, match=message):
+            model.fit(array(X, CHUNKS), array(Y, CHUNKS), validation=wrong)
 
 
 class Squared:

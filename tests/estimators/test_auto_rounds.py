@@ -196,6 +196,21 @@ def test_the_last_queries_are_held_out():
         assert same.evals_result_ == model.evals_result_
 
 
+def test_the_last_rows_of_times_are_held_out():
+    times = np.column_stack([np.exp(Y), np.arange(ROWS) % 3 > 0])
+    fits = [
+        sp.GBMRegressor(objective="cox", validation=chosen, **FAST).fit(X, times, validation=rows)
+        for chosen, rows in (("last", None), ("random", np.arange(540, 600)))
+    ]
+    assert fits[0].auto_ == fits[1].auto_
+    assert (fits[0].auto_.holdout_rows, fits[0].auto_.metric) == (60, "cox_nloglik")
+    late = np.column_stack([np.exp(Y), np.arange(ROWS) >= 540])
+    for rounds in ("auto", 3):
+        model = sp.GBMRegressor(objective="cox", n_estimators=rounds, **FAST)
+        with pytest.raises(DataError, match="validation holds out all rows that have an event"):
+            model.fit(X, late, validation=np.arange(500, 600))
+
+
 def test_early_stopping_goes_by_named_rows():
     model = sp.GBMRegressor(n_estimators=80, early_stopping_rounds=3, **FAST)
     model.fit(X, Y, validation=np.arange(500, 600))

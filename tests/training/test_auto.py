@@ -486,6 +486,7 @@ def test_a_model_of_the_last_rows_is_that_of_any_threads_and_of_rows_by_hand(tmp
             "validation='first' is unknown: it must be 'last', or the numbers or a mask",
         ),
         ({"validation": [0.5]}, "validation must be 'last', an array of row numbers"),
+        ({"validation": [[1], [2, 3]]}, "validation must be 'last', an array of row numbers"),
         ({"validation": np.ones((2, 2), bool)}, "validation must be 'last', an array of row numbers"),
         ({"validation": np.ones(5, bool)}, r"validation has shape \(5,\); a mask must be \(600,\)"),
         ({"validation": [-1]}, "validation names row -1; there are rows 0 to 599"),

@@ -84,7 +84,7 @@ def train(
         Group of each row, for "auto", in the order of the rows: rows of a group are held out together.
     validation : "last" or array, optional
         Which rows "auto" holds out, as for `spinney.train`: the last ones of all partitions, or those of an array of numbers or
-        truth values.
+        truth values, by the order of all rows. A Dask array of these is brought to this process.
 
     Returns
     -------

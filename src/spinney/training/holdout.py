@@ -34,7 +34,10 @@ def checked_rows(validation: object, rows: int | None = None) -> Rows:
         raise ParameterError(
             f"validation={shown(validation)} is unknown: it must be {LAST!r}, or the numbers or a mask of rows to hold out"
         )
-    given = np.asarray(validation)
+    try:
+        given = np.asarray(validation)
+    except ValueError:  # rows of several lengths
+        given = np.empty((0, 0))
     if given.ndim == 1 and not len(given):
         raise DataError("validation names no row; some must be held out, or leave it out")
     if given.ndim != 1 or given.dtype.kind not in "biu":
