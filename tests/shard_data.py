@@ -11,7 +11,7 @@ import spinney as sp
 from spinney.binning.take import take_codes
 from spinney.data.labels import by_column, renumbered
 from spinney.joining import JoiningLostError
-from spinney.training.auto import Auto
+from spinney.training.auto_arguments import Auto
 from spinney.training.shard_course import Shard
 from spinney.training.sharded import train_shard
 

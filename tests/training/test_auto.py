@@ -11,7 +11,7 @@ from spinney.binning.part import Part
 from spinney.data import Labels
 from spinney.errors import DataError, ParameterError
 from spinney.params import parse
-from spinney.training import auto
+from spinney.training import auto, auto_arguments
 from spinney.training.holdout import held_out, last_out
 from spinney.training.search import AutoRounds, SearchLog
 
@@ -242,7 +242,7 @@ def test_no_more_rounds_are_done_than_may_be(rows):
 def test_callbacks_hear_of_the_training_that_finds_the_rounds_only():
     heard, history = Heard(), sp.History()
     found = sp.train(FAST, whole(), "auto", callbacks=[heard, history])
-    assert heard.begun == [round(auto.REACH / FAST["learning_rate"])]
+    assert heard.begun == [round(auto_arguments.REACH / FAST["learning_rate"])]
     assert len(heard.infos) == found.best_round + auto.PATIENCE
     values = history.evals["validation_0"]["rmse"]
     assert int(np.argmin(values)) + 1 == found.best_round

@@ -9,7 +9,7 @@ import spinney as sp
 from shard_data import Meeting, cut_rows, raised, train_on_ranks
 from spinney.errors import DataError, ParameterError
 from spinney.training import auto
-from spinney.training.auto import Auto
+from spinney.training.auto_arguments import Auto
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")

@@ -18,7 +18,7 @@ from spinney.jit.team import Team
 from spinney.model.mean import mean_model
 from spinney.params import parse
 from spinney.training import auto
-from spinney.training.auto import Auto
+from spinney.training.auto_arguments import Auto
 from spinney.training.members import members_of
 
 # Searches are kept short here.

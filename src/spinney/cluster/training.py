@@ -21,7 +21,7 @@ from spinney.jit.team import Team, threads_for
 from spinney.joining import Joining
 from spinney.model.model import Model
 from spinney.params import Config
-from spinney.training.auto import Auto
+from spinney.training.auto_arguments import Auto
 from spinney.training.callbacks import Callback
 from spinney.training.shard_rounds import CallbackError, Round
 from spinney.training.sharded import train_shard

@@ -41,7 +41,7 @@ from spinney.estimators.evaluation import Evaluation, naming
 from spinney.estimators.samples import notes_of_text, warn_of_column_vector, with_columns_checked
 from spinney.model.model import Model
 from spinney.params import Config
-from spinney.training.auto import Auto
+from spinney.training.auto_arguments import Auto
 from spinney.training.holdout import Rows
 
 C = TypeVar("C", bound=type)

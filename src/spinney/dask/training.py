@@ -24,7 +24,8 @@ from spinney.params import Config, checked_rounds
 from spinney.params.presets import BEST
 from spinney.params.validate import shown
 from spinney.training import learners
-from spinney.training.auto import AUTO, USUAL, Auto, auto_of, check_auto
+from spinney.training.auto import USUAL
+from spinney.training.auto_arguments import AUTO, Auto, auto_of, check_auto
 from spinney.training.boosting import by_place_of, config_of
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.continuing import model_of, past_of

@@ -67,7 +67,8 @@ from spinney.model.model import Model
 from spinney.params import Config, found_places, kind_of, outputs_of, parse, table
 from spinney.params.objectives import OWN
 from spinney.params.validate import checked
-from spinney.training.auto import AUTO, SURVIVAL, Auto, check_judged
+from spinney.training.auto import SURVIVAL
+from spinney.training.auto_arguments import AUTO, Auto, check_judged
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.dealing import group_numbers
 from spinney.training.evaluation import judges_of

@@ -16,7 +16,7 @@ from spinney.estimators.written import UnwritableError, write_columns
 from spinney.params import Config
 from spinney.params.presets import unsaid
 from spinney.params.validate import checked
-from spinney.training.auto import AUTO, FRACTION, MAX_ROUNDS, VALIDATION, Auto, check_share
+from spinney.training.auto_arguments import AUTO, FRACTION, MAX_ROUNDS, VALIDATION, Auto, check_share
 from spinney.training.holdout import LAST, Rows
 from spinney.training.members import check_members
 

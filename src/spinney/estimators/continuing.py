@@ -18,7 +18,7 @@ from spinney.estimators.evaluation import best_values
 from spinney.estimators.files import read_estimator
 from spinney.model.model import Model
 from spinney.params import Config
-from spinney.training.auto import Auto
+from spinney.training.auto_arguments import Auto
 from spinney.training.continuing import check_past, model_of
 
 Evals = dict[str, dict[str, list[float]]]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from spinney.params import Row, table
 from spinney.params.names import TRAIN_ARGUMENTS
 from spinney.params.ranking import RANKING_LAMBDA
-from spinney.training.auto import AUTO, FRACTION, MAX_ROUNDS, SHARE, VALIDATION
+from spinney.training.auto_arguments import AUTO, FRACTION, MAX_ROUNDS, SHARE, VALIDATION
 
 _TABLE = {row.name: row for row in table()}
 

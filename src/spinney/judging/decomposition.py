@@ -17,7 +17,7 @@ from spinney.judging.predictions import array_of
 from spinney.judging.replacing import take_rows
 from spinney.params.validate import shown
 from spinney.sampling.bootstrap import bag_counts
-from spinney.training.auto import AUTO
+from spinney.training.auto_arguments import AUTO
 
 Floats = NDArray[np.float64]
 Loss = Literal["squared", "zero_one"]

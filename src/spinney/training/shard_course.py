@@ -14,7 +14,8 @@ from spinney.binning.part import Part
 from spinney.joining import Joining
 from spinney.objectives import Objective
 from spinney.params import Config
-from spinney.training.auto import Auto, Decision, decided, draws, stopping_of
+from spinney.training.auto import Decision, decided, draws, stopping_of
+from spinney.training.auto_arguments import Auto
 from spinney.training.dealing import Numbers, group_numbers
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import Judge

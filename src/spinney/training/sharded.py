@@ -19,7 +19,7 @@ from spinney.joining import Joining
 from spinney.model.model import Model
 from spinney.objectives import Objective
 from spinney.params import Config, checked_rounds
-from spinney.training.auto import Auto
+from spinney.training.auto_arguments import Auto
 from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.continuing import Past, past_of

@@ -15,7 +15,8 @@ from spinney.model.model import Model
 from spinney.params import Config, checked_rounds
 from spinney.params.presets import BEST
 from spinney.training import learners
-from spinney.training.auto import AUTO, USUAL, Auto, Course, auto_of, course_of, draws
+from spinney.training.auto import USUAL, Course, course_of, draws
+from spinney.training.auto_arguments import AUTO, Auto, auto_of
 from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.continuing import past_of, so_far
