@@ -134,7 +134,7 @@ def test_labels_will_do_where_only_classes_are_judged():
     found = sp.bootstrap_interval("accuracy", LABELS, said, repeats=10)
     assert found.estimate == np.mean(said == LABELS)
     many = sp.bootstrap_interval("error", CODES + 5, np.roll(CODES, 1) + 5, repeats=10)
-    assert many.metric == "merror"
+    assert many.metric == "error"
     assert many.estimate == pytest.approx(np.mean(np.roll(CODES, 1) != CODES))
     binary = sp.bootstrap_interval("accuracy", [0, 1, 1, 0], [0, 1, 0, 0], repeats=10)
     assert binary.estimate == 0.75

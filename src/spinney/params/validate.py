@@ -10,7 +10,14 @@ from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column, ranking
-from spinney.params.metric_names import at_places, kind_of, metric_row, metrics_for, name_and_place
+from spinney.params.metric_names import (
+    at_places,
+    is_spelled,
+    kind_of,
+    metric_row,
+    metrics_for,
+    name_and_place,
+)
 from spinney.params.metrics import METRICS, NONE
 from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
 from spinney.params.rows import Bounds, Row
@@ -266,7 +273,7 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
     Returns
     -------
     dict
-        The same, with `num_class` and `eval_metric` in canonical form.
+        The same, with `num_class` in canonical form, and with the places of metrics in their names.
 
     Raises
     ------
@@ -276,7 +283,12 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
     objective: str = values["objective"]
     check_several(values)
     metrics = _metrics(values, objective)
-    judging = [name for metric in metrics if metric not in NONE for name in metric_row(metric).parameters]
+    judging = [
+        name
+        for metric in metrics
+        if metric not in NONE
+        for name in metric_row(metric, objective, values["num_class"]).parameters
+    ]
     for name in SPECIFIC:
         taken = name in objective_row(objective).parameters or name in judging
         taken |= name == "label_gain" and objective == OWN  # a ranker's score goes by it
@@ -376,15 +388,12 @@ def _metrics(values: Mapping[str, Any], objective: str) -> tuple[str, ...]:
                 )
             return ("none",)
         word, place = name_and_place(name)
-        metric = next(
-            (one for one in fitting if one in METRICS and word in (one, *METRICS[one].spellings)), None
-        )
-        if metric is None:
+        if not any(one in METRICS and is_spelled(word, METRICS[one]) for one in fitting):
             raise ParameterError(
                 f"eval_metric={name!r} does not fit objective={objective!r}{several}; the metrics that fit are "
                 f"{', '.join(fitting)}"
             )
-        for one in at_places(metric, places if place is None else [place]):
+        for one in at_places(word, places if place is None else [place]):
             if one in chosen:
                 raise ParameterError(
                     f"eval_metric={list(names)!r} names the metric {one!r} twice; give it once"
