@@ -125,7 +125,12 @@ def test_frames_with_text_and_validation_data_give_the_file_of_one_machine(clien
 
 
 def test_early_stopping_goes_by_rows_on_the_cluster(client: Client) -> None:
-    rules = {"n_estimators": 30, "learning_rate": 1.0, "early_stopping_rounds": 2, "eval_metric": ["l1", "l2"]}
+    rules = {
+        "n_estimators": 30,
+        "learning_rate": 1.0,
+        "early_stopping_rounds": 2,
+        "eval_metric": ["l1", "l2"],
+    }
     here = sp.GBMRegressor(**rules).fit(X[:300], Y[:300], eval_set=(X[300:], Y[300:]))
     there = sd.GBMRegressor(client=client, **rules).fit(
         array(X[:300], (100, 200)), array(Y[:300], (100, 200)), eval_set=(array(X[300:], (100,)), array(Y[300:], (100,))),

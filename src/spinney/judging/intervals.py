@@ -16,11 +16,11 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.judging.arguments import count_of, seed_of
 from spinney.judging.predictions import array_of, read_predictions
-from spinney.judging.scales import NamedMetric, is_scorer, judgement_of, metric_of
+from spinney.judging.scales import NamedMetric, judgement_of, metric_of
 from spinney.params.validate import shown
 from spinney.sampling.bootstrap import bag_counts
 from spinney.training.dealing import group_numbers
-from spinney.training.own import WithWeight, name_of
+from spinney.training.own import WithWeight, asks_estimator, name_of
 
 Floats = NDArray[np.float64]
 # A metric of resampled rows, given how often each row was drawn; None stands for once each.
@@ -205,9 +205,9 @@ def _of_function(
     metric: Callable[..., Any], y: object, prediction: object, weight: Floats | None
 ) -> tuple[str, Resampled]:
     """A function of the user's own: it gets the rows that were drawn."""
-    if is_scorer(metric):
+    if asks_estimator(metric):
         raise ParameterTypeError(
-            f"metric={shown(metric)} is a scorer, which asks an estimator; give its function"
+            f"metric={shown(metric)} is a scorer, which asks an estimator; give a name, or a function of (y, prediction)"
         )
     target, said = array_of(y, "y"), array_of(prediction, "prediction")
     if len(said) != len(target):

@@ -24,7 +24,7 @@ from spinney.params.metric_names import is_spelled, name_and_place
 from spinney.params.metrics import METRICS
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
-from spinney.training.own import WithWeight, checked_judgement, checked_number, name_of
+from spinney.training.own import WithWeight, asks_estimator, checked_judgement, checked_number, name_of
 
 Floats = NDArray[np.float64]
 # What metrics that do not fit are told.
@@ -231,7 +231,14 @@ def metric_of(metric: object, scale: Scale, default: str | None = None) -> Metri
         raise ParameterTypeError(
             f"metric={shown(metric)} must be a name, a function or a scorer of scikit-learn"
         )
-    return ScorerMetric(metric, scale) if is_scorer(metric) else FunctionMetric(metric, scale)
+    if is_scorer(metric):
+        return ScorerMetric(metric, scale)
+    if asks_estimator(metric):
+        raise ParameterTypeError(
+            f"metric={shown(metric)} takes an estimator and its table, which a metric does not see; give a name, a function of "
+            "(y, prediction) or (y, prediction, weight), or what scikit-learn's make_scorer or get_scorer gives"
+        )
+    return FunctionMetric(metric, scale)
 
 
 def is_scorer(metric: object) -> bool:

@@ -29,6 +29,7 @@ from spinney.training.forests.oob import OutOfBag, out_of_bag
 from spinney.training.forests.permutation import permutation_importance
 from spinney.training.forests.proximity import proximity
 from spinney.training.importances import PermutationImportance
+from spinney.training.own import asks_estimator
 
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
 
@@ -174,6 +175,11 @@ class Ensemble(ForestBase):
             raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
         if not isinstance(self.oob_score, bool | np.bool_) and not callable(self.oob_score):
             raise ParameterTypeError(f"oob_score={shown(self.oob_score)} must be True, False or a function")
+        if callable(self.oob_score) and asks_estimator(self.oob_score):
+            raise ParameterTypeError(
+                f"oob_score={shown(self.oob_score)} is a scorer, which asks an estimator; give True for the forest's own score, "
+                "or a function of (y_true, y_pred)"
+            )
         if self.oob_score and not self._parsed(0).draws_rows:
             raise ParameterError(
                 f"oob_score={shown(self.oob_score)} needs rows that a tree has not seen, but with bootstrap=False every tree "
