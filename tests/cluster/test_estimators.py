@@ -22,6 +22,7 @@ import spinney.dask as sd
 from clusters import cluster_of
 from dask_data import array, delayed, file_of, frame
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.params.seeds import draw_seed
 
 ROWS = 400
 CHUNKS = (150, 1, 149, 100)
@@ -92,16 +93,17 @@ def test_rows_are_held_out_as_on_one_machine(client: Client) -> None:
     assert there.best_iteration_ < 20
 
 
-def test_a_random_state_is_drawn_from_as_on_one_machine(client: Client) -> None:
-    fits = []
+@pytest.mark.parametrize("source", [np.random.RandomState, np.random.default_rng])
+def test_a_source_of_seeds_is_drawn_from_as_on_one_machine(client: Client, source: Any) -> None:
+    fits: list[Any] = []
     for make in (sp.GBMRegressor, sd.GBMRegressor):
-        state = np.random.RandomState(4)
+        state = source(4)
         estimator = make(**SMALL, subsample=0.5, random_state=state)
         local = make is sp.GBMRegressor
         if not local:
             estimator.set_params(client=client)
         fits.append(estimator.fit(X, Y) if local else estimator.fit(array(X, CHUNKS), array(Y, CHUNKS)))
-        fits.append(state.randint(1000))
+        fits.append(draw_seed(state))
     assert file_of(fits[0].model_) == file_of(fits[2].model_)
     assert fits[1] == fits[3]
 

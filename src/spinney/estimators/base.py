@@ -58,6 +58,7 @@ from spinney.model.mean import mean_model
 from spinney.model.model import Model
 from spinney.params import Config, found_places, outputs_of, parse, table
 from spinney.params.objectives import OWN
+from spinney.params.seeds import SeedLike, is_drawn
 from spinney.params.validate import checked
 from spinney.training.auto import Auto
 from spinney.training.callbacks import Callback, checked_callbacks
@@ -76,7 +77,7 @@ class GBMBase(Estimator, ABC):
     n_estimators: int | str
     max_rounds: int | None
     eval_metric: object
-    random_state: int | np.random.RandomState | None
+    random_state: SeedLike
     n_jobs: int | None
     validation_fraction: float | None
     progress: bool
@@ -152,7 +153,7 @@ class GBMBase(Estimator, ABC):
         """Check the parameters as `fit` does, as far as that needs no table."""
         check_alone(self)
         told = self._told() | ({"objective": OWN} if "objective" in self._left_out else {})
-        if isinstance(self.random_state, np.random.RandomState):
+        if is_drawn(self.random_state):
             told["random_state"] = 0  # only a fit draws from it
         self._config(told)
 
@@ -353,11 +354,6 @@ class GBMBase(Estimator, ABC):
 
     def _config(self, told: Mapping[str, object]) -> Config:
         given = said(self, {name: value for name, value in vars(self).items() if name in _IN_TABLE})
-        seed = self.random_state
-        if seed is None:
-            given["random_state"] = 0
-        elif isinstance(seed, np.random.RandomState) and "random_state" not in told:
-            given["random_state"] = int(seed.randint(2**31 - 1))
         if has_functions(self.eval_metric):
             given["eval_metric"] = (
                 "none"  # a model's file holds no functions; `train` is given all metrics in their order

@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.data import Labels, read_queries, read_weight
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.judging.arguments import count_of, seed_of
+from spinney.judging.arguments import count_of
 from spinney.judging.predictions import array_of, read_predictions
 from spinney.judging.scales import NamedMetric, judgement_of, metric_of
+from spinney.params import checked_seed
+from spinney.params.seeds import SeedLike
 from spinney.params.validate import shown
 from spinney.sampling.bootstrap import bag_counts
 from spinney.training.dealing import group_numbers
@@ -76,7 +78,7 @@ def bootstrap_interval(
     weight: ArrayLike | None = None,
     level: float = 0.95,
     repeats: int = 1000,
-    seed: int = 0,
+    seed: SeedLike = 0,
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     classes: ArrayLike | None = None,
@@ -105,7 +107,7 @@ def bootstrap_interval(
         Share of the resamples that lie in the interval, between 0 and 1.
     repeats : int, default=1000
         How many resamples.
-    seed : int, default=0
+    seed : int, RandomState, Generator or None, default=0
         Seed of the draws. Resample i depends on the seed and i alone.
     group : array of shape (rows,), optional
         Rows of one group, such as a patient's, are drawn together.
@@ -133,7 +135,7 @@ def bootstrap_interval(
     >>> found.low < found.estimate < found.high
     True
     """
-    repeats, seed, level = count_of("repeats", repeats, 2), seed_of(seed), _level(level)
+    repeats, seed, level = count_of("repeats", repeats, 2), checked_seed(seed), _level(level)
     threads_for(n_jobs, 1)  # refuse nonsense before any work
     rows = len(array_of(y, "y"))
     queries = _queries(metric, group, qid, rows)

@@ -20,7 +20,8 @@ from spinney.params.metric_names import (
 )
 from spinney.params.metrics import METRICS, NONE
 from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
-from spinney.params.rows import Bounds, Row
+from spinney.params.rows import SEED, Bounds, Row
+from spinney.params.seeds import draw_seed, is_drawn
 from spinney.params.several import check_several, metrics_by_output
 
 _SEQUENCES: Mapping[str, Callable[[object, object], object]] = {
@@ -113,6 +114,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return _count_or_share(row, row.share, value, said)
     if row.kind in ("float or str", "int or str") and isinstance(value, str):
         return _word(row, value, said)
+    if row.kind == SEED and is_drawn(value):
+        return draw_seed(value)
     if row.kind.startswith("int"):
         return _whole(row, value, said)
     if row.kind == "float or sequence of float" and not isinstance(value, Real):

@@ -23,6 +23,7 @@ from spinney.estimators.forests.growing import Past
 from spinney.estimators.forests.parameters import TREES, VERBOSE
 from spinney.estimators.forests.trees import TreeView
 from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
+from spinney.params.seeds import SeedLike
 from spinney.params.validate import checked, shown
 from spinney.training.forests.diagnose import Diagnosis, diagnose
 from spinney.training.forests.oob import OutOfBag, out_of_bag
@@ -116,14 +117,16 @@ class Ensemble(ForestBase):
         found = self._find_target(y, table.rows)
         return diagnose(self.model_, table, found, out_of_bag=out_of_bag, n_jobs=self.n_jobs)
 
-    def permutation_importance(self, X: object, y: object, *, random_state: int = 0) -> PermutationImportance:
+    def permutation_importance(
+        self, X: object, y: object, *, random_state: SeedLike = 0
+    ) -> PermutationImportance:
         """Tell how much worse each tree predicts the rows it has not seen when a column is shuffled among them.
 
         Parameters
         ----------
         X, y : table and array
             The training rows, without those of weight 0.
-        random_state : int, default=0
+        random_state : int, RandomState, Generator or None, default=0
             Seed of the shuffling.
 
         Returns
