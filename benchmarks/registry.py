@@ -17,6 +17,7 @@ from benchmarks.cases import (
     fits,
     flights,
     forest_accuracy,
+    forest_categories,
     forest_growth,
     forest_same,
     forest_use,
@@ -168,6 +169,9 @@ LIST = (
     Case("forest-growth", "time of a fit when trees, rows, columns double", forest_growth.run, NOBODY),
     Case("identical-forests", "files of forests and of AdaBoost by threads", forest_same.run, NOBODY),
     Case("forest-accuracy", "forests on real tables, five seeds", forest_accuracy.run, TWIN),
+    Case(
+        "forest-categories", "bias and loss where columns have many categories", forest_categories.run, NOBODY
+    ),
     Case("forest-missing", "AUC where values are missing", forest_accuracy.run_missing, NOBODY),
     Case("adaboost", "AdaBoost, 100 stumps and 100 trees of depth 4, 100 000 × 28", adaboost.run, ADABOOST),
     Case("ranking", "LambdaMART, 400 000 × 136, 4 000 queries, 31 leaves, 100 rounds", ranking.run, RANKERS),

@@ -1,13 +1,15 @@
 """The cases about forests, run small; nothing here is timed or downloaded."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks import data, generate
 from benchmarks.bench import Bench
-from benchmarks.cases import forest_accuracy, forest_same, forests
+from benchmarks.cases import forest_accuracy, forest_categories, forest_same, forests
 from benchmarks.cases.identical import THREADS
 from benchmarks.data import RealTable
+from benchmarks.frames import FrameTable
 from benchmarks.peers import OUR_FOREST, OURS, PEERS
 from benchmarks.registry import CASES
 from benchmarks.rows import Row
@@ -177,3 +179,22 @@ def test_both_halves_of_the_library_learn_from_gaps():
         *(f"{share}, {gaps}" for gaps in ("any", "largest") for share in ("10%", "30%", "50%")),
     ]
     assert all(0.5 < value < 1 for row in rows for value in (row.ours, row.theirs, row.facts["boosting"]))
+
+
+def test_forests_of_many_categories_are_compared_with_numbers(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"town": pd.Categorical(rng.integers(0, 30, 900).astype(str)), "age": rng.normal(size=900)}
+    )
+    monkeypatch.setattr(forest_categories, "adult", absent)
+    monkeypatch.setattr(
+        forest_categories, "flights", lambda: FrameTable("made", X, rng.integers(0, 2, 900) * 1.0)
+    )
+    said = []
+    rows = run("forest-categories", said)
+    assert "no network" in said
+    assert {row.measure for row in rows if row.peer == ""} == {"bias, 50 categories"}
+    pairs = [(row.measure, row.peer) for row in rows if row.peer]
+    assert len(set(pairs)) == len(pairs) == 2 * (2 * len(forest_categories.GENERATED) + 1)
+    assert ("made", "sklearn on numbers") in pairs
+    assert all(row.reached is not None for row in rows)

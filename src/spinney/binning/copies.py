@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,10 +151,8 @@ def copies_of(
         verdict = _verdict(repeats, rich)
     verdict = int(joining.spread(np.array([verdict]))[0])
     if verdict == BY_COLUMNS:
-        codes = joining.gather(_codes_of(dataset, taken, row_marks.widest, team))
-        found = (
-            codes is not None and repeats is not None and repeats.beyond_chance(np.concatenate(codes), rich)
-        )
+        bins = joining.gather(_bins_of(dataset, taken, row_marks.widest, team))
+        found = bins is not None and repeats is not None and repeats.beyond_chance(np.concatenate(bins), rich)
         verdict = int(joining.spread(np.array([YES if found else NO]))[0])
     return marks.view(np.int64) if verdict == YES else None
 
@@ -167,32 +166,31 @@ def _verdict(repeats: Repeats, rich: bool) -> int:
     return BY_COLUMNS if repeats.likely else NO
 
 
-def _codes_of(
+def _bins_of(
     dataset: Dataset, taken: NDArray[np.bool_], columns: Numbers, team: Team | None
 ) -> NDArray[np.int32]:
-    """Codes of some columns in some rows, rows × columns, by which their bins can be told apart."""
+    """Bins of some columns in some rows, rows × columns."""
     parts = [np.empty((0, len(columns)), np.int32)]
     for begin, end, matrix, rows in matrices_of(dataset, team):
         own = np.flatnonzero(taken[begin:end])
-        parts.append(column_codes(matrix, columns, own if rows is None else rows[own]))
+        parts.append(column_bins(matrix, columns, own if rows is None else rows[own]))
     return np.concatenate(parts)
 
 
-def column_codes(matrix: BinnedMatrix, columns: Numbers, rows: NDArray[np.integer]) -> NDArray[np.int32]:
-    """Codes of some columns in some rows, rows × columns, from 1; 0 is the bin of a column that has none."""
+def column_bins(matrix: BinnedMatrix, columns: Numbers, rows: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+    """Bins of some columns in some rows of a matrix, rows × columns, however columns are kept."""
     features, sparse = matrix.features, matrix.sparse
-    found = np.zeros((len(rows), len(columns)), np.int32)
+    found = np.empty((len(rows), len(columns)), np.int32)
     for place, column in enumerate(columns):
-        low, codes = features.low[column], features.codes[column]
-        if features.group[column] != SPARSE:
-            line = matrix.by_column[features.group[column]][rows].astype(np.int32) - low
-            found[:, place] = np.where((line >= 0) & (line < codes), line + 1, 0)
-            continue
-        entries = np.flatnonzero((sparse.row_codes >= low) & (sparse.row_codes < low + codes))
-        whole = np.zeros(matrix.rows, np.int32)
-        row = np.searchsorted(sparse.row_starts, entries, side="right") - 1
-        whole[row] = sparse.row_codes[entries] - low + 1
-        found[:, place] = whole[rows]
+        low, codes, default = (int(one[column]) for one in (features.low, features.codes, features.default))
+        if features.group[column] == SPARSE:
+            entries = np.flatnonzero((sparse.row_codes >= low) & (sparse.row_codes < low + codes))
+            line = np.full(matrix.rows, low - 1, np.int64)
+            line[np.searchsorted(sparse.row_starts, entries, side="right") - 1] = sparse.row_codes[entries]
+        else:
+            line = matrix.by_column[features.group[column]]
+        k = line[rows].astype(np.int64) - low
+        found[:, place] = np.where((k >= 0) & (k < codes), k + (k >= default), default)
     return found
 
 
