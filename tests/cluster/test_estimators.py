@@ -157,6 +157,9 @@ def test_a_fit_goes_on_from_a_model_of_the_same_rows(client: Client) -> None:
     warm = sd.GBMRegressor(client=client, **SMALL, warm_start=True).fit(array(X, CHUNKS), array(Y, CHUNKS))
     warm.set_params(n_estimators=12).fit(array(X, CHUNKS), array(Y, CHUNKS))
     assert file_of(warm.model_) == file_of(more.model_)
+    with pytest.warns(UserWarning, match="without increasing n_estimators does not fit new trees") as caught:
+        warm.fit(array(X, CHUNKS), array(Y, CHUNKS))
+    assert [str(one.filename) for one in caught] == [__file__]
 
 
 def test_digits_as_text_are_categories_that_are_warned_of_as_on_one_machine(client: Client) -> None:

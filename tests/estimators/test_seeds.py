@@ -103,6 +103,18 @@ def test_a_forest_that_goes_on_keeps_the_seed_that_was_drawn(source):
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
 
+@pytest.mark.parametrize("source", DRAWS)
+def test_boosting_that_goes_on_holds_out_the_rows_of_the_first_fit(source):
+    rules = {"subsample": 0.5, "validation_fraction": 0.3, "warm_start": True}
+    model = sp.GBMClassifier(n_estimators=2, **rules, random_state=source(3)).fit(X, Y)
+    first = model.evals_result_["validation_0"]["logloss"]
+    model.set_params(n_estimators=4).fit(X, Y)
+    whole = sp.GBMClassifier(n_estimators=4, **rules, random_state=source(3)).fit(X, Y)
+    assert model.evals_result_ == whole.evals_result_
+    assert model.evals_result_["validation_0"]["logloss"][:2] == first
+    np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+
+
 def test_a_configuration_holds_the_seed_that_was_drawn():
     config = Config(random_state=np.random.default_rng(2))
     assert config.random_state == np.random.default_rng(2).integers(LARGEST)

@@ -107,6 +107,9 @@ class GBMBase(Estimator, ABC):
     ) -> Self:
         """Fit to what was given, within `fitting`; `told` are parameters of this fit alone."""
         start, rounds = start_of(self, init_model, rounds_of(self))
+        if start is not None and init_model is None and is_drawn(self.random_state):
+            # The seed of the first fit, so that the same rows are held out.
+            told = {"random_state": start.model.params.random_state, **told}
         self.__dict__.pop("model_", None)
         heard = checked_callbacks(callbacks)
         auto = isinstance(rounds, Auto)
