@@ -28,7 +28,7 @@ def draw_seed(source: Source) -> int:
 
     Examples
     --------
-    >>> draw_seed(np.random.default_rng(3)) == np.random.default_rng(3).integers(2**31 - 1)
+    >>> draw_seed(np.random.default_rng(3)) == int(np.random.default_rng(3).integers(2**31 - 1))
     True
     """
     return int(source.integers(INT32) if isinstance(source, np.random.Generator) else source.randint(INT32))
