@@ -15,7 +15,8 @@ from oracles import random_bits, scrambled
 
 EPSILON = float(np.finfo(float).eps)
 TREE, DRAW, CUT = 7, 10, 11  # what random numbers are drawn for: trees, columns, cuts
-HALF, ABSENT = 23, 24  # the rows that order categories; the sides of categories that a node does not have
+# The rows that order categories; the sides of categories that a node does not have; which way an order runs.
+HALF, ABSENT, ORDER = 23, 24, 25
 FEW_CATEGORIES = 4  # that all rows of a node order and judge
 
 
@@ -188,7 +189,7 @@ def judges_of(problem, node, column):
 def ordered_categories(problem, node, column):
     """Codes of a node by a mean of their rows: of the first output's numbers; of two classes the share of the second one; of more
     classes, or several outputs, that of the class which the node has most of. The missing values are one more category. Where
-    some rows judge, the others order; a category that has none of these has the mean of all of them.
+    some rows judge, the others order, up or down by chance; a category that has none of these has the mean of all of them.
     """
     judges = judges_of(problem, node, column)
     ordering = node.rows if judges is None else np.setdiff1d(node.rows, judges)
@@ -206,7 +207,8 @@ def ordered_categories(problem, node, column):
             return Fraction(all_class_weights(problem, some)[chosen], int(weight.sum()))
         return math.fsum(problem.target[some, 0] * weight) / int(weight.sum())
 
-    return sorted(rows, key=lambda code: (mean(rows[code]), code))
+    sign = 1 if judges is None else 1 - 2 * (random_bits(node.key, ORDER, 0) & 1)
+    return sorted(rows, key=lambda code: (sign * mean(rows[code]), code))
 
 
 def judged(problem, rules, node, column, left):

@@ -51,6 +51,17 @@ def test_of_noise_known_categories_are_predicted_without_bias(kind, levels):
         assert abs(off) < 3 * np.sqrt(1 / rows + 1 / len(fresh) + 1 / levels + more)
 
 
+@pytest.mark.slow
+def test_rare_categories_are_not_predicted_larger_than_frequent_ones():
+    off = []
+    for seed in range(12):
+        rng, X, fresh = table(20_000, 20_000, seed)
+        y = rng.normal(size=len(X))
+        model = sp.AdaBoostRegressor(n_estimators=30, categorical=[0], random_state=seed)
+        off.append(np.mean([model.fit(X, sign * y).predict(fresh).mean() for sign in (1, -1)]))
+    assert abs(np.mean(off)) < 2.5 * np.std(off) / np.sqrt(len(off))
+
+
 @pytest.mark.parametrize("levels", LEVELS)
 @pytest.mark.parametrize("kind", CLASSES)
 def test_of_noise_the_share_of_a_rare_class_is_predicted_without_bias(kind, levels):

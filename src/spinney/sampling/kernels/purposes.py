@@ -27,5 +27,6 @@ PURPOSE_TOLD = 21  # the fold whose rows are not told of each other's targets; b
 PURPOSE_MARK = 22  # what bins add to the marks of rows, by place among those of all columns; marks of targets, by their bits
 PURPOSE_HALF = 23  # the rows of a node that order categories; the others judge them; its seed knows the node's path; by row
 PURPOSE_ABSENT = 24  # sides of categories that a node does not have, whose seed knows the node's path; by word and digit
+PURPOSE_ORDER = 25  # whether an order of categories runs up or down, whose seed knows the node's path; only position 0
 PURPOSE_LEVEL = 1000  # and the depth added: the columns of a level; by place among the tree's columns
 PURPOSE_NODE = 1000000  # the columns of a node, whose seed knows its path; by place among the level's columns

@@ -9,7 +9,7 @@ from spinney.growth.forest.kernels.access import differs, payload_of, row_of, ta
 from spinney.growth.forest.kernels.cells import list_codes, touch
 from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.entries import entries_of, has_sparse
-from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, orders
+from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, direction, orders
 from spinney.growth.forest.kernels.ordering import sort_places
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best, keep_set
 from spinney.growth.forest.kernels.records import MOVED, POISSON, SQUARES, TARGET, WEIGHT
@@ -288,10 +288,11 @@ def order_categories(listed, halves, node, target, mine):
     key = largest_channel(node, target) if target.classes != 0 else 1
     weight = float(node.weight - mine.half_totals[0])
     mean = float(node.totals[key] - mine.half_totals[key]) / (weight if weight > 0.0 else 1.0)
+    sign = direction(node) if halves else 1.0
     for j in range(listed):
         at = np.int64(mine.list_code[j]) * width if halves else j * width
         sums = mine.cells if halves else mine.list_sums
-        mine.scores[j] = float(sums[at + key]) / float(sums[at]) if sums[at] != 0 else mean
+        mine.scores[j] = sign * (float(sums[at + key]) / float(sums[at]) if sums[at] != 0 else mean)
         mine.keys[j] = j
     sort_places(listed, mine.scores, mine.keys)
 

@@ -10,7 +10,7 @@ import numpy as np
 from spinney.growth.forest.kernels.access import differs, weight_of
 from spinney.growth.forest.kernels.cells import list_codes, touch
 from spinney.growth.forest.kernels.codes import read_codes
-from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, orders
+from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, direction, orders
 from spinney.growth.forest.kernels.ordering import sort_by_key
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best, keep_drawn, keep_set, try_drawn_cut
 from spinney.growth.forest.kernels.ranking import rank_targets
@@ -300,10 +300,11 @@ def cut_categories_of_medians(listed, column, bins, node, target, rules, rows, w
     mean = 0.0
     if many:
         mean, halves = find_judges(listed, node, rows, medians, mine)
+    sign = direction(node) if halves else 1.0
     for j in range(listed):
         begin = mine.list_sums[j]
         first = begin + mine.cell_rows[mine.list_code[j]] if halves else begin
-        mine.scores[j] = mean_of_rows(first, begin + mine.list_rows[j], mean, medians)
+        mine.scores[j] = sign * mean_of_rows(first, begin + mine.list_rows[j], mean, medians)
     sort_by_key(listed, mine.scores, mine.list_code, mine.list_sums, mine.list_rows)
     score_list(listed, 0, node, target, rules, medians, mine)
     if halves:

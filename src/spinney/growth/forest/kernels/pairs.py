@@ -6,7 +6,7 @@ from spinney.growth.forest.kernels.access import payload_of, target_of, weight_o
 from spinney.growth.forest.kernels.cells import packed_sum
 from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.entries import entries_of, has_sparse
-from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, orders
+from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, direction, orders
 from spinney.growth.forest.kernels.ordering import clear_set, put_in, sort_by_key
 from spinney.growth.forest.kernels.records import BATCH, MOVED, RANKS, SQUARES, TARGET, WEIGHT
 from spinney.growth.forest.kernels.scores import NEVER, best_of, cut_between, in_bounds, middle_cut, pair_score, score_pairs
@@ -156,9 +156,10 @@ def cut_categories_of_pairs(listed, column, bins, node, data, others, rules, row
         halves = can_judge(listed, mine)
     mask = (np.int64(1) << node.bits) - 1
     mean = float(ordering >> node.bits) / float(max(ordering & mask, np.int64(1)))
+    sign = direction(node) if halves else 1.0
     for j in range(listed):
         packed = mine.cells[mine.list_code[j]] if halves else mine.list_sums[j]
-        mine.scores[j] = float(packed >> node.bits) / float(packed & mask) if packed & mask != 0 else mean
+        mine.scores[j] = sign * (float(packed >> node.bits) / float(packed & mask) if packed & mask != 0 else mean)
     sort_by_key(listed, mine.scores, mine.list_code, mine.list_sums, mine.list_rows)
     up_to(listed, counted, mine)
     score_pairs(listed - 1, listed - 1, 0, 0, node, rules, 0, mine)
