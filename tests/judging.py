@@ -13,7 +13,7 @@ from spinney.params.metrics import METRICS
 
 # Every metric with what it may judge; those of times and of ranking have tests of their own.
 PAIRS = [(row.name, kind) for row in METRICS.values() for kind in row.fits if kind in LINKS]
-CONFIG = SimpleNamespace(num_class=0, num_target=1, label_gain=None, **PARAMETERS)
+CONFIG = SimpleNamespace(objective="squared_error", num_class=0, num_target=1, label_gain=None, **PARAMETERS)
 
 
 def judged(name, scores, target, weight=None, threads=1, kind=None, link=None):

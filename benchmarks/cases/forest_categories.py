@@ -110,7 +110,7 @@ def _made(table: Generated, rows: int, seed: int, classes: bool) -> tuple[Floats
     score = table.score(rng.normal(size=table.levels)[codes], a, b)
     y: Floats = score + rng.normal(size=total)
     if classes:
-        y = (rng.random(total) < 1.0 / (1.0 + np.exp(-score))) .astype(np.float64)
+        y = (rng.random(total) < 1.0 / (1.0 + np.exp(-score))).astype(np.float64)
     return np.column_stack([codes, a, b]), y
 
 

@@ -22,6 +22,7 @@ import spinney.dask as sd
 from clusters import cluster_of
 from dask_data import array, delayed, file_of, frame
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.params.seeds import draw_seed
 
 ROWS = 400
 CHUNKS = (150, 1, 149, 100)
@@ -92,16 +93,17 @@ def test_rows_are_held_out_as_on_one_machine(client: Client) -> None:
     assert there.best_iteration_ < 20
 
 
-def test_a_random_state_is_drawn_from_as_on_one_machine(client: Client) -> None:
-    fits = []
+@pytest.mark.parametrize("source", [np.random.RandomState, np.random.default_rng])
+def test_a_source_of_seeds_is_drawn_from_as_on_one_machine(client: Client, source: Any) -> None:
+    fits: list[Any] = []
     for make in (sp.GBMRegressor, sd.GBMRegressor):
-        state = np.random.RandomState(4)
+        state = source(4)
         estimator = make(**SMALL, subsample=0.5, random_state=state)
         local = make is sp.GBMRegressor
         if not local:
             estimator.set_params(client=client)
         fits.append(estimator.fit(X, Y) if local else estimator.fit(array(X, CHUNKS), array(Y, CHUNKS)))
-        fits.append(state.randint(1000))
+        fits.append(draw_seed(state))
     assert file_of(fits[0].model_) == file_of(fits[2].model_)
     assert fits[1] == fits[3]
 
@@ -125,7 +127,12 @@ def test_frames_with_text_and_validation_data_give_the_file_of_one_machine(clien
 
 
 def test_early_stopping_goes_by_rows_on_the_cluster(client: Client) -> None:
-    rules = {"n_estimators": 30, "learning_rate": 1.0, "early_stopping_rounds": 2}
+    rules = {
+        "n_estimators": 30,
+        "learning_rate": 1.0,
+        "early_stopping_rounds": 2,
+        "eval_metric": ["l1", "l2"],
+    }
     here = sp.GBMRegressor(**rules).fit(X[:300], Y[:300], eval_set=(X[300:], Y[300:]))
     there = sd.GBMRegressor(client=client, **rules).fit(
         array(X[:300], (100, 200)), array(Y[:300], (100, 200)), eval_set=(array(X[300:], (100,)), array(Y[300:], (100,))),
@@ -133,6 +140,7 @@ def test_early_stopping_goes_by_rows_on_the_cluster(client: Client) -> None:
     assert file_of(there.model_) == file_of(here.model_)
     check_fitted(there, here)
     assert there.best_iteration_ < 28
+    assert list(there.evals_result_["validation_0"]) == ["l1", "l2"]
 
 
 def test_rows_of_one_class_need_no_trees(client: Client) -> None:
@@ -149,6 +157,9 @@ def test_a_fit_goes_on_from_a_model_of_the_same_rows(client: Client) -> None:
     warm = sd.GBMRegressor(client=client, **SMALL, warm_start=True).fit(array(X, CHUNKS), array(Y, CHUNKS))
     warm.set_params(n_estimators=12).fit(array(X, CHUNKS), array(Y, CHUNKS))
     assert file_of(warm.model_) == file_of(more.model_)
+    with pytest.warns(UserWarning, match="without increasing n_estimators does not fit new trees") as caught:
+        warm.fit(array(X, CHUNKS), array(Y, CHUNKS))
+    assert [str(one.filename) for one in caught] == [__file__]
 
 
 def test_digits_as_text_are_categories_that_are_warned_of_as_on_one_machine(client: Client) -> None:

@@ -230,6 +230,15 @@ def test_targets_and_weights_that_are_no_numbers_to_train_on(client: Client) -> 
     assert "weight holds only zeros" in refused(
         client, array(X, CHUNKS), array(Y, CHUNKS), weight=array(0 * Y, CHUNKS)
     )
+    assert "partition 0: bad input shape (10, 1): weight should be a 1d array" in refused(
+        client, array(X, CHUNKS), array(Y, CHUNKS), weight=array(np.ones((ROWS, 1)), CHUNKS)
+    )
+    with pytest.raises(
+        DataError, match=r"partition 0: bad input shape \(10, 1\): sample_weight should be a 1d array"
+    ):
+        sd.GBMRegressor(client=client).fit(
+            array(X, CHUNKS), array(Y, CHUNKS), sample_weight=array(np.ones((ROWS, 1)), CHUNKS)
+        )
     with pytest.raises(DataError, match="partition 1: Unknown label type: continuous"):
         sd.GBMClassifier(client=client).fit(
             array(X, CHUNKS), array(np.where(np.arange(ROWS) == 15, 0.5, 1.0), CHUNKS)

@@ -142,7 +142,7 @@ def test_functions_of_one_name_are_told_apart(halves):
     def mse(y_true, y_pred):
         return 5.0
 
-    model = sp.GBMRegressor(eval_metric=["l2", mse], **FEW).fit(*train, eval_set=other)
+    model = sp.GBMRegressor(eval_metric=["mse", mse], **FEW).fit(*train, eval_set=other)
     assert model.best_score_["validation_0"]["mse_2"] == 5.0
 
 

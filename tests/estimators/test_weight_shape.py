@@ -29,3 +29,18 @@ def test_so_are_those_of_validation_rows(table, two):
     column, model = np.ones((len(two), 1)), sp.GBMClassifier(n_estimators=1)
     with pytest.raises(DataError, match=r"eval_set: bad input shape \(\d+, 1\): eval_sample_weight"):
         model.fit(table, two, eval_set=(table, two), eval_sample_weight=column)
+
+
+def test_so_are_those_of_data_sets_and_batches(table, two):
+    column, model = np.ones((len(two), 1)), sp.train({}, sp.Dataset(table, two), 1)
+    batches = [{"X": table, "y": two, "weight": column}]
+    calls = [
+        lambda: sp.Dataset(table, two, weight=column),
+        lambda: sp.Dataset.from_batches(batches),
+        lambda: model.evaluate_batches(batches),
+        lambda: sp.bootstrap_interval("rmse", two, two, weight=column),
+        lambda: sp.permutation_importance(model, table, two, weight=column),
+    ]
+    for call in calls:
+        with pytest.raises(DataError, match=r"bad input shape \(\d+, 1\): weight should be a 1d array"):
+            call()

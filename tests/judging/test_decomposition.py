@@ -249,7 +249,7 @@ def test_wrong_arguments_are_refused():
         loss="squared",
     )
     refused(ParameterError, "repeats=1 is out of range: it must be 2 or more", repeats=1)
-    refused(ParameterError, "seed=-1 must be", seed=-1)
+    refused(ParameterError, "seed=-1 is out of range", seed=-1)
     refused(DataError, "X has 60 rows, but y has 59", y=y[:59])
     refused(DataError, "truth has 59 values", truth=truth[:59])
     refused(DataError, "truth has 59 values", Nearest(), y=y > 0, truth=truth[:59] > 0)

@@ -134,7 +134,7 @@ def test_labels_will_do_where_only_classes_are_judged():
     found = sp.bootstrap_interval("accuracy", LABELS, said, repeats=10)
     assert found.estimate == np.mean(said == LABELS)
     many = sp.bootstrap_interval("error", CODES + 5, np.roll(CODES, 1) + 5, repeats=10)
-    assert many.metric == "merror"
+    assert many.metric == "error"
     assert many.estimate == pytest.approx(np.mean(np.roll(CODES, 1) != CODES))
     binary = sp.bootstrap_interval("accuracy", [0, 1, 1, 0], [0, 1, 0, 0], repeats=10)
     assert binary.estimate == 0.75
@@ -216,7 +216,7 @@ def test_wrong_arguments_are_refused():
     refused(ParameterError, "level=1.5 is out of range", level=1.5)
     refused(ParameterTypeError, "level='much' must be a number", level="much")
     refused(ParameterError, "repeats=0 is out of range: it must be 2 or more", repeats=0)
-    refused(ParameterError, "seed=-5 must be", seed=-5)
+    refused(ParameterError, "seed=-5 is out of range", seed=-5)
     refused(DataError, "weight holds only zeros", weight=np.zeros(ROWS))
     refused(DataError, "weight has 2 values", weight=[1.0, 2.0])
     refused(DataError, r"group has shape \(2,\); it must be \(80,\)", group=[1, 2])

@@ -351,7 +351,7 @@ def test_wrong_arguments_are_refused_before_any_work(words, fitted):
     refused(DataError, "weight holds only zeros", weight=np.zeros(100))
     refused(ParameterError, "repeats=0 is out of range: it must be 1 or more", repeats=0)
     refused(ParameterTypeError, "repeats=2.5 must be a whole number", repeats=2.5)
-    refused(ParameterError, "seed=-1 must be", seed=-1)
+    refused(ParameterError, "seed=-1 is out of range", seed=-1)
     refused(ParameterError, "n_jobs = 0 has no meaning", n_jobs=0)
     refused(ParameterError, "columns speaks of the unknown column 'height'", columns=["height"])
     refused(ParameterError, "columns speaks of column 4, but there are 4 columns", columns=4)

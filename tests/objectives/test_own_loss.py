@@ -55,7 +55,7 @@ def test_training_and_evaluation_know_a_loss_and_a_metric_by_their_rows():
     model = sp.train(params, data, 30, valid={"train": data}, callbacks=[history])
     assert model.objective == "log_cosh"
     assert model.base_score[0] == pytest.approx(np.average(Y, weights=WEIGHT))
-    far, mae = history.evals["train"]["far"], history.evals["train"]["mae"]
+    far, mae = history.evals["train"]["beyond"], history.evals["train"]["mae"]
     assert far[-1] == pytest.approx(np.average(np.abs(model.predict(X) - Y) > 0.5, weights=WEIGHT))
     assert far[-1] < 0.5 * far[0]
     assert mae[-1] < 0.5 * mae[0]

@@ -38,7 +38,7 @@ def test_parameters_have_the_names_of_other_libraries():
 
 def test_metrics_are_named_with_their_places():
     config = Config(objective="rank_ndcg", eval_metric=["ndcg", "map@7", "lambdarank@2"], eval_at=[5, 10])
-    assert config.eval_metric == ("ndcg@5", "ndcg@10", "map@7", "ndcg@2")
+    assert config.eval_metric == ("ndcg@5", "ndcg@10", "map@7", "lambdarank@2")
     assert Config(**config.to_dict()) == config
     assert Config(objective="rank_ndcg", eval_metric="ndcg,mrr").eval_metric == ("ndcg", "mrr")
 

@@ -331,7 +331,7 @@ def test_a_fold_whose_rows_weigh_nothing_is_refused(name):
         ({}, {"stratified": "yes"}, ParameterTypeError, "stratified='yes' must be True or False"),
         ({}, {"shuffle": 1}, ParameterTypeError, "shuffle=1 must be True or False"),
         ({}, {"train_metrics": None}, ParameterTypeError, "train_metrics=None must be True or False"),
-        ({}, {"seed": -1}, ParameterError, r"random_state=-1 \(given as 'seed'\)"),
+        ({}, {"seed": -1}, ParameterError, "seed=-1 is out of range"),
         ({}, {"groups": np.zeros(3)}, DataError, r"groups has shape \(3,\); it must be \(150,\)"),
         ({}, {"groups": np.zeros(ROWS)}, DataError, r"folds=5 is more than there are groups \(1\)"),
         ({}, {"groups": np.where(np.arange(ROWS) == 4, np.nan, 1.0)}, DataError, "groups holds NaN in row 4"),

@@ -205,7 +205,7 @@ def test_an_own_metric_is_a_function_or_a_name():
     with pytest.raises(ParameterError, match="eval_metric='mlogloss' does not fit objective='log_loss'"):
         trained(metrics=["mlogloss"])
     with pytest.raises(ParameterError, match="names the metric 'auc' twice"):
-        trained({"eval_metric": "auc"}, metrics=[far, "roc_auc"])
+        trained({"eval_metric": "auc"}, metrics=[far, "auc"])
 
 
 def test_early_stopping_does_not_go_by_an_infinite_value():

@@ -41,6 +41,7 @@ from spinney.estimators.evaluation import Evaluation, naming
 from spinney.estimators.samples import notes_of_text, warn_of_column_vector, with_columns_checked
 from spinney.model.model import Model
 from spinney.params import Config
+from spinney.params.seeds import draw_seed, is_drawn
 from spinney.training.auto_arguments import Auto
 from spinney.training.holdout import Rows
 
@@ -171,8 +172,8 @@ class OnCluster(GBMBase):
         opened = self._opened(client, given, None)
         self._note_columns(given.X, opened)
         warn_of_column_vector(given.y)
-        if isinstance(self.random_state, np.random.RandomState) and "random_state" not in told:
-            told = {**told, "random_state": int(self.random_state.randint(2**31 - 1))}
+        if is_drawn(self.random_state) and "random_state" not in told:
+            told = {**told, "random_state": draw_seed(self.random_state)}
         numbers = None if groups is None else grouped(client, groups, opened.outline.rows)
         learn = FitLabels(self._unfitted(), bool(watched), start, told, validation)
         joined, facts = join(client, opened, learn, numbers)

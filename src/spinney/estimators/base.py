@@ -66,6 +66,7 @@ from spinney.model.mean import mean_model
 from spinney.model.model import Model
 from spinney.params import Config, found_places, kind_of, outputs_of, parse, table
 from spinney.params.objectives import OWN
+from spinney.params.seeds import SeedLike, is_drawn
 from spinney.params.validate import checked
 from spinney.training.auto import SURVIVAL
 from spinney.training.auto_arguments import AUTO, Auto, check_judged
@@ -86,7 +87,7 @@ class GBMBase(Estimator, ABC):
     n_estimators: int | str
     max_rounds: int | None
     eval_metric: object
-    random_state: int | np.random.RandomState | None
+    random_state: SeedLike
     n_jobs: int | None
     validation_fraction: float | None
     validation: str
@@ -119,6 +120,9 @@ class GBMBase(Estimator, ABC):
     ) -> Self:
         """Fit to what was given, within `fitting`; `told` are parameters of this fit alone."""
         start, rounds = start_of(self, init_model, rounds_of(self))
+        if start is not None and init_model is None and is_drawn(self.random_state):
+            # The seed of the first fit, so that the same rows are held out.
+            told = {"random_state": start.model.params.random_state, **told}
         self.__dict__.pop("model_", None)
         heard = checked_callbacks(callbacks)
         auto = isinstance(rounds, Auto)
@@ -172,7 +176,7 @@ class GBMBase(Estimator, ABC):
         """Check the parameters as `fit` does, as far as that needs no table."""
         check_alone(self)
         told = self._told() | ({"objective": OWN} if "objective" in self._left_out else {})
-        if isinstance(self.random_state, np.random.RandomState):
+        if is_drawn(self.random_state):
             told["random_state"] = 0  # only a fit draws from it
         self._config(told)
 
@@ -393,11 +397,6 @@ class GBMBase(Estimator, ABC):
 
     def _config(self, told: Mapping[str, object]) -> Config:
         given = said(self, {name: value for name, value in vars(self).items() if name in _IN_TABLE})
-        seed = self.random_state
-        if seed is None:
-            given["random_state"] = 0
-        elif isinstance(seed, np.random.RandomState) and "random_state" not in told:
-            given["random_state"] = int(seed.randint(2**31 - 1))
         if has_functions(self._metrics()):
             given["eval_metric"] = (
                 "none"  # a model's file holds no functions; `train` is given all metrics in their order

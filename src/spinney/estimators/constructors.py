@@ -37,7 +37,7 @@ _TYPES: Mapping[str, str] = {
     "sequence of sequences or None": "Sequence[Sequence[str | int]] | str | None",
     "dict, 'balanced' or None": "Mapping[Any, float] | str | None",
     "'auto' or list of str, int or bool": "str | Sequence[str | int] | NDArray[np.bool_]",
-    "int, RandomState or None": "int | np.random.RandomState | None",
+    "int, RandomState, Generator or None": "int | np.random.RandomState | np.random.Generator | None",
     "int, float or None": "int | float | None",
     "int, float or str": "int | float | str",
     "int, float, str or None": "int | float | str | None",

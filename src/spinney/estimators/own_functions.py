@@ -22,10 +22,17 @@ from spinney import objectives
 from spinney.data.labels import LabelVector
 from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.estimators.multilabel import are_of_labels
-from spinney.params import Config
+from spinney.params import Config, metrics_for
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
-from spinney.training.own import WithWeight, call_own, checked_judgement, checked_number, name_of
+from spinney.training.own import (
+    WithWeight,
+    asks_estimator,
+    call_own,
+    checked_judgement,
+    checked_number,
+    name_of,
+)
 
 Given = tuple[str, float, bool]
 TrainMetric = Callable[[NDArray[np.float64], LabelVector, Any], Given]
@@ -71,6 +78,12 @@ def own_metrics(
     for metric in given:
         if not isinstance(metric, str) and not callable(metric):
             raise ParameterTypeError(f"eval_metric must hold names and functions, found {shown(metric)}")
+        if not isinstance(metric, str) and asks_estimator(metric) and not is_scorer(metric):
+            raise ParameterTypeError(
+                f"eval_metric={shown(metric)} takes an estimator and its table, which a metric does not see; give a name, such "
+                f"as {_like_score(config, classes)!r}, a function of (y_true, y_pred) or "
+                "(y_true, y_pred, weight), or what scikit-learn's make_scorer or get_scorer gives"
+            )
     found: list[str | TrainMetric] = []
     for metric, name in zip(given, _names(given, config), strict=True):
         if isinstance(metric, str):
@@ -80,6 +93,15 @@ def own_metrics(
         else:
             found.append(_of_function(metric, name, config, classes))
     return found
+
+
+def _like_score(config: Config, classes: NDArray[Any] | None) -> str:
+    """Name of the metric that is nearest to an estimator's own score."""
+    if config.objective == "quantile":
+        return "pinball"
+    fitting = metrics_for(config.objective, config.num_class)
+    wanted = ("accuracy",) if classes is not None else ("concordance", "ndcg", "r2")
+    return next((name for name in wanted if name in fitting), fitting[0])
 
 
 def _names(given: list[Any], config: Config) -> list[str]:

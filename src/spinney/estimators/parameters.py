@@ -133,13 +133,11 @@ _RANKING_METRIC = replace(
     "takes the objective's own. A function f(y_true, y_pred) or f(y_true, y_pred, weight) gives a number that is better when "
     "lower, or (name, value, higher_is_better); y_pred are scores, and y_true has the number of each row's query as `queries`.",
 )
-# Training takes a whole number only.
 SEED = replace(
     _TABLE["random_state"],
-    kind="int, RandomState or None",
     default=None,
-    doc="Seed of everything drawn at random. None is the same as 0, so that every fit can be repeated; a RandomState gives "
-    "each fit a seed of its own.",
+    doc="Seed of everything drawn at random. None is the same as 0, so that every fit can be repeated. A RandomState or a "
+    "Generator gives each fit a seed of its own, drawn by randint(2**31 - 1) or integers(2**31 - 1).",
 )
 _RANKING_PENALTY = replace(_TABLE["reg_lambda"], default=RANKING_LAMBDA, doc="L2 penalty on leaf values.")
 # With cat_charge, .9 % less loss on nine tables with a column of more than 100 categories. With means for columns of more than 8,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params.rows import INT64
 from spinney.params.validate import shown
 
 
@@ -24,20 +23,4 @@ def count_of(name: str, value: object, least: int = 1) -> int:
         raise ParameterError(
             f"{name}={shown(number)} is out of range: it must be {least} or more, below 2**31"
         )
-    return number
-
-
-def seed_of(value: object, name: str = "seed") -> int:
-    """A seed.
-
-    Examples
-    --------
-    >>> seed_of(7)
-    7
-    """
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise ParameterTypeError(f"{name}={shown(value)} must be a whole number from 0 to 2**63 - 1")
-    number = int(value)
-    if not 0 <= number <= INT64:
-        raise ParameterError(f"{name}={shown(number)} must be a whole number from 0 to 2**63 - 1")
     return number

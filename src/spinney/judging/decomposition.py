@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from spinney.data import read_labels, read_vector
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.estimators.labels import find_classes
-from spinney.judging.arguments import count_of, seed_of
+from spinney.judging.arguments import count_of
 from spinney.judging.predictions import array_of
 from spinney.judging.replacing import take_rows
+from spinney.params import checked_seed
+from spinney.params.seeds import SeedLike
 from spinney.params.validate import shown
 from spinney.sampling.bootstrap import bag_counts
 from spinney.training.auto_arguments import AUTO
@@ -90,7 +92,7 @@ def bias_variance(
     *,
     repeats: int = 20,
     loss: str = "auto",
-    seed: int = 0,
+    seed: SeedLike = 0,
 ) -> BiasVariance:
     """Tell how much of a learner's loss is bias and how much is variance.
 
@@ -117,7 +119,7 @@ def bias_variance(
         How many refits; a row is outside of about 37 % of them.
     loss : {"auto", "squared", "zero_one"}, default="auto"
         Without it 0-1 loss for classifiers and squared loss for others.
-    seed : int, default=0
+    seed : int, RandomState, Generator or None, default=0
         Seed of the samples and of the refits' own seeds.
 
     Returns
@@ -138,7 +140,7 @@ def bias_variance(
     >>> stump.bias2 > deep.bias2, stump.variance < deep.variance
     (True, True)
     """
-    repeats, seed = count_of("repeats", repeats, 2), seed_of(seed)
+    repeats, seed = count_of("repeats", repeats, 2), checked_seed(seed)
     kind = _kind(estimator, loss)
     rows = len(array_of(y, "y"))
     target, known = _targets(kind, y, truth, rows)

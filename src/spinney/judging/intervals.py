@@ -14,13 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.data import Labels, read_queries, read_weight
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.judging.arguments import count_of, seed_of
+from spinney.judging.arguments import count_of
 from spinney.judging.predictions import array_of, read_predictions
-from spinney.judging.scales import NamedMetric, is_scorer, judgement_of, metric_of
+from spinney.judging.scales import NamedMetric, judgement_of, metric_of
+from spinney.params import checked_seed
+from spinney.params.seeds import SeedLike
 from spinney.params.validate import shown
 from spinney.sampling.bootstrap import bag_counts
 from spinney.training.dealing import group_numbers
-from spinney.training.own import WithWeight, name_of
+from spinney.training.own import WithWeight, asks_estimator, name_of
 
 Floats = NDArray[np.float64]
 # A metric of resampled rows, given how often each row was drawn; None stands for once each.
@@ -76,7 +78,7 @@ def bootstrap_interval(
     weight: ArrayLike | None = None,
     level: float = 0.95,
     repeats: int = 1000,
-    seed: int = 0,
+    seed: SeedLike = 0,
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     classes: ArrayLike | None = None,
@@ -105,7 +107,7 @@ def bootstrap_interval(
         Share of the resamples that lie in the interval, between 0 and 1.
     repeats : int, default=1000
         How many resamples.
-    seed : int, default=0
+    seed : int, RandomState, Generator or None, default=0
         Seed of the draws. Resample i depends on the seed and i alone.
     group : array of shape (rows,), optional
         Rows of one group, such as a patient's, are drawn together.
@@ -133,7 +135,7 @@ def bootstrap_interval(
     >>> found.low < found.estimate < found.high
     True
     """
-    repeats, seed, level = count_of("repeats", repeats, 2), seed_of(seed), _level(level)
+    repeats, seed, level = count_of("repeats", repeats, 2), checked_seed(seed), _level(level)
     threads_for(n_jobs, 1)  # refuse nonsense before any work
     rows = len(array_of(y, "y"))
     queries = _queries(metric, group, qid, rows)
@@ -205,9 +207,9 @@ def _of_function(
     metric: Callable[..., Any], y: object, prediction: object, weight: Floats | None
 ) -> tuple[str, Resampled]:
     """A function of the user's own: it gets the rows that were drawn."""
-    if is_scorer(metric):
+    if asks_estimator(metric):
         raise ParameterTypeError(
-            f"metric={shown(metric)} is a scorer, which asks an estimator; give its function"
+            f"metric={shown(metric)} is a scorer, which asks an estimator; give a name, or a function of (y, prediction)"
         )
     target, said = array_of(y, "y"), array_of(prediction, "prediction")
     if len(said) != len(target):

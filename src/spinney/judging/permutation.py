@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from spinney.data import Labels, read_queries, read_query_weight
 from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.judging.arguments import count_of, seed_of
+from spinney.judging.arguments import count_of
 from spinney.judging.columns import column_groups
 from spinney.judging.scales import Metric, metric_of
 from spinney.judging.subjects import Subject, subject_of
 from spinney.metrics import Judgement
+from spinney.params import checked_seed
+from spinney.params.seeds import SeedLike
 from spinney.training.importances import PermutationImportance
 
 Floats = NDArray[np.float64]
@@ -30,7 +32,7 @@ def permutation_importance(
     metric: object = None,
     columns: object = None,
     repeats: int = 5,
-    seed: int = 0,
+    seed: SeedLike = 0,
     weight: ArrayLike | None = None,
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
@@ -60,7 +62,7 @@ def permutation_importance(
         What to shuffle, by name or position. The columns of a group are shuffled together. Without it every column in turn.
     repeats : int, default=5
         How often each is shuffled.
-    seed : int, default=0
+    seed : int, RandomState, Generator or None, default=0
         The order of a column depends on the seed, on the number of the repeat and on the column, those of a group on its first
         one; on nothing else.
     weight : array of shape (rows,) or (queries,), optional
@@ -93,7 +95,7 @@ def permutation_importance(
     >>> grouped.feature_names
     ('both', 'third')
     """
-    repeats, seed = count_of("repeats", repeats), seed_of(seed)
+    repeats, seed = count_of("repeats", repeats), checked_seed(seed)
     n_jobs = getattr(model, "n_jobs", None) if n_jobs is None else n_jobs
     threads_for(n_jobs, 1)  # refuse nonsense before any work
     subject = subject_of(model, X)

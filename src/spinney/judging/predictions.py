@@ -14,7 +14,7 @@ from spinney.errors import DataError, ParameterError
 from spinney.estimators.labels import find_classes
 from spinney.judging.scales import Scale, called_metric
 from spinney.params import Config, MetricRow
-from spinney.params.metric_names import name_and_place
+from spinney.params.metric_names import is_spelled, name_and_place
 from spinney.params.metrics import METRICS
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def read_predictions(
     """
     with called_metric():
         plain, _ = name_and_place(metric)
-    rows_of_name = [row for row in METRICS.values() if plain == row.name or plain in row.spellings]
+    rows_of_name = [row for row in METRICS.values() if is_spelled(plain, row)]
     if not rows_of_name:
         raise ParameterError(f"metric={metric!r} is unknown; there are {', '.join(METRICS)}")
     said, rows = array_of(prediction, "prediction"), len(array_of(y, "y"))

@@ -20,11 +20,11 @@ from spinney.estimators.survival import is_survival, read_times
 from spinney.jit.team import Team
 from spinney.metrics import Judgement, Outcome, Predicted
 from spinney.params import Config, kind_of, levels_of, link_of, metrics_for, objective_row, parse
-from spinney.params.metric_names import name_and_place
+from spinney.params.metric_names import is_spelled, name_and_place
 from spinney.params.metrics import METRICS
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
-from spinney.training.own import WithWeight, checked_judgement, checked_number, name_of
+from spinney.training.own import WithWeight, asks_estimator, checked_judgement, checked_number, name_of
 
 Floats = NDArray[np.float64]
 # What metrics that do not fit are told.
@@ -231,7 +231,14 @@ def metric_of(metric: object, scale: Scale, default: str | None = None) -> Metri
         raise ParameterTypeError(
             f"metric={shown(metric)} must be a name, a function or a scorer of scikit-learn"
         )
-    return ScorerMetric(metric, scale) if is_scorer(metric) else FunctionMetric(metric, scale)
+    if is_scorer(metric):
+        return ScorerMetric(metric, scale)
+    if asks_estimator(metric):
+        raise ParameterTypeError(
+            f"metric={shown(metric)} takes an estimator and its table, which a metric does not see; give a name, a function of "
+            "(y, prediction) or (y, prediction, weight), or what scikit-learn's make_scorer or get_scorer gives"
+        )
+    return FunctionMetric(metric, scale)
 
 
 def is_scorer(metric: object) -> bool:
@@ -242,16 +249,16 @@ def is_scorer(metric: object) -> bool:
 
 
 def _fitting(name: str, scale: Scale) -> str:
-    """Canonical name of a metric that fits what is predicted."""
+    """A name of a metric, if it fits what is predicted."""
     fitting = metrics_for(scale.config.objective, scale.config.num_class)
     with called_metric():
-        plain, place = name_and_place(name)
+        plain, _ = name_and_place(name)
     said = _SAID[scale.kind]
     if len(levels_of(scale.config)) > 1:
         fitting, said = ("pinball",), "predictions of several levels"
     for one in fitting:
-        if plain == one or plain in METRICS[one].spellings:
-            return one if place is None else f"{one}@{place}"
+        if is_spelled(plain, METRICS[one]):
+            return name
     raise ParameterError(
         f"metric={name!r} does not fit {said}; the metrics that fit are {', '.join(fitting)}"
     )

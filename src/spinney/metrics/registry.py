@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -76,17 +76,18 @@ class Metric:
 
 
 def get(name: str, config: Config) -> Metric:
-    """The metric of a canonical name, for the objective and with the parameters of a configuration.
+    """The metric of a name of any spelling, for the objective and with the parameters of a configuration.
 
     Examples
     --------
     >>> get("auc", Config(objective="log_loss")).higher_is_better
     True
     """
-    row = metric_row(name)
+    row = metric_row(name, config.objective, config.num_class)
+    asked = replace(row, name=name)  # as messages call it
     if row.form in OF_TIMES:
         return Metric(
-            name, row.higher_is_better, partial(of_times, row, config), partial(check_times, row, config)
+            name, row.higher_is_better, partial(of_times, row, config), partial(check_times, asked, config)
         )
 
     def compute(outcome: Outcome, labels: Labels) -> float:
@@ -95,7 +96,7 @@ def get(name: str, config: Config) -> Metric:
             return by_output(form, row, outcome, labels, parameters)
         return form(row, outcome, labels, parameters[0])
 
-    return Metric(name, row.higher_is_better, compute, partial(check, row, config))
+    return Metric(name, row.higher_is_better, compute, partial(check, asked, config))
 
 
 def _parameters(name: str, row: MetricRow, config: Config) -> NDArray[np.float64]:

@@ -20,8 +20,8 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError, Spinne
 from spinney.jit.team import Team, threads_for
 from spinney.metrics import Metric, Outcome, get, metrics_of
 from spinney.model.base import SavedModel
-from spinney.params import Config, link_of, metric_row
-from spinney.params.metric_names import name_and_place
+from spinney.params import Config, link_of
+from spinney.params.metric_names import at_places
 from spinney.params.validate import shown
 
 Metrics = str | Sequence[str] | None
@@ -184,18 +184,13 @@ def _judges(config: Config, metrics: Metrics) -> list[Metric]:
         raise ParameterTypeError(f"metrics must be a name or a list of names, got {shown(metrics)}")
     chosen: dict[str, Metric] = {}
     for name in names:
-        chosen |= {one: get(one, config) for one in _canonical(config, name)}
+        chosen |= {one: get(one, config) for one in _with_places(config, name)}
     return list(chosen.values())
 
 
-def _canonical(config: Config, name: str) -> Sequence[str]:
-    """The metric of any spelling, or several where it is one at several places."""
-    known = [one for one in config.eval_metric if one != "none"]
-    word, place = name_and_place(name)
-    places = config.eval_at or (None,) if place is None else (place,)
-    same = [one for one in known if name_and_place(one)[1] in places]
-    same = [one for one in same if word in (name_and_place(one)[0], *metric_row(one).spellings)]
-    if same:
-        return same
+def _with_places(config: Config, name: str) -> Sequence[str]:
+    """A name of a metric that fits, or several where it is one at several places."""
+    same = at_places(name, config.eval_at)
     # Beside those of the training, whose parameters would have nobody to take them otherwise.
+    known = [one for one in config.eval_metric if one not in ("none", *same)]
     return replace(config, eval_metric=(*known, name)).eval_metric[len(known) :]

@@ -5,17 +5,17 @@ Leaves: a frozen `Config` whose values have the right type, lie in range and fit
 names the parameter, the value found and what would be right.
 Must not know: data, trees, formulas of losses and metrics, threads.
 
-`config.py` is the table, `forest.py` that of forests, `adaboost.py` that of AdaBoost, `isolation.py` that of isolation
-forests, `fields/` their groups of parameters, `rows.py` what one row says, `choices.py` the words that parameters
-accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas, `metric_names.py`
-which metric a name means, `validate.py` the checks, `by_column.py` those of parameters about columns, `ranking.py`
-those of ranking, `several.py` how many outputs there are, `names.py` spellings and suggestions, `render.py` the
-documentation.
+`config.py` is the table, `forest.py` that of forests, `adaboost.py` that of AdaBoost, `isolation.py` that of
+isolation forests, `fields/` their groups of parameters, `rows.py` what one row says, `choices.py` the words that
+parameters accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas,
+`metric_names.py` which metric a name means, `validate.py` the checks, `by_column.py` those of parameters about
+columns, `ranking.py` those of ranking, `seeds.py` what seeds are drawn from, `several.py` how many outputs there are,
+`names.py` spellings and suggestions, `render.py` the documentation.
 """
 
 from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboost
 from spinney.params.by_column import found_places, placed
-from spinney.params.config import Config, table
+from spinney.params.config import Config, checked_seed, table
 from spinney.params.forest import ForestConfig, forest_table, parse_forest
 from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
 from spinney.params.metric_names import kind_of, metric_row, metrics_for
@@ -47,6 +47,7 @@ __all__ = [
     "adaboost_table",
     "aft_values",
     "checked_rounds",
+    "checked_seed",
     "forest_table",
     "found_places",
     "gains_of",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 from spinney.params.fields.data import DataFields
@@ -112,3 +112,24 @@ def table() -> tuple[Row, ...]:
     [('eta', 'shrinkage_rate')]
     """
     return tuple(row_of(parameter) for parameter in fields(Config))
+
+
+def checked_seed(value: object, name: str = "seed") -> int:
+    """Return the seed of an argument, which is checked and drawn as the parameter random_state.
+
+    Raises
+    ------
+    ParameterTypeError
+        If it is neither a whole number nor a RandomState, a Generator or None.
+    ParameterError
+        If it is out of range.
+
+    Examples
+    --------
+    >>> checked_seed(7), checked_seed(None)
+    (7, 0)
+    """
+    row = next(row for row in table() if row.name == "random_state")
+    seed = checked(replace(row, name=name), value)
+    assert isinstance(seed, int)
+    return seed

@@ -8,12 +8,29 @@ from spinney.params.objectives import OWN, Kind, objective_row
 from spinney.params.ranking import DEEPEST
 
 
-def metric_row(name: str) -> MetricRow:
-    """The row of a metric's canonical name, with a place or without."""
+def metric_row(name: str, objective: str, num_class: int = 0) -> MetricRow:
+    """The row of the metric that a name of any spelling, with a place or without, means beside an objective.
+
+    Examples
+    --------
+    >>> metric_row("log_loss", "log_loss").name, metric_row("log_loss", "softmax", 3).name
+    ('logloss', 'mlogloss')
+    """
     metric, _ = name_and_place(name)
-    if metric not in METRICS:
-        raise ParameterError(f"eval_metric = {name!r} is unknown; there are {', '.join(METRICS)}")
-    return METRICS[metric]
+    fitting = [METRICS[one] for one in metrics_for(objective, num_class) if one in METRICS]
+    for row in (*fitting, *METRICS.values()):
+        if is_spelled(metric, row):
+            return row
+    raise ParameterError(f"eval_metric = {name!r} is unknown; there are {', '.join(METRICS)}")
+
+
+def is_spelled(word: str, row: MetricRow) -> bool:
+    """Whether a word without a place is one for this metric."""
+    return word == row.name or word in row.spellings
+
+
+def _takes_places(word: str) -> bool:
+    return any(row.form == "by_query" and is_spelled(word, row) for row in METRICS.values())
 
 
 def name_and_place(name: str) -> tuple[str, int | None]:
@@ -27,9 +44,8 @@ def name_and_place(name: str) -> tuple[str, int | None]:
     metric, at, place = name.partition("@")
     if not at:
         return name, None
-    takes = [row.name for row in METRICS.values() if row.form == "by_query"]
-    known = any(metric in (row.name, *row.spellings) for row in METRICS.values() if row.name in takes)
-    if not known or not place.isdecimal() or not 1 <= int(place[:11]) <= DEEPEST:
+    if not _takes_places(metric) or not place.isdecimal() or not 1 <= int(place[:11]) <= DEEPEST:
+        takes = [row.name for row in METRICS.values() if row.form == "by_query"]
         raise ParameterError(
             f"eval_metric={name!r} is unknown: only {', '.join(takes)} take a place, as in ndcg@10, a whole number of 1 or more"
         )
@@ -44,7 +60,7 @@ def at_places(metric: str, places: Iterable[int] | None) -> tuple[str, ...]:
     >>> at_places("ndcg", (5, 10)), at_places("ndcg@3", (5, 10)), at_places("rmse", (5, 10))
     (('ndcg@5', 'ndcg@10'), ('ndcg@3',), ('rmse',))
     """
-    if metric in NONE or metric_row(metric).form != "by_query" or "@" in metric or places is None:
+    if places is None or not _takes_places(metric):
         return (metric,)
     return tuple(f"{metric}@{place}" for place in places)
 

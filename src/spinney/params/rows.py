@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from spinney.params.by_column import Groups, Signs, Weights
 
@@ -12,12 +12,15 @@ T = TypeVar("T")
 INT32 = 2**31 - 1
 INT64 = 2**63 - 1
 
+SEED = "int, RandomState, Generator or None"
+
 GROUPS = ("objective", "growing a tree", "regularisation", "sampling", "data", "evaluation", "running")
 
 _KINDS: Mapping[object, str] = {
     str: "str",
     bool: "bool",
     int: "int",
+    Annotated[int, "drawn"]: SEED,  # an int once it is checked
     float: "float",
     int | None: "int or None",
     float | None: "float or None",
@@ -182,7 +185,9 @@ def row_of(parameter: Field[Any]) -> Row:
     """Return the row of a field made by `param`, with its name and type filled in."""
     row: Row = parameter.metadata["row"]
     kind = _KINDS[parameter.type]
-    return replace(row, name=parameter.name, kind=f"{kind} or None" if None in row.also else kind)
+    return replace(
+        row, name=parameter.name, kind=f"{kind} or None" if None in row.also and kind != SEED else kind
+    )
 
 
 def _number(bound: float) -> str:

@@ -10,10 +10,18 @@ from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column, ranking
-from spinney.params.metric_names import at_places, kind_of, metric_row, metrics_for, name_and_place
+from spinney.params.metric_names import (
+    at_places,
+    is_spelled,
+    kind_of,
+    metric_row,
+    metrics_for,
+    name_and_place,
+)
 from spinney.params.metrics import METRICS, NONE
 from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
-from spinney.params.rows import Bounds, Row
+from spinney.params.rows import SEED, Bounds, Row
+from spinney.params.seeds import draw_seed, is_drawn
 from spinney.params.several import check_several, metrics_by_output
 
 _SEQUENCES: Mapping[str, Callable[[object, object], object]] = {
@@ -106,6 +114,8 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
         return _count_or_share(row, row.share, value, said)
     if row.kind in ("float or str", "int or str") and isinstance(value, str):
         return _word(row, value, said)
+    if row.kind == SEED and is_drawn(value):
+        return draw_seed(value)
     if row.kind.startswith("int"):
         return _whole(row, value, said)
     if row.kind == "float or sequence of float" and not isinstance(value, Real):
@@ -266,7 +276,7 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
     Returns
     -------
     dict
-        The same, with `num_class` and `eval_metric` in canonical form.
+        The same, with `num_class` in canonical form, and with the places of metrics in their names.
 
     Raises
     ------
@@ -276,7 +286,12 @@ def reconciled(values: Mapping[str, Any], defaults: Mapping[str, object]) -> dic
     objective: str = values["objective"]
     check_several(values)
     metrics = _metrics(values, objective)
-    judging = [name for metric in metrics if metric not in NONE for name in metric_row(metric).parameters]
+    judging = [
+        name
+        for metric in metrics
+        if metric not in NONE
+        for name in metric_row(metric, objective, values["num_class"]).parameters
+    ]
     for name in SPECIFIC:
         taken = name in objective_row(objective).parameters or name in judging
         taken |= name == "label_gain" and objective == OWN  # a ranker's score goes by it
@@ -376,15 +391,12 @@ def _metrics(values: Mapping[str, Any], objective: str) -> tuple[str, ...]:
                 )
             return ("none",)
         word, place = name_and_place(name)
-        metric = next(
-            (one for one in fitting if one in METRICS and word in (one, *METRICS[one].spellings)), None
-        )
-        if metric is None:
+        if not any(one in METRICS and is_spelled(word, METRICS[one]) for one in fitting):
             raise ParameterError(
                 f"eval_metric={name!r} does not fit objective={objective!r}{several}; the metrics that fit are "
                 f"{', '.join(fitting)}"
             )
-        for one in at_places(metric, places if place is None else [place]):
+        for one in at_places(word, places if place is None else [place]):
             if one in chosen:
                 raise ParameterError(
                     f"eval_metric={list(names)!r} names the metric {one!r} twice; give it once"

@@ -20,6 +20,7 @@ from spinney.metrics import Judgement
 from spinney.model.model import Model
 from spinney.objectives import Objective
 from spinney.params import Config, checked_rounds
+from spinney.params.seeds import SeedLike
 from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.cv_result import CVResult, FoldValues, mean_of
@@ -47,7 +48,7 @@ def cv(
     groups: object = None,
     stratified: bool = True,
     shuffle: bool = True,
-    seed: int | None = None,
+    seed: SeedLike = None,
     metrics: Iterable[str | Callable[..., object]] | None = None,
     train_metrics: bool = True,
     callbacks: Iterable[Callback] | None = None,
@@ -82,7 +83,7 @@ def cv(
         labels a row.
     shuffle : bool, default=True
         Whether rows are dealt out to a number of folds at random. Else the first rows make the first fold.
-    seed : int, optional
+    seed : int, RandomState or Generator, optional
         Seed of the shuffling, in place of `random_state`.
     metrics : iterable of callables or str, optional
         Metrics to compute after those of `eval_metric`, as for `train`.

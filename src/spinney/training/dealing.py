@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, ParameterTypeError
-from spinney.params import parse
+from spinney.params import checked_seed
 from spinney.params.validate import shown
 from spinney.sampling import random_order
 
@@ -114,7 +114,7 @@ def dealing_of(
     rows: int, classes: NDArray[Any] | None, groups: object, shuffle: object, seed: object
 ) -> Dealing:
     """How to deal out rows, of arguments that are still to be checked."""
-    found = parse({"seed": seed}).random_state
+    found = checked_seed(seed)
     numbers = None if classes is None else np.unique(classes, return_inverse=True)[1].astype(np.int64)
     return Dealing(
         rows, numbers, group_numbers(groups, rows), found if check_truth("shuffle", shuffle) else None

@@ -16,7 +16,7 @@ from spinney.objectives import Function, Objective
 from spinney.params import Config
 from spinney.params.objectives import OWN
 from spinney.params.validate import shown
-from spinney.training.own import OwnMetric
+from spinney.training.own import OwnMetric, asks_estimator
 from spinney.training.own_objective import OwnObjective
 
 
@@ -72,6 +72,11 @@ def judges_of(config: Config, own: object = None, function: Function | None = No
             judges += [metrics.get(name, config) for name in more[len(named) :]]
             named = list(more)
         elif callable(metric):
+            if asks_estimator(metric):
+                raise ParameterTypeError(
+                    f"metrics holds {shown(metric)}, a scorer, which asks an estimator; a metric here is a name or a function of "
+                    "(scores, labels) or (scores, labels, weight)"
+                )
             judges.append(OwnMetric(metric))
         else:
             raise ParameterTypeError(f"metrics must be functions or names, got {shown(metric)}")

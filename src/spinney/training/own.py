@@ -33,6 +33,21 @@ def name_of(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
+def asks_estimator(function: Callable[..., Any]) -> bool:
+    """Whether a function takes an estimator and a table, as scikit-learn's scorers do, and not predictions.
+
+    Examples
+    --------
+    >>> asks_estimator(lambda estimator, X, y: 0.5), asks_estimator(lambda y_true, y_pred, weight: 0.5)
+    (True, False)
+    """
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return False
+    return names[:1] == ["estimator"] or names[1:2] == ["X"]
+
+
 def call_own(role: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """Call a user's function; `role` says what it is, such as "the metric".
 

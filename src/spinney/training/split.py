@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from spinney.binning.dataset import Dataset
 from spinney.binning.part import Part
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.params.seeds import SeedLike
 from spinney.params.validate import shown
 from spinney.training.dealing import check_truth, dealing_of
 
@@ -20,7 +21,7 @@ def split(
     groups: object = None,
     stratified: bool = False,
     shuffle: bool = True,
-    seed: int = 0,
+    seed: SeedLike = 0,
 ) -> tuple[Dataset, ...]:
     """Split a data set into a train part, a validation part and a test part, which share its cuts and codes.
 
@@ -41,7 +42,7 @@ def split(
         Whether every part gets the same share of each value of the target.
     shuffle : bool, default=True
         Whether rows are drawn at random. Else the first rows are the train part and the last ones the test part.
-    seed : int, default=0
+    seed : int, RandomState, Generator or None, default=0
         Seed of the shuffling.
 
     Returns

@@ -38,10 +38,14 @@ def test_out_of_bag_scores_are_those_of_all_trees(table, two):
     assert len(forest.tree_oob_scores_) == 7
 
 
-def test_as_many_trees_as_there_are_change_nothing_but_warn(table, two):
-    forest = sp.RandomForestClassifier(3, warm_start=True).fit(table, two)
+@pytest.mark.parametrize(
+    "kind",
+    [sp.RandomForestClassifier, sp.RandomForestRegressor, sp.ExtraTreesClassifier, sp.ExtraTreesRegressor],
+)
+def test_as_many_trees_as_there_are_change_nothing_but_warn(kind, table, two):
+    forest = kind(3, warm_start=True).fit(table, two)
     before = forest.model_
-    with pytest.warns(UserWarning, match="does not fit new trees") as caught:
+    with pytest.warns(UserWarning, match="without increasing n_estimators does not fit new trees") as caught:
         forest.fit(table, two)
     assert caught[0].filename == __file__
     assert forest.model_ == before

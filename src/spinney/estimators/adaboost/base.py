@@ -40,6 +40,7 @@ from spinney.estimators.setting import Estimator
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.adaboost_model import AdaBoostModel
 from spinney.params import AdaBoostConfig, adaboost_table, parse_adaboost
+from spinney.params.seeds import SeedLike, is_drawn
 from spinney.params.validate import checked
 from spinney.training.adaboost import train_adaboost
 from spinney.training.adaboosting.steps import LARGEST_POWER
@@ -59,7 +60,7 @@ class AdaBoostBase(Estimator, ABC):
     estimator: Any
     n_estimators: int
     learning_rate: float
-    random_state: int | np.random.RandomState | None
+    random_state: SeedLike
     resample: bool
     categorical: str | Sequence[str | int] | NDArray[np.bool_]
     n_jobs: int | None
@@ -111,7 +112,7 @@ class AdaBoostBase(Estimator, ABC):
         self.n_features_in_ = table.columns
         target = self._one_output(y, table.rows)
         weight = read_weight(sample_weight, table.rows)
-        config = self._parsed(self._seed())
+        config = self._parsed(self.random_state)
         if weight is not None and not weight.all():
             kept = weight > 0
             table, target, weight = table.take(kept), target.take(kept), weight[kept]
@@ -135,7 +136,7 @@ class AdaBoostBase(Estimator, ABC):
         labels = getattr(self, "classes_", None)
         given = target.values[:, 0] if labels is None else labels[target.values[:, 0]]
         weight = read_weight(sample_weight, rows)
-        task = Task(self.estimator, self._parsed(self._seed()), table, given, weight, labels)
+        task = Task(self.estimator, self._parsed(self.random_state), table, given, weight, labels)
         with self._progress() as told:
             self.committee_ = boosted(task, self._rounds(), told)
 
@@ -267,19 +268,13 @@ class AdaBoostBase(Estimator, ABC):
         self._rounds()
         if not isinstance(self.verbose, bool | np.bool_):
             checked(VERBOSE, self.verbose)
-        config = self._parsed(
-            0 if isinstance(self.random_state, np.random.RandomState) else self.random_state
-        )
+        config = self._parsed(0 if is_drawn(self.random_state) else self.random_state)
         if self.estimator is not None:
             check_estimator(self.estimator, config.resample, config.of_classes)
 
-    def _seed(self) -> int | None:
-        seed = self.random_state
-        return int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else seed
-
-    def _parsed(self, seed: int | None) -> AdaBoostConfig:
+    def _parsed(self, seed: SeedLike) -> AdaBoostConfig:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        return parse_adaboost({**given, "random_state": 0 if seed is None else seed})
+        return parse_adaboost({**given, "random_state": seed})
 
     def _checked(self, X: object) -> object:
         """Rows for a fitted ensemble, with their columns checked."""

@@ -30,6 +30,7 @@ from spinney.estimators.setting import Estimator
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.forest_model import ForestModel
 from spinney.params import ForestConfig, Row, forest_table, parse_forest
+from spinney.params.seeds import SeedLike, is_drawn
 from spinney.params.validate import checked
 
 LEAST_WEIGHT = 1e-280  # of all rows: below it float64 has no room for parts of a weight
@@ -67,7 +68,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
     """A forest or a single tree; subclasses say what their target means."""
 
     criterion: str
-    random_state: int | np.random.RandomState | None
+    random_state: SeedLike
     n_jobs: int | None
     categorical: str | Sequence[str | int] | NDArray[np.bool_]
 
@@ -214,18 +215,17 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         """Check the parameters as `fit` does, as far as that needs no table."""
         with suppress(UnwritableError):
             write_columns(self.categorical)
-        self._parsed(0 if isinstance(self.random_state, np.random.RandomState) else self.random_state)
+        self._parsed(0 if is_drawn(self.random_state) else self.random_state)
 
     def _config(self, past: Past | None) -> ForestConfig:
-        seed = self.random_state
-        if isinstance(seed, np.random.RandomState):
-            seed = int(seed.randint(2**31 - 1)) if past is None else past.model.config.random_state
-        return self._parsed(seed)
+        if past is not None and is_drawn(self.random_state):
+            return self._parsed(past.model.config.random_state)
+        return self._parsed(self.random_state)
 
-    def _parsed(self, seed: int | None) -> ForestConfig:
+    def _parsed(self, seed: SeedLike) -> ForestConfig:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
         given["criterion"] = checked(self._CRITERION, self.criterion)
-        return parse_forest({**given, **self._FIXED, "random_state": 0 if seed is None else seed})
+        return parse_forest({**given, **self._FIXED, "random_state": seed})
 
     def _read(self, X: object) -> Table:
         """Rows to predict, as a table."""

@@ -23,12 +23,14 @@ from spinney.estimators.forests.growing import Past
 from spinney.estimators.forests.parameters import TREES, VERBOSE
 from spinney.estimators.forests.trees import TreeView
 from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
+from spinney.params.seeds import SeedLike
 from spinney.params.validate import checked, shown
 from spinney.training.forests.diagnose import Diagnosis, diagnose
 from spinney.training.forests.oob import OutOfBag, out_of_bag
 from spinney.training.forests.permutation import permutation_importance
 from spinney.training.forests.proximity import proximity
 from spinney.training.importances import PermutationImportance
+from spinney.training.own import asks_estimator
 
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
 
@@ -115,14 +117,16 @@ class Ensemble(ForestBase):
         found = self._find_target(y, table.rows)
         return diagnose(self.model_, table, found, out_of_bag=out_of_bag, n_jobs=self.n_jobs)
 
-    def permutation_importance(self, X: object, y: object, *, random_state: int = 0) -> PermutationImportance:
+    def permutation_importance(
+        self, X: object, y: object, *, random_state: SeedLike = 0
+    ) -> PermutationImportance:
         """Tell how much worse each tree predicts the rows it has not seen when a column is shuffled among them.
 
         Parameters
         ----------
         X, y : table and array
             The training rows, without those of weight 0.
-        random_state : int, default=0
+        random_state : int, RandomState, Generator or None, default=0
             Seed of the shuffling.
 
         Returns
@@ -174,6 +178,11 @@ class Ensemble(ForestBase):
             raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
         if not isinstance(self.oob_score, bool | np.bool_) and not callable(self.oob_score):
             raise ParameterTypeError(f"oob_score={shown(self.oob_score)} must be True, False or a function")
+        if callable(self.oob_score) and asks_estimator(self.oob_score):
+            raise ParameterTypeError(
+                f"oob_score={shown(self.oob_score)} is a scorer, which asks an estimator; give True for the forest's own score, "
+                "or a function of (y_true, y_pred)"
+            )
         if self.oob_score and not self._parsed(0).draws_rows:
             raise ParameterError(
                 f"oob_score={shown(self.oob_score)} needs rows that a tree has not seen, but with bootstrap=False every tree "

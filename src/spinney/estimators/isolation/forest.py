@@ -29,6 +29,7 @@ from spinney.estimators.setting import Estimator
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.isolation_model import IsolationModel
 from spinney.params import IsolationConfig, isolation_table, parse_isolation
+from spinney.params.seeds import SeedLike, is_drawn
 from spinney.params.validate import checked
 from spinney.training.isolation import rows_per_tree
 from spinney.tree import Tree
@@ -80,7 +81,7 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
 
     n_estimators: int
     contamination: float | str
-    random_state: int | np.random.RandomState | None
+    random_state: SeedLike
     n_jobs: int | None
     verbose: int
     warm_start: bool
@@ -217,17 +218,16 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
             raise ParameterTypeError(f"warm_start={self.warm_start!r} must be True or False")
         with suppress(UnwritableError):
             write_columns(self.categorical)
-        self._parsed(0 if isinstance(self.random_state, np.random.RandomState) else self.random_state)
+        self._parsed(0 if is_drawn(self.random_state) else self.random_state)
 
     def _config(self, past: IsolationModel | None) -> IsolationConfig:
-        seed = self.random_state
-        if isinstance(seed, np.random.RandomState):
-            seed = int(seed.randint(2**31 - 1)) if past is None else past.config.random_state
-        return self._parsed(seed)
+        if past is not None and is_drawn(self.random_state):
+            return self._parsed(past.config.random_state)
+        return self._parsed(self.random_state)
 
-    def _parsed(self, seed: int | None) -> IsolationConfig:
+    def _parsed(self, seed: SeedLike) -> IsolationConfig:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        return parse_isolation({**given, "random_state": 0 if seed is None else seed})
+        return parse_isolation({**given, "random_state": seed})
 
     def _read(self, X: object) -> Table:
         """Rows for a fitted model, with their columns checked."""

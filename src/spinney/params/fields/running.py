@@ -1,6 +1,7 @@
 """The seed, and the threads."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from spinney.params.rows import INT64, param
 
@@ -9,13 +10,15 @@ from spinney.params.rows import INT64, param
 class RunningFields:
     """The seed, and the threads."""
 
-    random_state: int = param(
+    random_state: Annotated[int, "drawn"] = param(
         0,
         group="running",
         low=0,
         high=INT64,
+        also={None: 0},
         aliases=("seed", "random_seed"),
-        doc="Seed of everything drawn at random.",
+        doc="Seed of everything drawn at random. From a RandomState or a Generator one seed is drawn, by randint(2**31 - 1) "
+        "or integers(2**31 - 1), so that the next training has another.",
     )
     n_jobs: int | None = param(
         None,

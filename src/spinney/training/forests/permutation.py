@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.errors import DataError, ParameterError
+from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
-from spinney.params.rows import INT64
+from spinney.params import checked_seed
+from spinney.params.seeds import SeedLike
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.scores import accuracy, r2
 from spinney.training.forests.shuffle import Shuffler
@@ -22,7 +23,7 @@ SHARE_ROWS = 5_000  # from which the walks of a tree, some ten a row, are shared
 
 
 def permutation_importance(
-    model: ForestModel, table: Table, target: NDArray[Any], seed: int = 0, n_jobs: int | None = None
+    model: ForestModel, table: Table, target: NDArray[Any], seed: SeedLike = 0, n_jobs: int | None = None
 ) -> PermutationImportance:
     """Measure how much worse each tree predicts the rows it has not seen when a column is shuffled among them (Breiman, 2001).
 
@@ -36,7 +37,7 @@ def permutation_importance(
         Its training table.
     target : int64[rows, outputs] or float64[rows, outputs]
         Class numbers, or numbers.
-    seed : int, default=0
+    seed : int, RandomState, Generator or None, default=0
         The order of a column depends on it, on the number of the tree and on that of the column.
     n_jobs : int, optional
         Threads; the result does not depend on them.
@@ -50,8 +51,7 @@ def permutation_importance(
     DataError
         If no tree has rows to be judged by.
     """
-    if type(seed) is not int or not 0 <= seed <= INT64:
-        raise ParameterError(f"random_state={seed!r:.60} must be a whole number from 0 to 2**63 - 1")
+    seed = checked_seed(seed, "random_state")
     bags = bags_of(model, table.rows, "permutation importance")
     losses = np.full((table.columns, model.forest.trees), np.nan)
     with Team(threads_for(n_jobs, most_for(table.rows, SHARE_ROWS))) as team:
