@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.11.0"
+__version__ = "0.12.0"
 
 if TYPE_CHECKING:
     from spinney.binning.dataset import Dataset

@@ -53,6 +53,9 @@ def test_the_numbers_of_purposes_stay_and_no_two_are_the_same():
         "PURPOSE_FOLDS": 20,
         "PURPOSE_TOLD": 21,
         "PURPOSE_MARK": 22,
+        "PURPOSE_HALF": 23,
+        "PURPOSE_ABSENT": 24,
+        "PURPOSE_ORDER": 25,
     }
     assert len(set(found.values())) == len(found)
 
