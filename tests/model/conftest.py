@@ -32,7 +32,7 @@ def random_tree(rng: np.random.Generator, splits: int, columns: int) -> Tree:
         threshold=np.where(inner, numbers(), 0.0),
         left=left,
         default_left=np.where(inner, rng.integers(2, size=nodes), 0).astype(np.uint8),
-        value=numbers(),
+        value=np.clip(numbers(), -1e298, 1e298),  # scores stay finite
         gain=np.where(inner, abs(numbers()), 0.0),
         cover=abs(numbers()),
         count=rng.integers(2**62, size=nodes),

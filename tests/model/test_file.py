@@ -132,10 +132,15 @@ def test_a_path_is_no_number(model, path):
 
 
 @pytest.mark.parametrize("kind", [str, Path])
-def test_a_path_with_a_null_character_is_named(model, kind):
+def test_a_path_that_no_file_can_have_is_named(model, kind):
     for use in (load, model.save):
-        with pytest.raises(DataError, match=r"must not hold a null character, got .*'a\\x00b'"):
+        with pytest.raises(DataError, match=r"a model's path 'a\\x00b' holds a null character"):
             use(kind("a\0b"))
+        with pytest.raises(
+            DataError, match=r"a model's path '\\ud800' cannot be written as a path"
+        ) as caught:
+            use(kind("\ud800"))
+        assert isinstance(caught.value.__cause__, UnicodeEncodeError)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

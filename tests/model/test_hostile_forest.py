@@ -38,6 +38,9 @@ HEADER = {
     "outputs is 0": (("header", "outputs", 0), "outputs must be a whole number from 1"),
     "outputs is a float": (("header", "outputs", 1.0), "outputs must be a whole number"),
     "rows is 0": (("header", "rows", 0), "rows must be a whole number from 1"),
+    "share of rows beyond float64": (
+        ("header", "params", {"criterion": "gini", "max_samples": 1e308}), r"wrong parameter: max_samples=1e\+308 draws",
+    ),
     "rows below 0": (("header", "rows", -1), "rows must be a whole number of 0 or more"),
     "trees is 1": (("header", "trees", 1), "the header counts 1 trees but there are 3"),
     "leaf_rows is 0": (("header", "leaf_rows", 0), "leaf_rows must be true or false"),

@@ -146,6 +146,7 @@ def test_where_predictions_are_to_be_written_is_checked(models, tmp_path):
         (tmp_path / "no" / "a.csv", DataError, "is in a folder that does not exist"),
         (3, ParameterTypeError, "out=3 must be a path"),
         ("a\0.csv", DataError, r"out='a\\x00.csv' holds a null character"),
+        ("\ud800.csv", DataError, r"out='\\ud800.csv' cannot be written as a path"),
     ):
         with pytest.raises(error, match=said):
             model.predict_files(tmp_path / "a.parquet", out=out)

@@ -116,6 +116,8 @@ def test_folders_must_be_paths(tmp_path):
     for make in (lambda: paged(*problem(), folder="a\0b"), lambda: sp.open_dataset("a\0b")):
         with pytest.raises(DataError, match=r"folder='a\\x00b' holds a null character"):
             make()
+    with pytest.raises(DataError, match=r"folder='\\ud800' cannot be written as a path"):
+        sp.open_dataset("\ud800")
     assert os.listdir(tmp_path) == []
 
 

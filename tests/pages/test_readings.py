@@ -13,10 +13,10 @@ from scipy import sparse
 import spinney as sp
 from paged import check_same
 from spinney.binning import cuts
+from spinney.binning.checksum import Checksum
 from spinney.data import read_table
 from spinney.data.files import FileSource
 from spinney.errors import DataError, DataTypeError
-from spinney.pages.reading import Checksum
 
 X, Y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
 FRAME = pd.DataFrame({"a": X[:, 0], "tree": ["oak", "ash", None, "oak", "ash", "oak"]})

@@ -109,8 +109,9 @@ def test_max_samples_above_the_rows_without_replacement_is_an_error():
 
 
 def test_a_share_of_rows_beyond_all_reason_is_an_error():
-    with pytest.raises(ParameterError, match=r"max_samples=1e\+300 draws"):
-        ForestConfig(max_samples=1e300).rows_per_tree(10)
+    for share in (1e300, 1e308):  # of which the second leaves float64
+        with pytest.raises(ParameterError, match=r"max_samples=1e\+30[08] draws"):
+            ForestConfig(max_samples=share).rows_per_tree(10)
 
 
 @pytest.mark.parametrize("name", ["max_samples", "min_samples_leaf", "min_samples_split"])

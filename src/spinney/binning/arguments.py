@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Schema, read_margin
+from spinney.data.array import as_array
+from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.params import Config, parse
 
@@ -56,7 +58,8 @@ def read_start(values: ArrayLike | None, rows: int) -> NDArray[np.float64] | Non
     """Read the scores that rows start from, of any number of outputs."""
     if values is None:
         return None
-    shape = np.shape(values)
+    refuse_dask(values, "base_margin")
+    shape = values.shape if hasattr(values, "shape") else as_array(values, "base_margin").shape
     margin = read_margin(values, rows, shape[1] if len(shape) == 2 else 1)
     if margin is not None and np.abs(margin).max() > 1e30:
         raise DataError("base_margin holds a value beyond ±1e30, which is too large to train on")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema, Table
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params.validate import is_iterable, shown
 
 
 def named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], table: Table) -> set[int]:
     """Positions of the columns that are named categorical."""
     if isinstance(categorical, str) and categorical == "auto":
         return set()
-    if isinstance(categorical, str | bytes) or not isinstance(categorical, Iterable):
+    if isinstance(categorical, str | bytes) or not is_iterable(categorical):
         raise ParameterTypeError(
-            f'categorical={categorical!r} must be "auto", a list of names or positions of columns, or a mask'
+            f'categorical={shown(categorical)} must be "auto", a list of names or positions of columns, or a mask'
         )
     given = list(categorical)
     if given and all(isinstance(one, bool | np.bool_) for one in given):
@@ -35,7 +36,7 @@ def named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], ta
         elif isinstance(one, int | np.integer) and not isinstance(one, bool):
             if not 0 <= one < table.columns:
                 raise ParameterError(
-                    f"categorical names column {one}, but X has columns 0 to {table.columns - 1}"
+                    f"categorical names column {shown(one)}, but X has columns 0 to {table.columns - 1}"
                 )
             if table.names and str(one) in table.names and table.names[one] != str(one):
                 raise ParameterError(
@@ -45,7 +46,7 @@ def named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], ta
             found.add(int(one))
         else:
             raise ParameterTypeError(
-                f"categorical holds {one!r}; give names or positions of columns, or a mask"
+                f"categorical holds {shown(one)}; give names or positions of columns, or a mask"
             )
     return found
 

@@ -12,6 +12,7 @@ from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns, o
 from spinney.binning.blocks import Blocks
 from spinney.binning.bundle import Bundling
 from spinney.binning.categorical import named_beside
+from spinney.binning.checksum import Checksum
 from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.encode import plan_and_encode
 from spinney.binning.features import Features
@@ -37,21 +38,23 @@ from spinney.data.schema import MOST_COLUMNS
 from spinney.errors import DataError, DataTypeError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.params import parse
-from spinney.params.validate import type_name
+from spinney.params.validate import shown, type_name
 
 # Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
 # 10 000 × 10 1.60, 1 000 × 50 .89, 2 000 × 50 1.42.
 SHARE_VALUES = 50_000
 View = TypeVar("View")
+CHANGED = "make the Dataset again, or give it a copy of X to begin with"
 MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
 
 
 class Dataset(FromDisk):
     """A table, binned, with what training needs beside it.
 
-    The table itself is let go of when a training on bins begins. `tree_method` exact and approx read it again. So X must not
-    have been changed by then, and after a training on bins you must still hold it, unless `keep_table` is True. What they make
-    of it, sorted columns or fine bins, is kept for the next training, and let go of with the table.
+    The table itself is let go of when a training on bins begins. `tree_method` exact and approx, and `init_model`, read it again.
+    So X must not have been changed by then, which is an error, and after a training on bins you must still hold it, unless
+    `keep_table` is True. What they make of it, sorted columns or fine bins, is kept for the next training, and let go of with the
+    table. A training on bins may follow any change of X.
 
     Parameters
     ----------
@@ -152,7 +155,7 @@ class Dataset(FromDisk):
         n_jobs = parse({"n_jobs": n_jobs}).n_jobs
         for flag, value in (("spread", spread), ("keep_table", keep_table)):
             if not isinstance(value, bool | np.bool_):
-                raise ParameterTypeError(f"{flag}={value!r} must be True or False")
+                raise ParameterTypeError(f"{flag}={shown(value)} must be True or False")
         table = X if isinstance(X, Table) else read_table(X, names=names)
         self._source = Source(X, names, keep=bool(keep_table))
         self._views: dict[str, Any] = {}
@@ -181,7 +184,8 @@ class Dataset(FromDisk):
         what : str, default="dataset"
             Names this data set in the error for a table that is gone.
         """
-        return self._view("table", lambda: self._read(what))
+        table = self._views["table"] = self._read(what)
+        return table
 
     @property
     def has_table(self) -> bool:
@@ -225,17 +229,27 @@ class Dataset(FromDisk):
         return found
 
     def _read(self, what: str) -> Table:
-        """Read the table again, unless it is kept as it was read."""
-        if "table" in self._views:
-            return self.table()
-        table = self._source.table(what)
-        if self._matched:
-            table = match_columns(table, self.schema.names, self.schema.columns, model="the reference")
-        if (table.rows, table.columns) != (self.rows, self.columns):
-            raise DataError(
-                f"X of {what} has changed its shape since the Dataset was made; make the Dataset again"
-            )
-        return encode(table, self.schema.categories, self._unseen)
+        """Read the table again, unless it is kept as it was read, and see that it is the one that was binned.
+
+        What is kept may be the user's own memory, so it is looked at whenever it is asked for.
+        """
+        table: Table | None = self._views.get("table")
+        if table is None:
+            table = self._source.table(what)
+            if self._matched:
+                table = match_columns(table, self.schema.names, self.schema.columns, model="the reference")
+            if (table.rows, table.columns) != (self.rows, self.columns):
+                raise DataError(f"X of {what} has changed its shape since the Dataset was made; {CHANGED}")
+            table = encode(table, self.schema.categories, self._unseen)
+        if self._sum_of(table) != self._checksum:
+            raise DataError(f"X of {what} has changed its values since the Dataset was made; {CHANGED}")
+        return table
+
+    def _sum_of(self, table: Table, threads: int = 1) -> int:
+        """A checksum of what is read of a table: numbers, and numbers of categories."""
+        checksum = Checksum(self.params.absent_value)
+        checksum.add(table, threads)
+        return checksum.value
 
     def labels(self, what: str = "dataset") -> Labels:
         """Target, weights and margin.
@@ -273,6 +287,7 @@ class Dataset(FromDisk):
         bundling = Bundling(params.bundle_order, params.max_conflict_rate) if params.bundle else None
         values = table.rows * table.columns if table.sparse is None else table.sparse.stored
         with Team(threads_for(n_jobs, most_for(values, SHARE_VALUES))) as team:
+            self._checksum = self._sum_of(table, team.size)
             if reference is None:
                 self.cuts: Cuts = find_cuts(
                     table, self.weight, params.max_bin, team, absent, categories, spread=spread

@@ -82,6 +82,9 @@ class Part(Dataset):
         self._views.clear()
 
     def _read(self, what: str) -> Table:
+        kept: Table | None = self._views.get("table")  # a copy
+        if kept is not None:
+            return kept
         chosen = np.zeros(self._whole.rows, np.bool_)
         chosen[self.index] = True
         return self._whole.table(what).take(chosen)

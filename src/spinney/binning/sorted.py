@@ -13,7 +13,6 @@ from spinney.binning.kernels import records
 from spinney.data import Table
 from spinney.data.lists import starts_of
 from spinney.data.sparse import SparseValues
-from spinney.errors import DataError
 from spinney.jit.spread import spread
 
 ROW_BITS = 32
@@ -148,10 +147,6 @@ def _sort_stored(sparse: SparseValues, column: int, rows: int, absent: float) ->
 
 def _ranked(values: NDArray[Any], rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Entries of present values, sorted, and the distinct values."""
-    if np.isinf(values).any():
-        raise DataError(
-            "X holds an infinite value, which it did not when the Dataset was made; make the Dataset again"
-        )
     order = np.argsort(values)  # the order of equal values shows nowhere
     ordered = values[order]
     new = np.ones(len(ordered), bool)

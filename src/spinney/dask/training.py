@@ -22,7 +22,7 @@ from spinney.model.mean import mean_model
 from spinney.model.model import Model
 from spinney.params import Config, checked_rounds
 from spinney.params.presets import BEST
-from spinney.params.validate import shown
+from spinney.params.validate import is_iterable, shown
 from spinney.training import learners
 from spinney.training.auto import USUAL
 from spinney.training.auto_arguments import AUTO, Auto, auto_of, check_auto
@@ -147,7 +147,7 @@ def train_each(
     past = past_of(init_model, config, data.schema)
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
-    metrics = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
+    metrics = list(metrics) if is_iterable(metrics) and not isinstance(metrics, str) else metrics
     judges = judges_of(config, metrics, function)
     objectives.get(config, function)
     watched = _checked_valid(valid, data, client)

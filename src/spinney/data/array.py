@@ -5,9 +5,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.dask import refuse_dask
 from spinney.data.numeric import numeric
 from spinney.data.table import Panel, Table, column_title
 from spinney.errors import DataError, DataTypeError
+
+
+def as_array(values: Any, what: str) -> NDArray[Any]:
+    """What NumPy makes of an array-like, or an error of ours where it makes nothing of it.
+
+    Examples
+    --------
+    >>> as_array([1, 2], "groups").tolist()
+    [1, 2]
+    """
+    refuse_dask(values, what)
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+        raise DataError(
+            f"{what} is a {type(values).__name__} that does not form an array: {error}"
+        ) from error
 
 
 def plain_array(values: Any, what: str) -> NDArray[Any]:
@@ -39,13 +57,10 @@ def plain_array(values: Any, what: str) -> NDArray[Any]:
         raise DataTypeError(f"{what} is a np.matrix; np.matrix is not supported: use np.asarray({what})")
     if isinstance(values, np.ma.MaskedArray):
         return _unmasked(values)
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind in "US" and isinstance(values, list | tuple):
-            # NumPy turns [1, "a"] into two texts; as objects the offending column can be named.
-            array = np.asarray(values, dtype=object)
-    except ValueError as error:
-        raise DataError(f"{what} is a {kind.__name__} that does not form an array: {error}") from error
+    array = as_array(values, what)
+    if array.dtype.kind in "US" and isinstance(values, list | tuple):
+        # NumPy turns [1, "a"] into two texts; as objects the offending column can be named.
+        array = np.asarray(values, dtype=object)
     if array.ndim == 0 and array.dtype.kind == "O":
         raise DataTypeError(
             f"{what} must be a NumPy array, a list, or a pandas, Polars or PyArrow object, "

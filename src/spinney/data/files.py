@@ -16,6 +16,7 @@ import numpy as np
 from spinney.data.read import read_table
 from spinney.data.sources import SAME, Batch, errors_of
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.params.validate import is_iterable, shown
 
 BATCH_ROWS = 65_536
 FORMATS = {
@@ -75,7 +76,7 @@ class FileSource:
     ) -> None:
         for name, value in (("weight", weight), ("qid", qid), ("group", group)):
             if value is not None and not isinstance(value, str):
-                raise ParameterTypeError(f"{name}={value!r:.60} must be the name of a column")
+                raise ParameterTypeError(f"{name}={shown(value)} must be the name of a column")
         if qid is not None and group is not None:
             raise ParameterError(
                 f"qid={qid!r:.60} and group={group!r:.60} both name the column of queries; give one of them"
@@ -298,12 +299,12 @@ def _found(paths: Paths) -> list[str]:
         raise DataTypeError("reading files needs PyArrow: pip install 'spinney[files]'")
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
-    if not isinstance(paths, Iterable):
+    if not is_iterable(paths):
         raise DataTypeError(f"paths must be a path or a list of paths, got {type(paths).__name__}")
     files: list[str] = []
     for path in paths:
         if not isinstance(path, str | os.PathLike):
-            raise DataTypeError(f"paths holds {path!r:.60}, which is no path")
+            raise DataTypeError(f"paths holds {shown(path)}, which is no path")
         files += _files_of(os.fspath(path))
     if not files:
         raise DataError("paths is empty; give at least one file")
@@ -334,12 +335,12 @@ def _files_of(path: str) -> list[str]:
 def _names(given: str | Sequence[str] | None, what: str) -> list[str]:
     if given is None:
         return []
-    if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise ParameterTypeError(f"{what}={given!r:.60} must be the name of a column, or a list of names")
+    if not is_iterable(given) or isinstance(given, bytes):
+        raise ParameterTypeError(f"{what}={shown(given)} must be the name of a column, or a list of names")
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if not isinstance(name, str):
-            raise ParameterTypeError(f"{what} holds {name!r:.60}; give names of columns")
+            raise ParameterTypeError(f"{what} holds {shown(name)}; give names of columns")
     if len(set(names)) < len(names):
         raise DataError(f"{what} names a column twice; names must be distinct")
     return names

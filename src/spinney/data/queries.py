@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.dask import refuse_dask
 from spinney.data.labels import Labels, renumbered
 from spinney.data.numeric import content_of
 from spinney.data.target import check_finite, one_dimension, read_vector, read_weight
 from spinney.errors import DataError, DataTypeError
+from spinney.params.validate import shown
 
 
 class ByQuery(NamedTuple):
@@ -135,7 +137,9 @@ def _is_whole(number: Any) -> bool:
 
 def _from_sizes(group: Any, rows: int, what: str) -> NDArray[np.int64]:
     if isinstance(group, numbers.Real):
-        raise DataError(f"{what}={group!r} is one number; give the sizes of all queries, such as [{group!r}]")
+        raise DataError(
+            f"{what}={shown(group)} is one number; give the sizes of all queries, such as [{shown(group)}]"
+        )
     other = what.replace("group", "qid")
     try:
         sizes = read_vector(group, None, what, allow_none=False)
@@ -169,6 +173,7 @@ def read_query_weight(
     >>> read_query_weight([1.0, 3.0], 3, np.array([0, 0, 1])).tolist()
     [1.0, 1.0, 3.0]
     """
+    refuse_dask(values, what)
     given = len(values) if isinstance(values, Sized) and getattr(values, "ndim", 1) > 0 else rows
     count = rows if queries is None else int(queries.max()) + 1
     if values is None or queries is None or (given == rows and given != count):
@@ -192,8 +197,9 @@ def read_part_weight(
     """Read weights of some rows of a table, which may all be 0, or of their queries."""
     if values is None:
         return None
+    alone = isinstance(values, numbers.Real) or getattr(values, "ndim", 1) == 0
     found = read_vector(
-        np.full(rows, values) if np.ndim(values) == 0 else values, None, what, allow_none=False, column=False
+        np.full(rows, values) if alone else values, None, what, allow_none=False, column=False
     )
     if len(found) == rows:
         return found if not found.any() else read_weight(found, rows, what=what)

@@ -12,6 +12,7 @@ import numpy as np
 from spinney.data.read import read_table
 from spinney.data.table import Table, describe_column
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError, SpinneyError
+from spinney.params.validate import is_iterable, shown
 
 SAME = "the same rows must come in the same order every time"
 KEYS = ("X", "y", "weight", "base_margin", "group", "qid")
@@ -159,12 +160,12 @@ class BatchSource:
         once: bool = False,
     ) -> None:
         if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer)):
-            raise ParameterTypeError(f"rows={rows!r:.60} must be a whole number")
+            raise ParameterTypeError(f"rows={shown(rows)} must be a whole number")
         if rows is not None and rows < 1:
             raise ParameterError(f"rows={rows} must be 1 or more")
         self.rows: int | None = None if rows is None else int(rows)
         again = callable(source) or isinstance(source, list | tuple)
-        if not again and not (once and isinstance(source, Iterable)):
+        if not again and not (once and is_iterable(source)):
             kind = type(source).__name__
             why = "which can be read only once" if isinstance(source, Iterator) else "which is neither"
             raise DataTypeError(
@@ -176,7 +177,7 @@ class BatchSource:
     def batches(self) -> Iterator[Batch]:
         """Every batch, in order, from the first one on."""
         given = self._source() if callable(self._source) else self._source
-        if isinstance(given, Mapping | str) or not isinstance(given, Iterable):
+        if isinstance(given, Mapping | str) or not is_iterable(given):
             raise DataTypeError(
                 f"source must give an iterator of batches when it is called; it gave a {type(given).__name__}"
             )

@@ -117,13 +117,16 @@ class SparseValues:
         tuple of int and Entries
             Index of the first row, and the entries from there on.
         """
-        lines = self.lines
-        for first in range(0, self.rows, most):
-            starts = lines.starts[first : first + most + 1].astype(np.int64)
+        yield from self.lines.by_line(most)
+
+    def by_line(self, most: int) -> Iterator[tuple[int, Entries]]:
+        """The same as the entries stand: column by column in format "csc", where entries know their rows."""
+        for first in range(0, len(self.starts) - 1, most):
+            starts = self.starts[first : first + most + 1].astype(np.int64)
             stored = slice(int(starts[0]), int(starts[-1]))
             starts -= starts[0]
-            indices = lines.indices[stored].astype(np.int32, copy=False)
-            yield first, Entries(starts, indices, _as_floats(lines.values[stored]))
+            indices = self.indices[stored].astype(np.int32, copy=False)
+            yield first, Entries(starts, indices, _as_floats(self.values[stored]))
 
     def first_infinite(self) -> int:
         """The first column that holds an infinite value, where one does."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError
+from spinney.params.validate import is_iterable, shown
 
 if TYPE_CHECKING:
     from spinney.data.sparse import SparseValues
@@ -143,12 +144,12 @@ def check_names(names: Iterable[str], columns: int, what: str) -> tuple[str, ...
     >>> check_names(["age", "größe"], 2, "X")
     ('age', 'größe')
     """
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise DataTypeError(f"names must be a list of strings, got {names!r}")
+    if isinstance(names, str) or not is_iterable(names):
+        raise DataTypeError(f"names must be a list of strings, got {shown(names)}")
     names = list(names)
     for name in names:
         if not isinstance(name, str):
-            raise DataTypeError(f"names must hold strings only, got {name!r}")
+            raise DataTypeError(f"names must hold strings only, got {shown(name)}")
     if len(names) != columns:
         raise DataError(
             f"names holds {len(names)} names, but {what} has {columns} columns; give one a column"

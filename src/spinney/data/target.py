@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.array import not_a_vector, plain_array
+from spinney.data.dask import refuse_dask
 from spinney.data.frame import frame_vector, is_frame
 from spinney.data.numeric import TARGET_ADVICE, VECTOR_ADVICE, complex_refusal, content_of, numeric
 from spinney.data.read import read_table
 from spinney.data.table import as_matrix
 from spinney.errors import DataError, DataTypeError
+from spinney.params.validate import as_float
 
 
 @overload
@@ -103,7 +105,7 @@ def read_weight(values: Any, rows: int, *, what: str = "sample_weight") -> NDArr
     [2.0, 2.0, 2.0]
     """
     if isinstance(values, numbers.Real) and not isinstance(values, bool):
-        values = np.full(rows, float(values))
+        values = np.full(rows, as_float(values))
     weight = read_vector(values, rows, what, column=False)
     if weight is None:
         return None
@@ -147,6 +149,7 @@ def read_margin(
     """
     if values is None:
         return None
+    refuse_dask(values, what)
     if outputs == 1:
         return read_vector(values, rows, what, allow_none=False).reshape(rows, 1)
     flat = isinstance(values, list | tuple) and all(isinstance(one, numbers.Real) for one in values)

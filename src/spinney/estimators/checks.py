@@ -15,7 +15,7 @@ from spinney.estimators.parameters import IMPORTANCE, ROUNDS
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.params import Config
 from spinney.params.presets import unsaid
-from spinney.params.validate import checked
+from spinney.params.validate import checked, shown
 from spinney.training.auto_arguments import AUTO, FRACTION, MAX_ROUNDS, VALIDATION, Auto, check_share
 from spinney.training.holdout import LAST, Rows
 from spinney.training.members import check_members
@@ -38,7 +38,7 @@ def rounds_of(estimator: Any) -> int | Auto:
     for name in ("progress", "warm_start"):
         value = getattr(estimator, name)
         if not isinstance(value, bool | np.bool_):
-            raise ParameterTypeError(f"{name}={value!r} must be True or False")
+            raise ParameterTypeError(f"{name}={shown(value)} must be True or False")
     if rounds == AUTO:
         if estimator.warm_start:
             raise ParameterError(

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
 from spinney.data import Labels, read_weight, target_columns
+from spinney.data.dask import refuse_dask
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
@@ -210,6 +211,8 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         float
         """
         check_is_fitted(self, "model_")
+        refuse_dask(y, "y", type(self).__name__)
+        refuse_dask(sample_weight, "sample_weight", type(self).__name__)
         if not are_of_labels(self.classes_):
             return float(super().score(X, y, sample_weight))
         found = self.predict(X)

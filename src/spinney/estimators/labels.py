@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spinney.data import read_labels
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.objectives.starts import CERTAIN
+from spinney.params.validate import as_float, shown
 
 
 def learn_classes(y: object, rows: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -156,15 +157,17 @@ def check_class_weight(class_weight: object, what: str = "class_weight") -> None
         return
     if not isinstance(class_weight, Mapping):
         raise ParameterTypeError(
-            f"{what}={class_weight!r} must be 'balanced', None, or a dict of labels and weights"
+            f"{what}={shown(class_weight)} must be 'balanced', None, or a dict of labels and weights"
         )
     for label, factor in class_weight.items():
         if not isinstance(label, str | numbers.Real | np.bool_):
-            raise ParameterTypeError(f"{what} names {label!r}, which is no label: labels are text or numbers")
+            raise ParameterTypeError(
+                f"{what} names {shown(label)}, which is no label: labels are text or numbers"
+            )
         if not isinstance(factor, numbers.Real) or isinstance(factor, bool):
-            raise ParameterTypeError(f"{what}[{label!r}]={factor!r} must be a number")
-        if not 0 <= float(factor) < math.inf:
-            raise ParameterError(f"{what}[{label!r}]={factor!r} must be finite and 0 or more")
+            raise ParameterTypeError(f"{what}[{label!r}]={shown(factor)} must be a number")
+        if not 0 <= as_float(factor) < math.inf:
+            raise ParameterError(f"{what}[{label!r}]={shown(factor)} must be finite and 0 or more")
 
 
 def class_factors(

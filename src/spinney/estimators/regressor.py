@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
 from spinney.data import Labels, read_target
+from spinney.data.dask import refuse_dask
 from spinney.errors import DataError
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
@@ -138,6 +139,8 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         check_is_fitted(self, "model_")
         if is_survival(self.model_.objective):
             return concordance(self.model_, self._raw_scores(X, None, None), y, sample_weight)
+        refuse_dask(y, "y", type(self).__name__)
+        refuse_dask(sample_weight, "sample_weight", type(self).__name__)
         if self.model_.objective != "quantile":
             return float(super().score(X, y, sample_weight))
         from sklearn.metrics import d2_pinball_score  # takes long to import

@@ -16,6 +16,7 @@ from spinney.binning.categorical import named_columns
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels, Schema, Table, read_table
 from spinney.data.array import plain_array
+from spinney.data.dask import is_dask, refuse_dask
 from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.kinds import read_as_numbers
 from spinney.data.schema import SHOWN_NAMES
@@ -87,6 +88,7 @@ def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object
     Nothing is copied or converted, except that lists become an array. What is no table is left for the reader to refuse.
     A fitted estimator refuses columns in another order, as scikit-learn asks, and says what takes them.
     """
+    refuse_dask(X, "X", type(estimator).__name__)
     if is_frame(X):
         refuse_duplicate_names(X, "X")
     elif not is_sparse(X):
@@ -159,7 +161,7 @@ def notes_of_text(found: Mapping[int, tuple[str, str]], names: tuple[str, ...] |
 
 def is_column_vector(y: object) -> bool:
     """Whether a target is a matrix of one column, of which scikit-learn warns; the reader refuses a sparse one."""
-    return getattr(y, "shape", ())[1:] == (1,) and not is_sparse(y)
+    return not is_dask(y) and getattr(y, "shape", ())[1:] == (1,) and not is_sparse(y)
 
 
 def warn_of_column_vector(y: object) -> None:

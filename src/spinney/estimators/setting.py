@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from spinney.data.dask import refuse_dask
 from spinney.estimators.names import check_names
 
 
@@ -30,3 +32,29 @@ class Estimator(BaseEstimator):
         if self._left_out:
             self._left_out = tuple(name for name in self._left_out if name not in params)
         return self
+
+
+class Scored:
+    """The score that scikit-learn's mixin behind it has, of what is in memory."""
+
+    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
+        """Tell how good predictions are: accuracy of a classifier, R² of a regressor.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+        y : array of shape (rows,) or (rows, outputs)
+            The target.
+        sample_weight : array of shape (rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            1 is perfect.
+        """
+        refuse_dask(y, "y", type(self).__name__)
+        refuse_dask(sample_weight, "sample_weight", type(self).__name__)
+        mixin: Any = super()
+        return float(mixin.score(X, y, sample_weight))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, ModelFormatError, ParameterTypeError
+from spinney.params.validate import as_float, shown
 from spinney.training.search import REASONS, AutoRounds
 
 # A text dtype may be wider than its longest label, but a file must not make labels take far more memory than it has bytes.
@@ -75,7 +76,7 @@ def write_columns(categorical: object) -> object:
     named = found if isinstance(found, Collection) and not isinstance(found, str | bytes) else [None]
     columns = [plain(one) for one in (in_order(named) if isinstance(named, Set) else named)]
     if not all(isinstance(one, str | int) for one in columns):
-        raise ParameterTypeError(f"categorical={short_repr(categorical)} must be 'auto' or a list of columns")
+        raise ParameterTypeError(f"categorical={shown(categorical)} must be 'auto' or a list of columns")
     return [_write_one(one) for one in columns]
 
 
@@ -117,17 +118,10 @@ def _write_one(value: object) -> object:
     if isinstance(value, numbers.Integral) and -(2**63) <= int(value) < 2**64:
         return int(value)
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
-        number = _float(value)
+        number = as_float(value)
         if math.isfinite(number):
             return number
     raise UnwritableError
-
-
-def _float(value: numbers.Real) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def read_value(found: object) -> object:

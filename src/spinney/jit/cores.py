@@ -104,7 +104,7 @@ def _check(n_jobs: int | None) -> None:
     if n_jobs is None:
         return
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
-        raise ParameterTypeError(f"n_jobs must be a whole number or None, got {n_jobs!r}")
+        raise ParameterTypeError(f"n_jobs must be a whole number or None, got {type(n_jobs).__name__}")
     if n_jobs == 0:
         raise ParameterError("n_jobs = 0 has no meaning: give a number of threads, or None for all cores")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params.by_column import placed_column
-from spinney.params.validate import shown
+from spinney.params.validate import is_iterable, shown
 
 
 def column_groups(
@@ -56,7 +56,7 @@ def _places(columns: object, names: Sequence[str] | None, count: int) -> tuple[i
     """Positions of one column or several, none of them twice."""
     if isinstance(columns, str | numbers.Integral):
         columns = [columns]
-    if not isinstance(columns, Iterable) or isinstance(columns, bytes):
+    if not is_iterable(columns) or isinstance(columns, bytes):
         raise ParameterTypeError(
             f"columns={shown(columns)} must be a column's name or position, a list of them, or a mapping of titles to such"
         )

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import read_labels, read_vector
+from spinney.data.array import as_array
+from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.estimators.labels import find_classes
 from spinney.judging.arguments import count_of
@@ -198,7 +200,8 @@ def _predictions(
     """Rows outside each sample, and what a refit on the sample says of them."""
     from sklearn.base import clone
 
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    refuse_dask(X, "X")
+    X = X if hasattr(X, "shape") else as_array(X, "X")
     if len(X.shape) != 2:
         raise DataTypeError(f"X={shown(X)} is no table; give rows and columns")
     if X.shape[0] != rows:

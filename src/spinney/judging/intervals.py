@@ -19,7 +19,7 @@ from spinney.judging.predictions import array_of, read_predictions
 from spinney.judging.scales import NamedMetric, judgement_of, metric_of
 from spinney.params import checked_seed
 from spinney.params.seeds import SeedLike
-from spinney.params.validate import shown
+from spinney.params.validate import as_float, shown
 from spinney.sampling.bootstrap import bag_counts
 from spinney.training.dealing import group_numbers
 from spinney.training.own import WithWeight, asks_estimator, name_of
@@ -259,7 +259,7 @@ def _units(group: object, rows: int) -> NDArray[np.int64] | None:
 def _level(level: object) -> float:
     if not isinstance(level, numbers.Real) or isinstance(level, bool):
         raise ParameterTypeError(f"level={shown(level)} must be a number between 0 and 1")
-    if not 0 < float(level) < 1:
+    if not 0 < as_float(level) < 1:
         raise ParameterError(
             f"level={shown(level)} is out of range: it must be between 0 and 1, such as 0.95"
         )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.array import as_array
 from spinney.data.frame import is_frame
 from spinney.data.sparse import is_sparse
 
@@ -29,7 +30,7 @@ class Replaceable:
         if is_sparse(X):
             X = X.tocsc()
             X.sort_indices()
-        self._X: Any = X if is_sparse(X) or is_frame(X) else np.asarray(X)
+        self._X: Any = X if is_sparse(X) or is_frame(X) else as_array(X, "X")
         self._copy: NDArray[Any] | None = None
 
     def shuffled(self, columns: tuple[int, ...], order: NDArray[np.int32]) -> Any:
@@ -74,7 +75,7 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     if is_sparse(X):
         return X.tocsr()[rows]
     if not is_frame(X):
-        return np.asarray(X)[rows]
+        return as_array(X, "X")[rows]
     import narwhals as nw
 
     return nw.from_native(X, eager_only=True)[rows.tolist(), :].to_native()

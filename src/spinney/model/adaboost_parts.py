@@ -61,7 +61,8 @@ class AdaBoostParts:
             raise ModelFormatError("an AdaBoost model must have a tree")
         for name, dtype in TREE_DTYPES.items():
             _check_by_tree(getattr(self, name), name, dtype, self.forest.trees)
-        total = float(self.tree_weight.sum())
+        with np.errstate(over="ignore"):
+            total = float(self.tree_weight.sum())
         if not 0 < total < np.inf:
             raise ModelFormatError(f"the weights of trees sum up to {total}; that must be above 0 and finite")
         # What was checked must stay as it was: kernels walk these arrays without looking.

@@ -14,6 +14,7 @@ from spinney.data.statistics import Statistics
 from spinney.errors import ModelFormatError
 from spinney.params import Config, outputs_of
 from spinney.tree import Forest, check
+from spinney.tree.check import check_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,7 @@ class Ensemble:
             made.check(self.schema, self.outputs)
             columns, counts = columns + made.made, made.all_counts(counts)
         check(self.forest, columns, self.outputs, counts)
+        check_scores(self.forest, self.base_score)
         best = self.best_round
         if best is not None and (type(best) is not int or not 0 <= best <= self.rounds):
             raise ModelFormatError(f"best_round must be a whole number from 0 to {self.rounds}, not {best!r}")

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.paths import check_path
 from spinney.data.statistics import STATISTICS_DTYPES, Statistics
-from spinney.errors import DataError, DataTypeError, ModelFormatError
+from spinney.errors import DataTypeError, ModelFormatError
 from spinney.model import adaboost_header, atomic, container, forest_header, header, isolation_header
 from spinney.model.adaboost_header import AdaBoostHeader
 from spinney.model.adaboost_parts import TREE_DTYPES, AdaBoostParts
@@ -282,6 +283,5 @@ def _checked(path: object) -> str | os.PathLike[str]:
     """A path; a number would be taken for a file that is open already."""
     if not isinstance(path, str | os.PathLike):
         raise DataTypeError(f"a model's path is a str or path-like, not {type(path).__name__}")
-    if "\0" in os.fsdecode(path):
-        raise DataError(f"a model's path must not hold a null character, got {os.fspath(path)!r}")
+    check_path(path, f"a model's path {os.fspath(path)!r:.60}")
     return path

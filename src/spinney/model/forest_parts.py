@@ -60,6 +60,7 @@ class ForestParts:
         if not self.forest.trees:
             raise ModelFormatError("a forest must have a tree")
         try:
+            self.params.rows_per_tree(self.rows)
             self.params.placed(self.schema.names, self.schema.columns, self.schema.categorical)
         except ParameterError as error:
             raise ModelFormatError(f"the model has a wrong parameter: {error}") from error

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ParameterError
+from spinney.params.validate import shown
 from spinney.tree import CompactForest, Forest
 
 Kind = Literal["gain", "total_gain", "split", "cover", "total_cover"]
@@ -41,8 +42,8 @@ def importance(
     >>> importance(concatenate([]), 2)
     array([0., 0.])
     """
-    if kind not in get_args(Kind):
-        raise ParameterError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
+    if not isinstance(kind, str) or kind not in get_args(Kind):
+        raise ParameterError(f"kind must be one of {', '.join(get_args(Kind))}, not {shown(kind)}")
     inner = forest.feature >= 0
     feature = forest.feature[inner]
 

@@ -141,6 +141,11 @@ class Model(EvaluatesBatches):
             Regression: (rows,) values. Two classes: (rows,) probabilities of the second one. More classes:
             (rows, classes) probabilities. Several targets: (rows, targets). Several levels of a quantile: (rows, levels),
             ascending in every row.
+
+        Raises
+        ------
+        DataError
+            Beside tables that do not fit: the exponential of a score is beyond float64, where predictions are exponentials.
         """
         raw = self.predict_raw(X, rounds, n_jobs, base_margin)
         return objectives.get(self.params).link(raw)

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.paths import check_path
 from spinney.errors import DataError, ParameterTypeError
 from spinney.model.hidden import Hidden, hidden_beside
+from spinney.params.validate import shown
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".csv": "csv"}
 
@@ -31,9 +33,8 @@ class PredictionWriter:
 
     def __init__(self, out: str | os.PathLike[str], read: Iterable[str]) -> None:
         if not isinstance(out, str | os.PathLike):
-            raise ParameterTypeError(f"out={out!r:.60} must be a path")
-        if "\0" in os.fspath(out):
-            raise DataError(f"out={os.fspath(out)!r:.60} holds a null character, which no path can")
+            raise ParameterTypeError(f"out={shown(out)} must be a path")
+        check_path(out, f"out={os.fspath(out)!r:.60}")
         self._path = Path(out)
         kind = FORMATS.get(self._path.suffix.lower())
         if kind is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.errors import DataError
 from spinney.jit.team import run_alone
 from spinney.objectives.kernels.links import exp_all, one_vs_rest_all, sigmoid_all, softmax_all
 
@@ -41,10 +42,16 @@ def logistic(raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def exponential(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores are logarithms of predictions."""
+    """Scores are logarithms of predictions. One that float64 cannot hold is an error."""
     raw = np.ascontiguousarray(raw)
     result = np.empty_like(raw)
     run_alone(exp_all.bind(raw.size, raw, result))
+    if not np.isfinite(result).all():
+        row = int(np.argmin(np.isfinite(result.reshape(len(raw), -1)).all(axis=1)))
+        raise DataError(
+            f"row {row} has the score {np.max(raw[row]):g}, whose exponential no float64 can hold; `predict_raw` gives scores "
+            "themselves, and a base_margin must be a logarithm of predictions too"
+        )
     return result
 
 

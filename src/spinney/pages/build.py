@@ -27,7 +27,7 @@ from spinney.pages.header import Header, Pages
 from spinney.pages.memory import memory_bytes
 from spinney.pages.progress import Steps
 from spinney.pages.survey import Categorical, Rules, Survey
-from spinney.params.validate import type_name
+from spinney.params.validate import shown, type_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +60,11 @@ class Place:
     def __post_init__(self) -> None:
         rows = self.page_rows
         if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer)):
-            raise ParameterTypeError(f"page_rows={rows!r:.60} must be a whole number")
+            raise ParameterTypeError(f"page_rows={shown(rows)} must be a whole number")
         if rows is not None and rows < 1:
             raise ParameterError(f"page_rows={rows} must be 1 or more")
         if not isinstance(self.progress, bool):
-            raise ParameterTypeError(f"progress={self.progress!r:.60} must be True or False")
+            raise ParameterTypeError(f"progress={shown(self.progress)} must be True or False")
 
 
 def from_source(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DatasetFormatError, ParameterError
+from spinney.params.validate import shown
 
 PLAIN = ""
 CODECS = ("lz4", "zstd")
@@ -27,8 +28,10 @@ class Compressor:
     """
 
     def __init__(self, choice: str) -> None:
-        if choice not in CHOICES:
-            raise ParameterError(f"compression={choice!r:.60} must be one of {', '.join(map(repr, CHOICES))}")
+        if not isinstance(choice, str) or choice not in CHOICES:
+            raise ParameterError(
+                f"compression={shown(choice)} must be one of {', '.join(map(repr, CHOICES))}"
+            )
         if choice in CODECS and find_spec("pyarrow") is None:
             raise ParameterError(f"compression={choice!r} needs PyArrow: pip install 'spinney[files]'")
         self._auto = choice == "auto"

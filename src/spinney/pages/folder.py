@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.paths import check_path
 from spinney.errors import DataError, DatasetFormatError, DataTypeError
 from spinney.model import atomic
+from spinney.params.validate import is_iterable, shown
 
 HEADER, MARK = "dataset.json", "pages.json"
 WRITING = "writing"  # stands in a folder as long as somebody writes a data set there
@@ -29,15 +31,14 @@ Folder = str | os.PathLike[str]
 def folders_of(given: Folder | Iterable[Folder]) -> list[Path]:
     """The folders that are meant by one path or several, wherever the process goes to from here."""
     paths = [given] if isinstance(given, str | os.PathLike) else given
-    if not isinstance(paths, Iterable) or isinstance(paths, bytes):
+    if not is_iterable(paths) or isinstance(paths, bytes):
         raise DataTypeError(f"folder must be a path or a list of paths, got {type(given).__name__}")
     found = []
     for path in paths:
         text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
         if not isinstance(text, str) or not text:
-            raise DataTypeError(f"folder holds {path!r:.60}, which is no path")
-        if "\0" in text:
-            raise DataError(f"folder={text!r:.60} holds a null character, which no path can")
+            raise DataTypeError(f"folder holds {shown(path)}, which is no path")
+        check_path(text, f"folder={text!r:.60}")
         found.append(Path(text).absolute())
     if not found or len({os.path.realpath(path) for path in found}) < len(found):
         raise DataError("folder must name at least one folder, and each only once")

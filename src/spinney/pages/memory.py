@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params.validate import shown
 
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -45,7 +46,7 @@ def memory_bytes(given: str | int | None) -> int | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int | np.integer | str):
-        raise ParameterTypeError(f"memory={given!r:.60} must be bytes, or text such as '2GB'")
+        raise ParameterTypeError(f"memory={shown(given)} must be bytes, or text such as '2GB'")
     if not isinstance(given, str):
         if given < 0:
             raise ParameterError(f"memory={given} must be 0 or more bytes")
@@ -54,7 +55,7 @@ def memory_bytes(given: str | int | None) -> int | None:
     unit = None if found is None else _UNITS.get(found[2].upper())
     if found is None or unit is None:
         raise ParameterError(
-            f"memory={given!r:.60} must be a number with a unit, B, KB, MB, GB, TB or KiB to TiB: '2GB'"
+            f"memory={shown(given)} must be a number with a unit, B, KB, MB, GB, TB or KiB to TiB: '2GB'"
         )
     return int(Decimal(found[1]) * unit)
 

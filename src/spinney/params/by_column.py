@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from numbers import Integral, Real
-from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params.short import shown
 
 if TYPE_CHECKING:
     from spinney.params.config import Config
@@ -91,7 +91,7 @@ def groups(value: object, said: object) -> Groups | None:
     for given in value:
         group = given.tolist() if hasattr(given, "tolist") else given
         if not isinstance(group, Sequence | Set) or isinstance(group, str | bytes | bytearray):
-            raise ParameterTypeError(f"{said} must hold groups, {like}; found {short(given)}")
+            raise ParameterTypeError(f"{said} must hold groups, {like}; found {shown(given)}")
         keys = [_key(key, said) for key in group]
         if isinstance(group, Set):
             # A set has no order of its own, and equal parameters must be written as equal bytes.
@@ -216,7 +216,7 @@ class _Columns:
             if key < self._columns:
                 return key
             raise ParameterError(
-                f"{parameter} speaks of column {key}, but there are {self._columns} columns: give a position from 0 to "
+                f"{parameter} speaks of column {shown(key)}, but there are {self._columns} columns: give a position from 0 to "
                 f"{self._columns - 1}"
             )
         if key in self._place:
@@ -224,9 +224,9 @@ class _Columns:
         hint = (
             "the table has no column names, so give positions"
             if self._names is None
-            else f"the columns are {short(list(self._names))}"
+            else f"the columns are {shown(list(self._names))}"
         )
-        raise ParameterError(f"{parameter} speaks of the unknown column {short(key)}; {hint}")
+        raise ParameterError(f"{parameter} speaks of the unknown column {shown(key)}; {hint}")
 
     def directions(self, parameter: str, value: Signs, categorical: Iterable[int]) -> dict[int, int]:
         """Directions by position."""
@@ -277,7 +277,7 @@ def _values(value: object, said: object, read: Callable[[object, object], N | No
         pair = isinstance(item, list | tuple) and len(item) == 2
         number = read(item[1] if pair else item, said)
         if number is None:
-            raise ParameterError(f"{said} holds {short(item)}: a value must be {right}")
+            raise ParameterError(f"{said} holds {shown(item)}: a value must be {right}")
         found.append((_key(item[0], said), number) if pair else number)
     if len({type(item) for item in found}) > 1:
         raise ParameterError(f"{said} mixes values by position with values by name; give one kind only")
@@ -286,7 +286,7 @@ def _values(value: object, said: object, read: Callable[[object, object], N | No
 
 def _number(value: object, said: object) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise ParameterTypeError(f"{said} must hold only numbers; found {short(value)}")
+        raise ParameterTypeError(f"{said} must hold only numbers; found {shown(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -309,10 +309,10 @@ def _key(value: object, said: object) -> Key:
         return str.__str__(value)
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise ParameterTypeError(
-            f"{said} names a column by {short(value)}; give a column's name or its position"
+            f"{said} names a column by {shown(value)}; give a column's name or its position"
         )
     if value < 0:
-        raise ParameterError(f"{said} speaks of column {short(int(value))}; positions count from 0")
+        raise ParameterError(f"{said} speaks of column {shown(int(value))}; positions count from 0")
     return int(value)
 
 

@@ -121,15 +121,16 @@ class ForestConfig(
         wanted = self.max_samples
         if wanted is None:
             return rows
-        drawn = wanted if isinstance(wanted, int) else max(1, int(wanted * rows))
+        asked = wanted if isinstance(wanted, int) else max(1.0, wanted * rows)
+        if self.bootstrap and asked > INT32:
+            raise ParameterError(
+                f"max_samples={wanted} draws {asked:.4g} of {rows} rows; give 2**31 - 1 at most"
+            )
+        drawn = int(asked)
         if drawn > rows and not self.bootstrap:
             raise ParameterError(
                 f"max_samples={wanted} is more than the {rows} rows of X, which bootstrap=False cannot draw: give {rows} at "
                 "most, or bootstrap=True"
-            )
-        if drawn > INT32:
-            raise ParameterError(
-                f"max_samples={wanted} draws {drawn:.4g} of {rows} rows; give 2**31 - 1 at most"
             )
         return drawn
 

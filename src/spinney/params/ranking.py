@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from numbers import Real
 
 from spinney.errors import ParameterError, ParameterTypeError
+from spinney.params.short import shown
 
 # Places of the gain table where none is given: gains of more relevances would be beyond 31 bits. LightGBM's number.
 RELEVANCES = 31
@@ -38,11 +39,11 @@ def gains(value: object, said: object) -> tuple[float, ...]:
     found: list[float] = []
     for place, gain in enumerate(_items(value, said, "the gains of relevance 0, 1, 2, ...")):
         if not isinstance(gain, Real) or isinstance(gain, bool):
-            raise ParameterTypeError(f"{said} must hold only numbers; found {gain!r:.60} at place {place}")
+            raise ParameterTypeError(f"{said} must hold only numbers; found {shown(gain)} at place {place}")
         number = _float(gain)
         if number != 0.0 and not SMALLEST_GAIN <= number <= LARGEST_GAIN:
             raise ParameterError(
-                f"{said} holds {gain!r:.60} at place {place}; a gain must be 0, or from {SMALLEST_GAIN:g} to {LARGEST_GAIN:g}"
+                f"{said} holds {shown(gain)} at place {place}; a gain must be 0, or from {SMALLEST_GAIN:g} to {LARGEST_GAIN:g}"
             )
         if found and number < found[-1]:
             raise ParameterError(
@@ -66,11 +67,11 @@ def depths(value: object, said: object) -> tuple[int, ...]:
     for depth in _items([value] if isinstance(value, Real) else value, said, "places such as [5, 10]"):
         number = _float(depth) if isinstance(depth, Real) and not isinstance(depth, bool) else math.nan
         if not number.is_integer():
-            raise ParameterTypeError(f"{said} must hold whole numbers; found {depth!r:.60}")
+            raise ParameterTypeError(f"{said} must hold whole numbers; found {shown(depth)}")
         if not 1 <= number <= DEEPEST:
-            raise ParameterError(f"{said} holds {depth!r:.60}; a list is judged down to place 1 or beyond")
+            raise ParameterError(f"{said} holds {shown(depth)}; a list is judged down to place 1 or beyond")
         if int(number) in found:
-            raise ParameterError(f"{said} holds {depth!r:.60} twice; give it once")
+            raise ParameterError(f"{said} holds {shown(depth)} twice; give it once")
         found.append(int(number))
     if not found:
         raise ParameterError(f"{said} is empty; give places such as [5, 10], or None to judge whole lists")

@@ -1,12 +1,11 @@
 """Every check of a value: alone against its row of the table, then together with the others."""
 
 import math
-import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import by_column, ranking
@@ -23,6 +22,7 @@ from spinney.params.objectives import OWN, SPECIFIC, objective_row, takers
 from spinney.params.rows import SEED, Bounds, Row
 from spinney.params.seeds import draw_seed, is_drawn
 from spinney.params.several import check_several, metrics_by_output
+from spinney.params.short import shown as shown  # for those who import it from here
 
 _SEQUENCES: Mapping[str, Callable[[object, object], object]] = {
     "sequence of int, mapping or None": by_column.signs,
@@ -32,8 +32,6 @@ _SEQUENCES: Mapping[str, Callable[[object, object], object]] = {
     "sequence of int, int or None": ranking.depths,
 }
 _ROUNDS = Row(name="rounds", kind="int", default=100, group="", doc="", low=0, high=2**31 - 1)
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 
 def type_name(value: object) -> str:
@@ -48,12 +46,30 @@ def type_name(value: object) -> str:
     return f"{kind.__module__}.{kind.__name__}" if kind.__name__ == "Dataset" else kind.__name__
 
 
-def shown(value: object) -> str:
-    """Return the value as a message shows it, shortened if it is long."""
-    # Python refuses to write out an integer of more than a few thousand digits.
-    if isinstance(value, int) and value.bit_length() > 1000:
-        return f"<an integer of {value.bit_length()} bits>"
-    return _SHORT.repr(value)
+def as_float(value: Real) -> float:
+    """A number as a float, infinite where none can hold it.
+
+    Examples
+    --------
+    >>> as_float(3), as_float(10**400)
+    (3.0, inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether a value can be gone through; a NumPy array of no dimensions says that it can.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_iterable([3]), is_iterable(3), is_iterable(np.array(3))
+    (True, False, False)
+    """
+    return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
 
 
 class Said:
@@ -153,10 +169,7 @@ def _truth(value: object, said: Said) -> bool:
 def _number(row: Row, value: object, said: Said) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ParameterTypeError(f"{said} must be {_article(row.kind)}, not {_article(type(value).__name__)}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
+    number = as_float(value)
     if not math.isfinite(number):
         raise ParameterError(f"{said} must be a finite number, its range is: {row.range}")
     # Adding zero turns -0.0 into 0.0: equal configurations must also be written as equal bytes.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spinney.binning.arguments import DATA_PARAMS
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels
+from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team
@@ -198,6 +199,7 @@ class Boosting:
 def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
     """The parameters of a training on a data set, whose own they include."""
     if not isinstance(dataset, Dataset):
+        refuse_dask(dataset, "dataset")
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type_name(dataset)}")
     config = params if isinstance(params, Config) else parse(params)
     if config.learning_rate < SMALLEST_RATE:

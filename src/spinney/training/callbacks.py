@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params.validate import shown
+from spinney.params.validate import is_iterable, shown
 
 if TYPE_CHECKING:
     from spinney.model.model import Model
@@ -96,7 +96,7 @@ def checked_callbacks(callbacks: object) -> list[Callback]:
     """
     if callbacks is None:
         return []
-    found = list(callbacks) if isinstance(callbacks, Iterable) else None
+    found = list(callbacks) if is_iterable(callbacks) else None
     for callback in found or ():
         library = str(getattr(callback, "__module__", "")).partition(".")[0]
         if library in _OTHERS:
@@ -105,7 +105,7 @@ def checked_callbacks(callbacks: object) -> list[Callback]:
                 "History keeps metrics and LearningRateSchedule sets learning rates"
             )
     if found is None or not all(callable(callback) for callback in found):
-        raise ParameterTypeError(f"callbacks must be a list of callables, got {callbacks!r}")
+        raise ParameterTypeError(f"callbacks must be a list of callables, got {shown(callbacks)}")
     return list({id(callback): callback for callback in found}.values())
 
 

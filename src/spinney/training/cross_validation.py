@@ -144,7 +144,7 @@ def cv(
         work.check(k, fold)
     listeners = checked_callbacks(callbacks)
     with ExitStack() as stack:
-        if progress:
+        if check_truth("progress", progress):
             listeners.append(stack.enter_context(ProgressBar("cross-validation")))
         team = stack.enter_context(Team(threads_of(config, dataset)))
         return _run(work, found, rounds, listeners, team)

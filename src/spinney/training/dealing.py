@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.array import as_array
 from spinney.errors import DataError, ParameterTypeError
 from spinney.params import checked_seed
 from spinney.params.validate import shown
@@ -131,7 +132,7 @@ def group_numbers(groups: object, rows: int, name: str = "groups") -> Numbers | 
     """
     if groups is None:
         return None
-    given = np.asarray(groups)
+    given = as_array(groups, name)
     if given.ndim != 1 or len(given) != rows:
         raise DataError(f"{name} has shape {given.shape}; it must be ({rows},), a group for each row")
     missing = _are_missing(given)

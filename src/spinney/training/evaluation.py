@@ -15,7 +15,7 @@ from spinney.metrics import Judgement, Outcome
 from spinney.objectives import Function, Objective
 from spinney.params import Config
 from spinney.params.objectives import OWN
-from spinney.params.validate import shown
+from spinney.params.validate import is_iterable, shown
 from spinney.training.own import OwnMetric, asks_estimator
 from spinney.training.own_objective import OwnObjective
 
@@ -62,7 +62,7 @@ def judges_of(config: Config, own: object = None, function: Function | None = No
         judges.append(OwnMetric(loss))
     if own is None:
         return judges
-    if isinstance(own, str) or not isinstance(own, Iterable):
+    if isinstance(own, str) or not is_iterable(own):
         raise ParameterTypeError(f"metrics must be a list of functions or names, got {shown(own)}")
     named = [] if config.eval_metric == ("none",) else list(config.eval_metric)
     for metric in own:

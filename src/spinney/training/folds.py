@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
+from spinney.data.array import as_array
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.params.validate import shown
+from spinney.params.validate import is_iterable, shown
 from spinney.training.dealing import Dealing
 
 _GIVE = "give a number, a splitter of scikit-learn, or an iterable of (train, test) pairs of row numbers"
@@ -49,7 +50,7 @@ def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) ->
     wrong = isinstance(folds, str | bytes | type)  # a splitter's class is not yet a splitter
     if callable(getattr(folds, "split", None)) and not wrong:
         return _of_splitter(folds, labels, labels.queries if groups is None else groups)
-    if wrong or not isinstance(folds, Iterable):
+    if wrong or not is_iterable(folds):
         raise ParameterTypeError(f"folds={shown(folds)} cannot be used; {_GIVE}")
     if groups is not None:
         raise ParameterError(
@@ -65,7 +66,7 @@ def _numbered(folds: int, dealing: Dealing, whole: str) -> list[Fold]:
     if dealing.groups is not None:
         things, count = whole, int(dealing.groups.max()) + 1
     if folds > count:
-        raise DataError(f"folds={folds} is more than there are {things} ({count}); give fewer folds")
+        raise DataError(f"folds={shown(folds)} is more than there are {things} ({count}); give fewer folds")
     part = dealing.evenly(folds)
     return [Fold(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(folds)]
 
@@ -104,7 +105,7 @@ _PARTS = ("train rows", "test rows")
 
 def _row_numbers(given: Any, rows: int, where: str) -> NDArray[np.int64]:
     """Row numbers, ascending; a mask stands for the rows where it is True."""
-    array = np.asarray(given)
+    array = as_array(given, where)
     if array.ndim != 1:
         raise DataError(f"{where}: row numbers have shape {array.shape}; give one dimension")
     if array.dtype == np.bool_:

@@ -75,8 +75,9 @@ def train_forest(
         else:
             ends = places = None
             if config.splitter == "random":
-                ends = column_ends(dataset.table(), config.absent_value)
-                places = places_of(dataset.table(), dataset.cuts, config.absent_value)
+                given = dataset.table()
+                ends = column_ends(given, config.absent_value)
+                places = places_of(given, dataset.cuts, config.absent_value)
             table = binned_table(dataset.matrix, dataset.cuts, ends, places)
         learner = ForestLearner(placed, table, target, weight, team)
         grown, cut_start, cuts = learner.forest(first, trees)

@@ -150,22 +150,20 @@ def checked_judgement(function: str, found: object) -> Judgement:
     return Judgement(name, checked_number(function, value), bool(higher))
 
 
-def checked_number(function: str, value: object) -> float:
-    """The value that a metric of a user's own gave, if it is a number."""
+def checked_number(function: str, value: object, role: str = "the metric") -> float:
+    """The value that a function of a user's own gave, if it is a number; `role` says what it is, as for `call_own`."""
     if isinstance(value, np.ndarray) and value.shape != ():
         raise OwnFunctionError(
-            f"the metric {function!r} must return one number as its value, not an array of shape {value.shape}"
+            f"{role} {function!r} must return one number as its value, not an array of shape {value.shape}"
         )
     if isinstance(value, np.ndarray):
         value = value.item()
     if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
-        raise OwnFunctionError(
-            f"the metric {function!r} must return a number as its value, not {shown(value)}"
-        )
+        raise OwnFunctionError(f"{role} {function!r} must return a number as its value, not {shown(value)}")
     try:
         number = float(value)
     except OverflowError as error:
-        raise OwnFunctionError(f"the metric {function!r} gave a number that no float can hold") from error
+        raise OwnFunctionError(f"{role} {function!r} gave a number that no float can hold") from error
     if math.isnan(number):
-        raise OwnFunctionError(f"the metric {function!r} gave NaN; it must return a number")
+        raise OwnFunctionError(f"{role} {function!r} gave NaN; it must return a number")
     return number

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
 from spinney.binning.part import Part
+from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params.seeds import SeedLike
 from spinney.params.validate import shown
@@ -61,6 +62,7 @@ def split(
     >>> model = sp.train({}, train, rounds=5, valid={"valid": valid})
     """
     if not isinstance(dataset, Dataset):
+        refuse_dask(dataset, "dataset")
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
     wanted = {name: size for name, size in (("valid", valid), ("test", test)) if size is not None}
     if not wanted:
@@ -103,9 +105,11 @@ def _count(name: str, size: object, rows: int) -> int:
     if isinstance(size, int | np.integer):
         if not 1 <= size < rows:
             raise ParameterError(
-                f"{name}={size} must be a number of rows from 1 to {rows - 1}, or a share below 1"
+                f"{name}={shown(size)} must be a number of rows from 1 to {rows - 1}, or a share below 1"
             )
         return int(size)
     if not 0.0 < size < 1.0:
-        raise ParameterError(f"{name}={size} must be a share above 0 and below 1, or a whole number of rows")
+        raise ParameterError(
+            f"{name}={shown(size)} must be a share above 0 and below 1, or a whole number of rows"
+        )
     return max(1, round(float(size) * rows))

@@ -20,6 +20,7 @@ from spinney.training.auto_arguments import AUTO, Auto, auto_of
 from spinney.training.boosting import Boosting, by_place_of, config_of
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.continuing import past_of, so_far
+from spinney.training.dealing import check_truth
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import check_stopping, checked_valid, judges_of, last_set, values_of
 from spinney.training.kin import kin_of
@@ -175,7 +176,7 @@ def train_each(
                 course_of(auto, member, dataset, watched, judges, loss, past is not None, listed, kin)
             )
     with ExitStack() as stack:
-        if progress:
+        if check_truth("progress", progress):
             listeners.append(stack.enter_context(ProgressBar()))
         team = stack.enter_context(Team(threads_of(config, dataset)))
 

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from spinney.errors import ModelFormatError
 from spinney.tree.forest import FOREST_DTYPES, NODE_DTYPES, SET_DTYPES, Forest
 
+# Scores of a row may add up to so much, so that no sum of them is infinite. Training stops at 1e30 a tree.
+MOST_SCORE = 1e300
+
 
 def check(forest: Forest, columns: int, outputs: int, categories: NDArray[np.int64] | None = None) -> None:
     """Refuse a forest that is not made of whole, finite trees over `columns` columns.
@@ -44,6 +47,26 @@ def check(forest: Forest, columns: int, outputs: int, categories: NDArray[np.int
     _check_numbers(forest, columns, leaf)
     _check_children(forest, leaf)
     _check_sets(forest, leaf, categories)
+
+
+def check_scores(forest: Forest, base_score: NDArray[np.float64]) -> None:
+    """Refuse a sound forest whose trees could add up, with the base score of each output, to scores that are not finite."""
+    largest = np.zeros((0, len(base_score)))
+    if forest.trees:
+        largest = np.maximum.reduceat(np.abs(forest.value), forest.start[:-1]).reshape(-1, len(base_score))
+    check_sums(np.vstack([np.abs(base_score), largest]))
+
+
+def check_sums(largest: NDArray[np.float64]) -> None:
+    """Refuse numbers that could add up to a score that is not finite: the largest size of each tree, (trees, outputs)."""
+    with np.errstate(over="ignore"):
+        reach = largest.sum(axis=0)
+    wrong = ~(reach <= MOST_SCORE)
+    if wrong.any():
+        output = int(np.argmax(wrong))
+        raise ModelFormatError(
+            f"the values of trees for output {output} can add up to ±{reach[output]:g}; scores must stay within ±{MOST_SCORE:g}"
+        )
 
 
 def _check_sets(forest: Forest, leaf: NDArray[np.bool_], categories: NDArray[np.int64] | None) -> None:

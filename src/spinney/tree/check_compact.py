@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ModelFormatError
-from spinney.tree.check import check_row
+from spinney.tree.check import check_row, check_sums
 from spinney.tree.compact import BY_LEAF, BY_SPLIT, COMPACT_DTYPES, CompactForest
 
 # How far the weights of the classes of a leaf may add up to another number than its weight, as a part of it: what summing
@@ -68,6 +68,8 @@ def check_compact(
     for part in _parts(forest):
         _check_children(part)
         _check_leaves(part, classes)
+    if not classes and forest.trees:
+        check_sums(np.vstack([_largest_values(part.trees, outputs) for part in _parts(forest)]))
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,8 @@ def _check_leaves(part: _Part, classes: Sequence[int]) -> None:
     by_class = value.reshape(forest.leaves, -1)
     first = 0
     for output, many in enumerate(classes):
-        total = by_class[:, first : first + many].sum(axis=1, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            total = by_class[:, first : first + many].sum(axis=1, dtype=np.float64)
         wrong = np.abs(total - weight) > ROUNDING * weight
         if wrong.any():
             k = int(np.argmax(wrong))
@@ -223,6 +226,13 @@ def _check_leaves(part: _Part, classes: Sequence[int]) -> None:
                 "both must be the same"
             )
         first += many
+
+
+def _largest_values(forest: CompactForest, outputs: int) -> NDArray[np.float64]:
+    """The largest size of a number in each tree, (trees, outputs)."""
+    by_leaf = np.abs(forest.value.astype(np.float64)).reshape(forest.leaves, outputs)
+    largest: NDArray[np.float64] = np.maximum.reduceat(by_leaf, forest.leaf_start[:-1], axis=0)
+    return largest
 
 
 def _refuse(part: _Part, bad: NDArray[np.bool_], name: str, wanted: str, each: int = 1) -> None:

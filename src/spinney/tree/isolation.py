@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spinney.data.array import as_array
 from spinney.errors import DataError, ModelFormatError
 from spinney.jit.math import log
+from spinney.params.validate import shown
 from spinney.tree.check import check
 from spinney.tree.forest import Forest, Sets, Tree, concatenate
 
@@ -39,9 +41,9 @@ def average_path_length(rows: ArrayLike) -> NDArray[np.float64] | float:
     >>> average_path_length([0, 1, 2]).tolist()
     [0.0, 0.0, 1.0]
     """
-    given = np.asarray(rows)
+    given = as_array(rows, "rows")
     if given.dtype.kind not in "iu" or (given.size and not 0 <= given.min() <= given.max() <= MOST_ROWS):
-        raise DataError(f"rows must be whole numbers of rows from 0 to 2**53, got {rows!r:.80}")
+        raise DataError(f"rows must be whole numbers of rows from 0 to 2**53, got {shown(rows)}")
     if given.size and given.max() <= FEW_ROWS:
         # Counts of nodes: all of them looked up is faster than sorted.
         present = np.flatnonzero(np.bincount(given.ravel()))

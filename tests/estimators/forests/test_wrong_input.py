@@ -108,8 +108,9 @@ def test_a_fit_that_fails_leaves_nothing_fitted(table, two):
 @pytest.mark.parametrize(
     ("y", "weight", "message"),
     [
-        (1e200, 1.0, "y holds a number of the size 1e.200, too large for sums of squares; divide y"),
+        (1e200, 1.0, "y holds a number of the size 1e.200, too large for sums of squares.*; divide y"),
         (1e120, 1e80, "with weights that add up to 2e.82; divide y"),
+        (1e200, 1e-250, "too large for sums of squares with weights that add up to 2e-248; divide y"),
         (1.0, 1e-300, "sample_weight adds up to 2e-298; multiply all weights"),
     ],
 )
@@ -117,3 +118,5 @@ def test_sizes_that_leave_no_room_for_sums_are_refused(y, weight, message, table
     target, weights = np.full(200, y), np.full(200, weight)
     with pytest.raises(DataError, match=message):
         sp.DecisionTreeRegressor().fit(table, target, weights)
+    with pytest.raises(DataError, match=message):
+        sp.AdaBoostRegressor(n_estimators=2).fit(table, target, weights)

@@ -115,7 +115,9 @@ def test_a_function_of_the_users_own_scores_rows_and_class_numbers(forest):
     found = out_of_bag(case.model, case.table, case.target)
     expected = balanced_accuracy_score(case.target[:, 0], found.prediction)
     assert found.score(balanced_accuracy_score) == expected
-    with pytest.raises(OwnFunctionError, match=r"oob_score must return a number, but it returned 'high'"):
+    with pytest.raises(
+        OwnFunctionError, match=r"the oob_score function .* must return a number as its value, not 'high'"
+    ):
         found.score(lambda target, predicted: "high")
 
 

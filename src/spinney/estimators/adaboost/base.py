@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.dataset import Dataset
 from spinney.data import ForestTarget, read_table, read_weight
+from spinney.data.dask import refuse_dask
 from spinney.data.sparse import is_sparse
 from spinney.errors import DataError, DataTypeError
 from spinney.estimators.adaboost.committee import Committee
@@ -210,6 +211,8 @@ class AdaBoostBase(Estimator, ABC):
         float
             Accuracy of a classifier, R2 of a regressor.
         """
+        refuse_dask(y, "y", type(self).__name__)
+        refuse_dask(sample_weight, "sample_weight", type(self).__name__)
         for predicted in self.staged_predict(X):
             yield self._scored(y, predicted, sample_weight)
 

@@ -16,9 +16,10 @@ from sklearn.metrics import accuracy_score
 from spinney.data import ForestTarget, read_class_target
 from spinney.estimators.adaboost.base import AdaBoostBase
 from spinney.estimators.forests.trees import ClassTreeView
+from spinney.estimators.setting import Scored
 
 
-class BoostedClasses(ClassifierMixin, AdaBoostBase):
+class BoostedClasses(Scored, ClassifierMixin, AdaBoostBase):
     """What predicts labels."""
 
     classes_: NDArray[Any]

@@ -16,10 +16,11 @@ from sklearn.metrics import r2_score
 from spinney.data import ForestTarget, read_number_target
 from spinney.estimators.adaboost.base import AdaBoostBase
 from spinney.estimators.adaboost.parameters import LOSS
+from spinney.estimators.setting import Scored
 from spinney.params.validate import checked
 
 
-class BoostedNumbers(RegressorMixin, AdaBoostBase):
+class BoostedNumbers(Scored, RegressorMixin, AdaBoostBase):
     """What predicts numbers."""
 
     loss: str

@@ -271,7 +271,8 @@ def check_size(target: ForestTarget, weight: NDArray[np.float64] | None) -> None
     if target.classes:
         return
     largest = float(np.abs(target.values).max())
-    if math.log10(total) + 2 * math.log10(max(largest, 1.0)) > MOST_DIGITS:
+    # Weights that are small do not make a square smaller that is taken before it is weighed.
+    if math.log10(max(total, 1.0)) + 2 * math.log10(max(largest, 1.0)) > MOST_DIGITS:
         raise DataError(
             f"y holds a number of the size {largest:.3g}, too large for sums of squares"
             f"{'' if weight is None else f' with weights that add up to {total:.3g}'}; divide y by a large number"

@@ -22,6 +22,7 @@ from spinney.estimators.forests.tree import SingleTree
 from spinney.estimators.forests.trees import ClassTreeView, most_likely
 from spinney.estimators.forests.weights import PRESETS, check_factors, weigh_rows
 from spinney.estimators.labels import find_classes
+from spinney.estimators.setting import Scored
 from spinney.params import ForestConfig, Row
 from spinney.training.forests.oob import OutOfBag
 from spinney.training.forests.uncertainty import ClassUncertainty, class_uncertainty
@@ -32,7 +33,7 @@ _BALANCED_WARM = (
 )
 
 
-class ClassForest(ClassifierMixin, ForestBase):
+class ClassForest(Scored, ClassifierMixin, ForestBase):
     """What predicts classes: labels of one output or several."""
 
     class_weight: object

@@ -26,7 +26,7 @@ from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
 from spinney.params.seeds import SeedLike
 from spinney.params.validate import checked, shown
 from spinney.training.forests.diagnose import Diagnosis, diagnose
-from spinney.training.forests.oob import OutOfBag, out_of_bag
+from spinney.training.forests.oob import OutOfBag, check_scorer, out_of_bag, try_scorer
 from spinney.training.forests.permutation import permutation_importance
 from spinney.training.forests.proximity import proximity
 from spinney.training.importances import PermutationImportance
@@ -183,6 +183,8 @@ class Ensemble(ForestBase):
                 f"oob_score={shown(self.oob_score)} is a scorer, which asks an estimator; give True for the forest's own score, "
                 "or a function of (y_true, y_pred)"
             )
+        if callable(self.oob_score):
+            check_scorer(self.oob_score)
         if self.oob_score and not self._parsed(0).draws_rows:
             raise ParameterError(
                 f"oob_score={shown(self.oob_score)} needs rows that a tree has not seen, but with bootstrap=False every tree "
@@ -208,6 +210,8 @@ class Ensemble(ForestBase):
                 f"oob_score={shown(self.oob_score)} needs rows that a tree has not seen, but there is only 1 sample"
                 f"{'' if sample.kept is None else ' of weight above 0'}; give more rows, or leave it out"
             )
+        if callable(self.oob_score):
+            try_scorer(self.oob_score, sample.target.values)
         return sample
 
     def _past(self) -> Past | None:

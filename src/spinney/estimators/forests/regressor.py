@@ -17,13 +17,14 @@ from spinney.estimators.forests.base import ForestBase
 from spinney.estimators.forests.ensemble import Ensemble, spread_rows
 from spinney.estimators.forests.parameters import NUMBER_CRITERION
 from spinney.estimators.forests.tree import SingleTree
+from spinney.estimators.setting import Scored
 from spinney.params import ForestConfig, Row
 from spinney.training.forests.oob import OutOfBag
 from spinney.training.forests.quantiles import predict_quantiles
 from spinney.training.forests.uncertainty import deviation, jackknife_interval
 
 
-class NumberForest(RegressorMixin, ForestBase):
+class NumberForest(Scored, RegressorMixin, ForestBase):
     """What predicts numbers, of one output or several."""
 
     _CRITERION: ClassVar[Row] = NUMBER_CRITERION

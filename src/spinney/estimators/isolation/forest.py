@@ -30,7 +30,7 @@ from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.isolation_model import IsolationModel
 from spinney.params import IsolationConfig, isolation_table, parse_isolation
 from spinney.params.seeds import SeedLike, is_drawn
-from spinney.params.validate import checked
+from spinney.params.validate import checked, shown
 from spinney.training.isolation import rows_per_tree
 from spinney.tree import Tree
 
@@ -215,7 +215,7 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         checked(TREES, self.n_estimators)
         checked(VERBOSE, self.verbose)
         if not isinstance(self.warm_start, bool | np.bool_):
-            raise ParameterTypeError(f"warm_start={self.warm_start!r} must be True or False")
+            raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
         with suppress(UnwritableError):
             write_columns(self.categorical)
         self._parsed(0 if is_drawn(self.random_state) else self.random_state)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.errors import DataError
 from spinney.model.forest_model import ForestModel
+from spinney.training.dealing import check_truth
 from spinney.training.forests.bags import Bags, bags_of
 from spinney.training.forests.trees import decided, each_tree, leaf_predictions
 
@@ -128,7 +129,11 @@ def diagnose(
     """
     if table.rows == 0:
         raise DataError("X has no rows: a forest is judged by one at least")
-    bags = bags_of(model, table.rows, "a diagnosis out of bag") if out_of_bag else None
+    bags = (
+        bags_of(model, table.rows, "a diagnosis out of bag")
+        if check_truth("out_of_bag", out_of_bag)
+        else None
+    )
     judge = _classes if model.classes else _numbers
     found = judge(model, table, target, bags, n_jobs)
     return found[0] if len(found) == 1 else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.errors import DataError, OwnFunctionError
+from spinney.errors import DataError, OwnFunctionError, ParameterTypeError
 from spinney.model.forest_model import ForestModel
+from spinney.params.validate import shown
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.scores import accuracy, r2
 from spinney.training.forests.trees import by_output, decided, each_tree, leaf_predictions
+from spinney.training.own import call_own, checked_number, name_of
 
+ROLE = "the oob_score function"  # in messages
 Scorer = Callable[[NDArray[Any], NDArray[Any]], float]
 
 
@@ -77,11 +81,52 @@ class OutOfBag:
         target, predicted = self.target[known], self.predicted[known]
         if scorer is None:
             return (accuracy if target.dtype.kind == "i" else r2)(target, predicted)
-        found = scorer(_plain(target), _plain(predicted))
-        try:
-            return float(found)
-        except (TypeError, ValueError):
-            raise OwnFunctionError(f"oob_score must return a number, but it returned {found!r:.60}") from None
+        return _scored(scorer, target, predicted)
+
+
+def check_scorer(scorer: Scorer) -> None:
+    """Refuse a function that cannot be called with a target and predictions.
+
+    Examples
+    --------
+    >>> check_scorer(lambda y_true, y_pred: 0.5)
+    """
+    try:
+        signature = inspect.signature(scorer)
+    except (TypeError, ValueError):
+        return  # nobody knows, as of some functions that are written in C
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        raise ParameterTypeError(
+            f"oob_score={shown(scorer)} must be a function of two arguments, targets and predictions: {error}"
+        ) from error
+
+
+def try_scorer(scorer: Scorer, target: NDArray[Any]) -> None:
+    """Call a function for predictions that trees might give, so that one that always fails does so before they are grown.
+
+    The first predictions are targets of other rows, numbers half way to their mean. A function may fail for these and be
+    right for others, so the target itself is tried next, and only a function that fails for both is refused.
+
+    Raises
+    ------
+    OwnFunctionError
+        From what the function raised, or saying what it returned.
+    """
+    others = np.roll(target, 1, axis=0)
+    if target.dtype.kind == "f":
+        others = others / 2 + target.mean(axis=0) / 2
+    try:
+        _scored(scorer, target, others)
+    except OwnFunctionError:
+        _scored(scorer, target, target)
+
+
+def _scored(scorer: Scorer, target: NDArray[Any], predicted: NDArray[Any]) -> float:
+    """What a user's function says of copies of target and predictions."""
+    found = call_own(ROLE, scorer, _plain(target).copy(), _plain(predicted).copy())
+    return checked_number(name_of(scorer), found, ROLE)
 
 
 def out_of_bag(model: ForestModel, table: Table, target: NDArray[Any], n_jobs: int | None = None) -> OutOfBag:

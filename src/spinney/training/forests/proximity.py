@@ -9,6 +9,7 @@ from spinney.data import Table
 from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
+from spinney.training.dealing import check_truth
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.kernels.proximity import count_shared
 from spinney.training.forests.trees import CELLS
@@ -46,7 +47,7 @@ def proximity(
     float64 array of shape (rows, rows), or (rows, rows of other)
         From 0 to 1. Out of bag NaN for two rows of which every tree has seen one.
     """
-    if out_of_bag and other is not None:
+    if check_truth("out_of_bag", out_of_bag) and other is not None:
         raise DataError("proximity out of bag is about the training table alone: give no other table")
     others = table.rows if other is None else other.rows
     _check_size(table.rows, others)

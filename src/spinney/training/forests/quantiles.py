@@ -13,6 +13,7 @@ from spinney.jit import room
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
 from spinney.model.leaf_rows import LeafRows
+from spinney.params.validate import shown
 from spinney.training.forests.kernels.quantiles import find_quantiles
 from spinney.training.forests.kernels.records import LeafEntries, Masses, Ranked
 from spinney.training.forests.trees import each_block
@@ -77,7 +78,7 @@ def _checked(quantiles: ArrayLike) -> NDArray[np.float64]:
             raise TypeError
     except (TypeError, ValueError):
         raise ParameterTypeError(
-            f"quantiles must be a number or a list of numbers, got {quantiles!r:.60}"
+            f"quantiles must be a number or a list of numbers, got {shown(quantiles)}"
         ) from None
     if wanted.ndim > 1 or not wanted.size:
         raise ParameterError(

@@ -12,6 +12,8 @@ from spinney.data import Table
 from spinney.errors import ParameterError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
+from spinney.params.validate import shown
+from spinney.training.dealing import check_truth
 from spinney.training.forests.bags import Bags, bags_of
 from spinney.training.forests.kernels.jackknife import quadratic_forms
 from spinney.training.forests.trees import each_block, each_tree, leaf_predictions
@@ -117,7 +119,7 @@ def jackknife_variance(
     matrix, known = _out_together(bags, trees)
     factor = (bags.rows - 1) / max(known, 1)
     chance = bags.chance_out
-    noise = bags.rows / trees**2 * (1 - chance) / chance if corrected else 0.0
+    noise = bags.rows / trees**2 * (1 - chance) / chance if check_truth("corrected", corrected) else 0.0
     found = np.empty((table.rows, outputs))
     values = np.ascontiguousarray(forest.value.reshape(-1, outputs).T, np.float64)
     for first, leaves in each_block(model, table, n_jobs):
@@ -163,7 +165,7 @@ def jackknife_interval(
         Lower and upper ends; NaN where the variance is.
     """
     if not isinstance(level, int | float) or not 0 < level < 1:
-        raise ParameterError(f"level={level!r} is out of range: it must be a number above 0 and below 1")
+        raise ParameterError(f"level={shown(level)} is out of range: it must be a number above 0 and below 1")
     variance = jackknife_variance(model, table, corrected=corrected, n_jobs=n_jobs)
     reach = NormalDist().inv_cdf(0.5 + level / 2) * np.sqrt(variance)
     return np.stack([predicted - reach, predicted + reach], axis=-1)

@@ -1,4 +1,4 @@
-"""The checksum that readings are compared by, against a naive twin."""
+"""The checksum that tables are compared by, against a naive twin."""
 
 import struct
 
@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from spinney.binning.checksum import Checksum
 from spinney.data import read_table
-from spinney.pages.reading import Checksum
 
 pytestmark = pytest.mark.kernels
 
 ROW, COLUMN = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
-STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+STEPS = ((32, 0x9E3779B8), (29, 0xBF58476C), (32, 0))
 
 
 def mixed_naively(value, row, column):
@@ -20,7 +20,8 @@ def mixed_naively(value, row, column):
     bits = struct.unpack("<Q", struct.pack("<d", 0.0 if value == 0 else value))[0]
     found = (0x7FF8 << 48 if value != value else bits) ^ ((row + 1) * ROW + column * COLUMN) % 2**64
     for shift, factor in STEPS:
-        found = (found ^ found >> shift) * factor % 2**64
+        found ^= found >> shift
+        found = (found + found % 2**32 * factor) % 2**64
     return found
 
 
