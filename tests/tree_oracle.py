@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from oracles import COLUMNS, LEVEL, NODE, ROUNDING, chosen, chosen_by_weight, random_bits, scrambled
-from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
+from spinney.growth.packing import BLOCK, CELL_BITS, EXACT_LIMIT, FEW, FEWEST_COUNT_BITS, LARGEST, SUM_LIMIT
 from spinney.tree import Tree
 
 NOISE = 1e-12  # relative gain that could be rounding alone
@@ -27,6 +27,12 @@ def power_scale(largest, total, count, largest_limit, total_limit):
     return next(s for s in powers if largest * s <= largest_limit and total * s + count <= total_limit)
 
 
+def few_limits(in_bag):
+    """What the sums of |g| and h over few rows may come to: the count leaves the bits that it does not need to both."""
+    bits = CELL_BITS - max(FEWEST_COUNT_BITS, in_bag.bit_length())
+    return 2 ** (bits - bits // 2 - 1) - 1, 2 ** (bits // 2) - 1
+
+
 @dataclass
 class Steps:
     """Steps of one tree's fixed-point gradients: coarse ones for histograms, fine ones for leaves."""
@@ -41,7 +47,14 @@ class Steps:
         size = np.abs(pairs.astype(np.float64))
         largest = size.max(axis=0)
         total = [math.fsum(size[:, 0]), math.fsum(size[:, 1])]
-        coarse = [power_scale(largest[k], total[k], in_bag, LARGEST, SUM_LIMIT) for k in (0, 1)]
+        if in_bag <= FEW:
+            total_of_bag = [min(total[k], in_bag * largest[k]) for k in (0, 1)]
+            limits = few_limits(in_bag)
+            coarse = [
+                power_scale(largest[k], total_of_bag[k], 2 * in_bag, limits[k], limits[k]) for k in (0, 1)
+            ]
+        else:
+            coarse = [power_scale(largest[k], total[k], in_bag, LARGEST, SUM_LIMIT) for k in (0, 1)]
         fine = [power_scale(largest[k], total[k], in_bag, EXACT_LIMIT, EXACT_LIMIT) for k in (0, 1)]
         return cls(*coarse, *fine)
 
@@ -50,6 +63,10 @@ def quantized(pairs, rows, steps, seed):
     """(g, h) of each row in steps: to the nearest one for few rows, up or down at random for many."""
     result = {}
     for row in rows:
+        if len(rows) <= FEW:
+            g, h = float(pairs[row, 0]) * steps.g, float(pairs[row, 1]) * steps.h
+            result[int(row)] = (int(math.copysign(math.floor(abs(g) + 0.5), g)), math.floor(h + 0.5))
+            continue
         up_g = up_h = 0.5
         if len(rows) > BLOCK:
             bits = random_bits(seed, ROUNDING, int(row))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from spinney.growth.kernels.quantize import set_packing
 from spinney.growth.kernels.records import Axis, Sums
 from spinney.growth.kernels.travel import pack_histograms, unpack_histograms
-from spinney.growth.packing import BLOCK, LARGEST
+from spinney.growth.packing import BLOCK, FEW, LARGEST
 from spinney.growth.ranks import travel_of
 from spinney.growth.room import table_room
 from spinney.jit import room
@@ -26,6 +27,7 @@ def travelled(ranks, counts, threads):
     nodes = np.arange(len(counts))
     table = table_room(len(counts), len(counts))
     table.nodes["count"][:], table.nodes["slot"][:] = counts, nodes[::-1]
+    set_packing(max(counts), table.packing.view(np.recarray)[0])
     travels = []
     with Team(threads) as team:
         for histograms in ranks:
@@ -53,8 +55,12 @@ def test_sums_of_the_integers_are_those_of_the_histograms(threads):
 @pytest.mark.parametrize("sign", [-1, 1])
 @pytest.mark.parametrize(
     ("g", "h", "count"),
-    [(BLOCK * LARGEST, BLOCK * LARGEST, BLOCK), (2**31 - 1, 2**31 - 1, 2**31 - 1)],
-    ids=["small", "large"],
+    [
+        (2**26 - 1, 2**27 - 1, FEW),
+        (BLOCK * LARGEST, BLOCK * LARGEST, BLOCK),
+        (2**31 - 1, 2**31 - 1, 2**31 - 1),
+    ],
+    ids=["few", "small", "large"],
 )
 def test_no_field_runs_into_the_next(sign, g, h, count):
     half = np.array([sign * (g // 2), h // 2, count // 2], np.int32)

@@ -61,8 +61,11 @@ def test_the_most_bins_there_can_be_give_the_tree_of_the_oracle(max_bin):
 
 @pytest.mark.parametrize(
     ("rows", "in_bag"),
-    [(8128, None), pytest.param(8129, None, marks=pytest.mark.kernels), (9000, 8128), (9000, 8129)],
-)
+    [
+        (1023, None), pytest.param(1024, None, marks=pytest.mark.kernels), (9000, 1023), (9000, 1024),
+        (8128, None), pytest.param(8129, None, marks=pytest.mark.kernels), (9000, 8128), (9000, 8129),
+    ],
+)  # fmt: skip
 def test_rounding_to_nearest_and_at_random_are_those_of_the_oracle(rows, in_bag):
     rng = np.random.default_rng(rows)
     X = np.column_stack(
@@ -75,6 +78,15 @@ def test_rounding_to_nearest_and_at_random_are_those_of_the_oracle(rows, in_bag)
         dataset = sp.Dataset(X, max_bin=20)
         tree, _ = assert_both_grow_the_same(dataset, pairs, params, seed=99, bag=bag, threads=threads)
         assert tree.leaves == 6
+
+
+@pytest.mark.parametrize("rows", [1, 2, 63, 64, 127, 128, 1023])
+@pytest.mark.parametrize("size", [1.0, 1.01, 1.99])
+def test_sums_of_few_rows_of_one_size_fit_their_fields(rows, size):
+    X = np.arange(rows).reshape(-1, 1) % 7.0
+    for g in (size, -size, np.where(X[:, 0] > 3, size, -size)):
+        pairs = np.stack([np.broadcast_to(g, rows), np.full(rows, size)], axis=1).astype(np.float32)
+        assert_both_grow_the_same(sp.Dataset(X), pairs, {"max_leaves": 4, "min_child_samples": 1}, threads=2)
 
 
 def test_many_columns_give_the_tree_of_the_oracle():

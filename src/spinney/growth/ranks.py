@@ -50,7 +50,7 @@ def travel_of(nodes: NDArray[np.int64], used: int, table: Table) -> Travel:
     length = int(lengths.sum())
     return room(
         Travel, count=len(nodes), used=used, length=length, slots=table.nodes["slot"][nodes], small=small.astype(np.int64),
-        begins=np.cumsum(lengths) - lengths, cells=np.empty(length, np.int64),
+        begins=np.cumsum(lengths) - lengths, packing=table.packing, cells=np.empty(length, np.int64),
     )  # fmt: skip
 
 

@@ -123,8 +123,8 @@ def sum_pieces(first, last, block, child, who, rank, data, rows, work, target):
         piece = rows_of_piece(block, t, rows, work.table.max_nodes)
         own = piece.ranges[child]
         held = sum_rows(
-            piece.entries, own.begin, own.end, held, data.codes, data.sparse, work.axis, schedule.live_first,
-            schedule.live_last, packed, target,
+            piece, own.begin, own.end, held, data.codes, data.sparse, work.axis, schedule.live_first,
+            schedule.live_last, packed, work.table.packing[0], target,
         )
     return held
 
@@ -139,7 +139,10 @@ def sum_apart(who, block, team, data, rows, work):
         if child >= 0:
             histogram = histogram_of(work.table.nodes[child].slot, work.sums, work.axis)
             if sum_pieces(0, team.size, block, child, who, team.rank, data, rows, work, histogram) > 0:
-                empty(data.codes, data.sparse, work.axis, schedule.live_first, schedule.live_last, packed, histogram)
+                empty(
+                    data.codes, data.sparse, work.axis, schedule.live_first, schedule.live_last, packed,
+                    work.table.packing[0], histogram,
+                )  # fmt: skip
 
 
 @inline
@@ -154,7 +157,7 @@ def join_units(block, child, team, rows, work):
     histogram = histogram_of(work.table.nodes[child].slot, work.sums, axis)
     units = axis.extent[0].units
     for u in range(units * team.rank // team.size, units * (team.rank + 1) // team.size):
-        join(axis.units[u], flushed_too, work.sums, axis, histogram)
+        join(axis.units[u], flushed_too, work.sums, axis, work.table.packing[0], histogram)
 
 
 @inline
@@ -216,11 +219,11 @@ def take_rows(
     control = bag.control[0]
     output = control.output
     if team.rank == 0:
-        set_scales(team.size, gradients, output, control.in_bag, rules, tasks.parts, table.scales[0])
+        set_scales(team.size, gradients, output, control.in_bag, rules, tasks.parts, table)
     if not meet(team.sync, team.size):
         return
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
-    take_pieces(team, bag, pairs, table.scales[0], rows, table.max_nodes, tasks.parts)
+    take_pieces(team, bag, pairs, rows, table, tasks.parts)
 
 
 @kernel

@@ -8,8 +8,9 @@ beginning, so that partition sees the rows of one thread.
 import numpy as np
 
 from spinney.growth.kernels.leaves import sum_leaf
-from spinney.growth.kernels.quantize import entry_of, quantized
+from spinney.growth.kernels.quantize import put_entry, quantized
 from spinney.growth.kernels.records import PART, Control, Range, Rows, Subset
+from spinney.growth.packing import FEW
 from spinney.jit import i32, i64, inline, out, record, u16
 from spinney.jit.intrinsics import atomic_add, tail
 from spinney.objectives.kernels.records import LeafRows
@@ -39,6 +40,7 @@ class BlockRows:
     firsts: i64["blocks + 1"]  # row of the table that each block begins with
     begins: i64["blocks + 1"]  # and its first entry
     entries: out(i64["rows"])
+    cells: out(i64[f"{FEW}"])
     spare: out(i64["longest"])
     ranges: out(Range["blocks * threads * table.max_nodes"])
     line: out(u16["longest * sparse"])
@@ -65,17 +67,20 @@ def rows_of_piece(block, rank, rows, max_nodes):
     """A piece as rows of one thread."""
     begin, end = piece_of(block, rank, rows)
     return Rows(
-        end - begin, 1, tail(rows.entries, begin), tail(rows.spare, begin - rows.begins[block]),
+        end - begin, 1, tail(rows.entries, begin), rows.cells, tail(rows.spare, begin - rows.begins[block]),
         tail(rows.ranges, (block * rows.threads + rank) * max_nodes), rows.line, rows.by_leaf,
     )
 
 
 @inline
-def take_pieces(team, bag, pairs, scales, rows, max_nodes, parts):
+def take_pieces(team, bag, pairs, rows, table, parts):
     """Make the entries of this thread's pieces, its ranges of the root, and sum them. The bag's rows ascend."""
     control = bag.control[0]
     all_rows = control.all_rows != 0
     subset = bag.subset
+    scales = table.scales[0]
+    packing = table.packing[0]
+    few = packing.few != 0
     stochastic = scales.stochastic != 0.0
     sum_g = 0
     sum_h = 0
@@ -85,11 +90,11 @@ def take_pieces(team, bag, pairs, scales, rows, max_nodes, parts):
         for i in range(begin, end):
             number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
             row = np.int64(subset.rows[number]) if subset.some != 0 else number
-            g, h = quantized(bag.first + number, pairs, number, control.seed, stochastic, scales)
-            rows.entries[i] = entry_of(row - first, g, h)
+            g, h = quantized(bag.first + number, pairs, number, control.seed, few, stochastic, scales)
+            put_entry(np.int64(i), row - first, g, h, few, packing, rows)
             sum_g += g
             sum_h += h
-        own = range_of(block, team.rank, 0, rows, max_nodes)
+        own = range_of(block, team.rank, 0, rows, table.max_nodes)
         own.begin = 0
         own.end = end - begin
     parts.sums[team.rank * PART] = sum_g

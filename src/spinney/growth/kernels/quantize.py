@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney.growth.kernels.gather import OWNED
 from spinney.growth.kernels.records import PART
-from spinney.growth.packing import BLOCK, EXACT_LIMIT, LARGEST, SUM_LIMIT
+from spinney.growth.packing import BLOCK, CELL_BITS, EXACT_LIMIT, FEW, FEWEST_COUNT_BITS, HALF, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
 from spinney.jit.math import fine_scale
@@ -85,20 +85,52 @@ def scale_rules(rules, scales):
 
 
 @inline
-def set_scales(size, gradients, output, in_bag, rules, parts, scales):
+def set_packing(in_bag, packing):
+    """Choose where packed sums hold their parts: sums of few rows, or of a block of many."""
+    packing.few = 1 if in_bag <= FEW else 0
+    most = in_bag if packing.few != 0 else BLOCK
+    count_bits = FEWEST_COUNT_BITS
+    while (1 << count_bits) <= most:
+        count_bits += 1
+    hessian_bits = (CELL_BITS - count_bits) // 2
+    packing.gradient_shift = count_bits + hessian_bits
+    packing.hessian_shift = count_bits
+    packing.hessian_mask = (1 << hessian_bits) - 1
+    packing.count_mask = (1 << count_bits) - 1
+
+
+@inline
+def few_scale(largest, total, count, limit):
+    """Largest power of two that keeps the sum over few rows within its limit, and so every single value.
+
+    Rounding may add half a step a row to the sum, and `sum_sizes` may have left out up to one.
+    """
+    return power_scale(largest, min(total, largest * count), 2.0 * count, limit, limit)
+
+
+@inline
+def set_scales(size, gradients, output, in_bag, rules, parts, table):
     """Choose the steps of this tree's gradients from the largest one and the sum (thread 0, after `sum_sizes`).
 
-    Rounding is to nearest where rows are few and alike. It is stochastic where they are many, or where one towers over the
-    others: small gradients would all become 0, but their sums matter.
+    Few rows have steps so fine that rounding is to nearest, and so it is where rows are not many and alike. It is stochastic
+    where they are many, or where one towers over the others: small gradients would all become 0, but their sums matter.
     """
+    scales = table.scales[0]
+    packing = table.packing[0]
+    set_packing(in_bag, packing)
+    few = packing.few != 0
     max_g, max_h, sum_g, sum_h = join_sizes(size, gradients, output, parts)
     count = float(in_bag)
-    scales.g = power_scale(max_g, sum_g, count, float(LARGEST), SUM_LIMIT)
-    scales.h = power_scale(max_h, sum_h, count, float(LARGEST), SUM_LIMIT)
+    if few:
+        scales.g = few_scale(max_g, sum_g, count, float((1 << (CELL_BITS - 1 - packing.gradient_shift)) - 1))
+        scales.h = few_scale(max_h, sum_h, count, float(packing.hessian_mask))
+    else:
+        scales.g = power_scale(max_g, sum_g, count, float(LARGEST), SUM_LIMIT)
+        scales.h = power_scale(max_h, sum_h, count, float(LARGEST), SUM_LIMIT)
     scales.exact_g = power_scale(max_g, sum_g, count, EXACT_LIMIT, EXACT_LIMIT)
     scales.exact_h = power_scale(max_h, sum_h, count, EXACT_LIMIT, EXACT_LIMIT)
     towering = max_g * count > TOWERING * sum_g or max_h * count > TOWERING * sum_h
-    scales.stochastic = 1.0 if in_bag > BLOCK or towering else 0.0
+    scales.stochastic = 1.0 if in_bag > BLOCK or (towering and not few) else 0.0
     scale_rules(rules, scales)
     scales.noise = noise_score(sum_g, sum_h) / scales.unit
 
@@ -113,8 +145,16 @@ def noise_score(sum_g, sum_h):
 
 
 @inline
-def quantized(number, pairs, at_pair, seed, stochastic, scales):
+def nearest(x):
+    """The nearest whole number; of two, the one farther from 0."""
+    return np.int64(x + 0.5) if x >= 0.0 else -np.int64(0.5 - x)
+
+
+@inline
+def quantized(number, pairs, at_pair, seed, few, stochastic, scales):
     """Gradient and hessian of a row in whole steps; rounding goes by its number in the data set."""
+    if few:
+        return nearest(float(pairs[2 * at_pair]) * scales.g), nearest(float(pairs[2 * at_pair + 1]) * scales.h)
     up_g = 0.5
     up_h = 0.5
     if stochastic:
@@ -128,13 +168,17 @@ def quantized(number, pairs, at_pair, seed, stochastic, scales):
 
 
 @inline
-def entry_of(place, g, h):
-    """An entry: the place of a row among the codes, its gradient and its hessian."""
-    return (place << 32) | ((g & 65535) << 16) | h
+def put_entry(at, place, g, h, few, packing, rows):
+    """Write an entry: the place of a row among the codes, and its gradient and hessian or where stands what it adds."""
+    if few:
+        rows.cells[at] = (g << packing.gradient_shift) + (h << packing.hessian_shift) + 1
+        rows.entries[at] = (place << HALF) | at
+    else:
+        rows.entries[at] = (place << HALF) | ((g & 65535) << 16) | h
 
 
 @inline
-def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
+def make_entries(team, at, bag, gathered, pairs, table, rows, parts):
     """Quantize the gradients of this thread's rows of the bag, and sum them. An entry of a gathered bag names the place in it.
 
     Rounding goes by a row's number in the data set, so that a subset of a table gives the tree of a table of its rows.
@@ -144,8 +188,11 @@ def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
     seed = control.seed
     all_rows = control.all_rows != 0
     subset = bag.subset
+    scales = table.scales[0]
+    packing = table.packing[0]
+    few = packing.few != 0
     stochastic = scales.stochastic != 0.0
-    to = at
+    to = np.int64(at)
     sum_g = 0
     sum_h = 0
     for block in range(team.rank * OWNED, in_bag, team.size * OWNED):
@@ -153,8 +200,8 @@ def make_entries(team, at, bag, gathered, pairs, scales, entries, parts):
             number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
             at_pair = np.int64(i) if gathered else number
             place = np.int64(subset.rows[number]) if subset.some != 0 and not gathered else at_pair
-            g, h = quantized(number, pairs, at_pair, seed, stochastic, scales)
-            entries[to] = entry_of(place, g, h)
+            g, h = quantized(number, pairs, at_pair, seed, few, stochastic, scales)
+            put_entry(to, place, g, h, few, packing, rows)
             to += 1
             sum_g += g
             sum_h += h

@@ -1,6 +1,7 @@
 """The records that the kernels of a growing tree share. Each is made by the object that owns its memory."""
 
 from spinney.binning.kernels.records import Codes
+from spinney.growth.packing import FEW
 from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
 from spinney.objectives.kernels.records import LeafRows
 
@@ -136,11 +137,15 @@ class Range:
 
 @record
 class Rows:
-    """The rows of a tree by node: an entry each, which holds the row and its quantized gradient and hessian."""
+    """The rows of a tree by node: an entry each, which holds the row and its quantized gradient and hessian.
+
+    Where a tree sees few rows, an entry holds the row and where in `cells` stands what it adds to a packed sum.
+    """
 
     rows: i64
     threads: i64
     entries: out(i64["rows"])
+    cells: out(i64[f"{FEW}"])
     spare: out(i64["rows"])
     ranges: out(Range["threads * table.max_nodes"])
     line: out(u16["data.codes.rows * data.sparse.present"])
@@ -166,6 +171,17 @@ class Parts:
 
     threads: i64
     sums: out(i64["PART * threads"])
+
+
+@item
+class Packing:
+    """Where packed sums hold their parts; the count is in the lowest bits."""
+
+    few: i64  # 1: the tree sees few rows, and entries say where stands what they add
+    gradient_shift: i64
+    hessian_shift: i64
+    hessian_mask: i64
+    count_mask: i64
 
 
 @item
@@ -301,6 +317,7 @@ class Table:
     words: i64
     state: out(TreeState["1"])
     scales: out(Scales["1"])
+    packing: out(Packing["1"])
     nodes: out(Node["max_nodes"])
     exact_g: out(i64["max_nodes"])
     exact_h: out(i64["max_nodes"])

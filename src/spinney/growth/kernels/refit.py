@@ -132,7 +132,7 @@ def sum_all(team: Member, counted_rows: CountedRows, gradients: Gradients, rules
     output = counted_rows.control[0].output
     begin, end = share_of(team, counted_rows.count)
     if team.rank == 0:
-        set_scales(team.size, gradients, output, counted_rows.total, rules, counted_rows.parts, table.scales[0])
+        set_scales(team.size, gradients, output, counted_rows.total, rules, counted_rows.parts, table)
     if not meet(team.sync, team.size):
         return
     sum_leaves(

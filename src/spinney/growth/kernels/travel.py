@@ -5,16 +5,13 @@ Others have 12: gradient and hessian in one integer, and the counts of two codes
 0, and the sums of all ranks fit their fields, so no field runs into the next.
 """
 
-from spinney.growth.kernels.histogram import histogram_of
-from spinney.growth.kernels.records import Axis, Sums
-from spinney.growth.packing import COUNT_MASK, GRADIENT_SHIFT, HESSIAN_MASK, HESSIAN_SHIFT
+from spinney.growth.kernels.histogram import fields_of, histogram_of, unpacked
+from spinney.growth.kernels.records import Axis, Packing, Sums
+from spinney.growth.packing import HALF, LOW_HALF
 from spinney.jit import Member, i64, inline, kernel, out, record
 from spinney.jit.intrinsics import tail
 
 import numpy as np
-
-HALF = 32
-LOW_HALF = 4294967295
 
 
 @record
@@ -27,27 +24,31 @@ class Travel:
     slots: i64["count"]
     small: i64["count"]  # 1: has at most BLOCK rows
     begins: i64["count"]  # where its integers begin
+    packing: Packing["1"]
     cells: out(i64["length"])
 
 
 @inline
-def pack_small(histogram, used, cells):
+def pack_small(histogram, used, packing, cells):
     """Gradient, hessian and count of each code in one integer."""
+    gradient_shift = packing.gradient_shift
+    hessian_shift = packing.hessian_shift
     for c in range(used):
         cells[c] = (
-            (np.int64(histogram.g[c]) << GRADIENT_SHIFT) + (np.int64(histogram.h[c]) << HESSIAN_SHIFT)
+            (np.int64(histogram.g[c]) << gradient_shift) + (np.int64(histogram.h[c]) << hessian_shift)
             + np.int64(histogram.count[c])
         )  # fmt: skip
 
 
 @inline
-def unpack_small(histogram, used, cells):
+def unpack_small(histogram, used, packing, cells):
     """The histogram of such integers."""
+    fields = fields_of(packing)
     for c in range(used):
-        value = cells[c]
-        histogram.g[c] = value >> GRADIENT_SHIFT
-        histogram.h[c] = (value >> HESSIAN_SHIFT) & HESSIAN_MASK
-        histogram.count[c] = value & COUNT_MASK
+        g, h, count = unpacked(cells[c], fields)
+        histogram.g[c] = g
+        histogram.h[c] = h
+        histogram.count[c] = count
 
 
 @inline
@@ -82,7 +83,7 @@ def pack_histograms(team: Member, travel: Travel, axis: Axis, sums: Sums):
     for k in range(team.rank, travel.count, team.size):
         histogram = histogram_of(travel.slots[k], sums, axis)
         if travel.small[k] != 0:
-            pack_small(histogram, travel.used, tail(travel.cells, travel.begins[k]))
+            pack_small(histogram, travel.used, travel.packing[0], tail(travel.cells, travel.begins[k]))
         else:
             pack_large(histogram, travel.used, tail(travel.cells, travel.begins[k]))
 
@@ -93,6 +94,6 @@ def unpack_histograms(team: Member, travel: Travel, axis: Axis, sums: Sums):
     for k in range(team.rank, travel.count, team.size):
         histogram = histogram_of(travel.slots[k], sums, axis)
         if travel.small[k] != 0:
-            unpack_small(histogram, travel.used, tail(travel.cells, travel.begins[k]))
+            unpack_small(histogram, travel.used, travel.packing[0], tail(travel.cells, travel.begins[k]))
         else:
             unpack_large(histogram, travel.used, tail(travel.cells, travel.begins[k]))

@@ -49,7 +49,7 @@ class Work:
 
 
 @inline
-def take_rows(team, bag, gathered, pairs, scales, rows, parts):
+def take_rows(team, bag, gathered, pairs, table, rows, parts):
     """Make the entries of this thread's rows, its range of the root."""
     in_bag = bag.control[0].in_bag
     begin = 0
@@ -58,7 +58,7 @@ def take_rows(team, bag, gathered, pairs, scales, rows, parts):
     own = rows.ranges[team.rank]
     own.begin = begin
     own.end = begin + owned_rows(in_bag, team.rank, team.size)
-    make_entries(team, begin, bag, gathered, pairs, scales, rows.entries, parts)
+    make_entries(team, begin, bag, gathered, pairs, table, rows, parts)
 
 
 @inline
@@ -80,8 +80,9 @@ def sum_node(crew, who, node, work):
     for t in range(rank if by_rows else 0, rank + 1 if by_rows else size):
         own = rows.ranges[node * size + t]
         held = sum_rows(
-            rows.entries, own.begin, own.end, held, work.codes, work.data.sparse, work.axis, first, last, packed, flushed
-        )
+            rows, own.begin, own.end, held, work.codes, work.data.sparse, work.axis, first, last, packed,
+            work.table.packing[0], flushed,
+        )  # fmt: skip
 
 
 @inline
@@ -202,10 +203,10 @@ def grow_tree(
     if not meet(team.sync, team.size):
         return
     if team.rank == 0:
-        set_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table.scales[0])
+        set_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table)
     if not meet(team.sync, team.size):
         return
-    take_rows(team, bag, gathered, pairs, table.scales[0], rows, tasks.parts)
+    take_rows(team, bag, gathered, pairs, table, rows, tasks.parts)
     if not meet(team.sync, team.size):
         return
     if team.rank == 0:

@@ -194,6 +194,7 @@ def search_children(crew, who, turn, seed, work):
     histogram_large = histogram_of(large_slot, sums, axis)
     alive_small = tail(sums.alive, small_slot * axis.unit_count)
     alive_large = tail(sums.alive, large_slot * axis.unit_count)
+    packing = work.table.packing[0]
     flushed_too = 1 if node_small.count > BLOCK else 0
     from_thread = 0 if schedule.by_rows != 0 else rank
     to_thread = work.team.size if schedule.by_rows != 0 else rank + 1
@@ -214,7 +215,7 @@ def search_children(crew, who, turn, seed, work):
                 clear(unit, flushed_too, from_thread, to_thread, sums, axis)
             alive_small[u] = 0
             continue
-        flush(unit, flushed_too, from_thread, to_thread, sums, axis, histogram_small)
+        flush(unit, flushed_too, from_thread, to_thread, sums, axis, packing, histogram_small)
         # One place for both children: inlining the search twice would double the time to compile it.
         for which in range(2 if large >= 0 else 1):
             if which == 1:
