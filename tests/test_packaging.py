@@ -105,6 +105,7 @@ def test_the_readme_says_what_the_commands_download_and_how_long_the_tests_take(
     install = readme[readme.index("## Install") : readme.index("## Use it")]
     assert len(re.findall(r"downloads \d+ MB", install)) == 2
     assert re.search(r"They take about \w+ minutes on two cores", install)
+    assert "take about as long: `python -m pytest -m slow`" in install
 
 
 def test_xgboost_comes_without_what_it_brings_for_graphics_cards():

@@ -1,6 +1,7 @@
 """The cases about data on disk, run small."""
 
 import numpy as np
+import pytest
 
 from benchmarks.bench import Bench
 from benchmarks.cases import disk
@@ -22,6 +23,7 @@ def test_batches_are_written_and_read_again(tmp_path):
     assert not np.array_equal(found[0][0], found[1][0])
 
 
+@pytest.mark.slow
 def test_training_from_disk_is_compared_with_memory_and_with_a_peer(monkeypatch):
     monkeypatch.setattr(disk, "SHAPES", ("255 leaves",))
     rows = run("disk")

@@ -92,6 +92,7 @@ def test_a_table_that_cannot_be_had_is_skipped_with_a_message(monkeypatch):
     assert said[-1] == "no network"
 
 
+@pytest.mark.slow
 def test_forests_that_need_a_limit_are_compared_with_ours_of_that_depth():
     found = {row.peer: row for row in run("forest-large")}
     assert {peer: row.measure for peer, row in found.items()} == {
@@ -123,6 +124,7 @@ def test_growth_is_of_trees_rows_and_columns():
     assert all(row.ours > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_files_of_every_kind_of_forest_are_compared_by_threads():
     rows = run("identical-forests")
     assert [row.measure for row in rows] == list(forest_same.WAYS)

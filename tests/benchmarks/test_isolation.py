@@ -3,6 +3,7 @@
 import gzip
 
 import numpy as np
+import pytest
 
 from benchmarks import data, generate
 from benchmarks.bench import Bench
@@ -43,6 +44,7 @@ def test_a_fit_and_scores_are_timed_and_judged_beside_the_twin():
     assert min(rows[0].quality["auc"]) > 0.7
 
 
+@pytest.mark.slow
 def test_memory_is_measured_in_processes_of_their_own():
     (row,) = run("isolation-memory")
     assert (row.measure, row.unit) == ("memory", "MB")

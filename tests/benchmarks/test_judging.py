@@ -10,6 +10,7 @@ from benchmarks.registry import CASES
 from benchmarks.settings import Options
 
 
+@pytest.mark.slow
 def test_both_libraries_shuffle_the_columns_of_one_model():
     said = []
     found = CASES["permutation"].run(

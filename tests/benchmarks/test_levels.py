@@ -59,6 +59,7 @@ def test_a_level_is_compared_with_the_one_below_it(measured):
     assert ratios["predict, 31 leaves: top"] == ("spinney middle", 0.5)
 
 
+@pytest.mark.slow
 def test_the_verdict_says_which_levels_have_a_place_in_the_wheel(measured):
     rows, _ = measured
     verdicts = {row.measure: (row.reached, row.facts) for row in rows if row.target is not None}

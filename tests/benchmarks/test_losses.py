@@ -228,6 +228,7 @@ def test_a_loss_whose_files_differ_is_told(monkeypatch):
     assert [row.reached for row in identical_losses.run(bench, "identical-losses")] == [False, False]
 
 
+@pytest.mark.slow
 def test_areas_are_those_of_scikit_learn():
     rows = areas.run(make_bench()[0], "auc")
     assert [row.measure for row in rows] == ["auc", "auc, weighted", "average precision"]

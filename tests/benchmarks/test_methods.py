@@ -62,6 +62,7 @@ def test_files_of_every_method_are_compared_by_threads():
     assert all(row.holds and len(row.facts) == 4 for row in rows)
 
 
+@pytest.mark.slow
 def test_every_method_is_measured_in_its_own_process():
     rows = {row.measure: row for row in run("methods")}
     assert len(rows) == 12

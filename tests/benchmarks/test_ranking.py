@@ -24,6 +24,7 @@ def absent(*_):
     raise data.DataMissingError("no network")
 
 
+@pytest.mark.slow
 def test_training_is_timed_and_judged_beside_both_libraries(monkeypatch):
     monkeypatch.setattr(ranking, "mslr", lambda: ranking.generated(1_000))
     rows = run("ranking")

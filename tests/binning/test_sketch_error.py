@@ -76,6 +76,7 @@ def test_a_stream_keeps_the_promise(shape, eps):
     check(SmallBlocks(eps).update(values, weights), values, weights)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(rows, errors, st.sampled_from([1, 3, 20, 200]))
 def test_any_tree_of_merges_keeps_the_promise(shape, eps, longest):
@@ -87,6 +88,7 @@ def test_any_tree_of_merges_keeps_the_promise(shape, eps, longest):
     check(sketches[0], values, weights)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(rows, errors, st.sampled_from([1, 9, 40]), st.booleans())
 def test_a_long_chain_of_merges_keeps_the_promise(shape, eps, longest, into_the_new):

@@ -42,12 +42,14 @@ def client(cluster: Client) -> Client:
     return cluster
 
 
+@pytest.mark.slow
 def test_codes_of_sparse_parts_that_are_cut_at_queries_are_those_of_one_machine(client: Client) -> None:
     parts = [client.submit(_itself, one, pure=False) for one in pieces(sparse.csr_array(X), CHUNKS)]
     found = sd.Dataset(client, parts, array(Y, CHUNKS), qid=array(QUERIES, CHUNKS))
     check_alike(found, sp.Dataset(sparse.csr_array(X), Y, qid=QUERIES))
 
 
+@pytest.mark.slow
 def test_an_adaptive_cluster_starts_workers_for_a_data_set() -> None:
     with (
         LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,

@@ -74,6 +74,7 @@ def test_a_killed_worker_costs_a_run_and_changes_nothing(
     assert outcome.traffic.joins <= 4 * (ROUNDS - 2)
 
 
+@pytest.mark.slow
 def test_kills_in_one_run_after_the_other_change_nothing(
     client: Client, parts: Parts, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ def test_any_room_for_histograms_gives_the_same_large_tree(monkeypatch, kept, po
         assert problems.forest(data, pairs, params, threads)[0].equal(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [-30, -1, 0, 1, 2, 3, 20])
 def test_room_for_about_as_many_histograms_as_leaves_gives_the_same_tree(monkeypatch, more):
     data, pairs = large_problem()

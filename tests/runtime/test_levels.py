@@ -23,6 +23,7 @@ def test_processes_that_start_at_once_build_one_library(fresh):
     assert kept == [f"kernels-{level}.json", f"kernels-{level}.so", f"{level}.lock"]
 
 
+@pytest.mark.slow
 def test_every_cpu_level_gives_the_same_models(models_by, level):
     assert models_by(level) == models_by(BEST)
 

@@ -40,6 +40,7 @@ print(json.dumps([told("VmHWM") - before + matrix, 3 * matrix + data.nbytes]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not os.access("/proc/self/clear_refs", os.W_OK), reason="this system does not tell peak memory"
 )
