@@ -1,53 +1,12 @@
-"""`python -m benchmarks.digests [FILE]`: digests of many small models, to tell whether a change has changed any of them.
+"""Trees of boosting on small tables, one after another: learners, sampling, constraints, kinds of tables."""
 
-Writes a line a model: what it was trained with, and a digest of its trees and metrics. Run it before and after a change
-that should leave models alone, and compare the two files. Every model is trained on two threads.
-"""
-
-import hashlib
-import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-import spinney as sp
-
-ROWS = 3_000
-Params = dict[str, Any]
-
-
-def numbers(rows: int = ROWS, columns: int = 8, seed: int = 0) -> tuple[Any, Any]:
-    """Return a table of numbers with gaps, and a target."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rows, columns))
-    X[:, 1] = np.round(X[:, 1])
-    X[rng.random(X.shape) < 0.1] = np.nan
-    full = np.nan_to_num(X)
-    return X, full[:, 0] + full[:, 1] * full[:, 2] + rng.normal(size=rows) * 0.3
-
-
-def mixed(rows: int = ROWS) -> tuple[Any, Any]:
-    """Return a table with two categorical columns, one of many categories, and a target."""
-    rng = np.random.default_rng(5)
-    X, y = numbers(rows, 6, 4)
-    X[:, 0] = rng.integers(0, 3, rows)
-    X[:, 5] = np.minimum(rng.geometric(0.03, rows), 150)
-    return X, y + np.sin(X[:, 5]) + (X[:, 0] == 1)
-
-
-def one_hot(rows: int = ROWS) -> tuple[Any, Any]:
-    """Return a sparse table of one-hot blocks and scattered numbers, and a target."""
-    rng = np.random.default_rng(6)
-    levels = rng.integers(0, 40, rows)
-    block = sparse.csr_array((np.ones(rows), (np.arange(rows), levels)), shape=(rows, 40))
-    loose = sparse.random_array((rows, 60), density=0.03, rng=rng, format="csr")
-    dense = sparse.csr_array(rng.normal(size=(rows, 2)))
-    return sparse.hstack([block, loose, dense], format="csr"), np.sin(levels) + loose.sum(axis=1)
-
+from benchmarks.digests.plan import Params, Plan, trained
+from benchmarks.digests.tables import ROWS, mixed, numbers, one_hot
 
 COMMON: dict[str, Params] = {
     "plain": {},
@@ -103,7 +62,13 @@ DRAWN: dict[str, Params] = {
 }
 
 
-def plans() -> Iterator[tuple[str, Params, Any, Any, Params]]:
+def plans() -> Iterator[Plan]:
+    """Return the name of every model, and what trains it."""
+    for name, params, X, y, given in _models():
+        yield name, trained(params, X, y, **given)
+
+
+def _models() -> Iterator[tuple[str, Params, Any, Any, Params]]:
     """Return name, parameters, table, target and the keywords of the data set of every model."""
     X, y = numbers()
     labels, classes = (y > 0).astype(float), np.digitize(y, [-0.7, 0.1, 0.9]).astype(float)
@@ -129,6 +94,8 @@ def plans() -> Iterator[tuple[str, Params, Any, Any, Params]]:
         )
     yield "sparse unbundled", {}, *one_hot(), {"bundle": False}
     yield "dense one-hot", {}, one_hot()[0].toarray(), one_hot()[1], {}
+    yield "few rows", {"min_child_samples": 2}, X[:200], y[:200], {}
+    yield "few rows of classes", {"objective": "softmax", "num_class": 4}, X[:300], classes[:300], {}
     yield "many bins", {"max_leaves": 63}, X, y, {"max_bin": 2000}
     yield "few bins", {}, X, y, {"max_bin": 15}
     yield "margins", {"objective": "log_loss"}, X, labels, {"base_margin": np.linspace(-1, 1, ROWS)}
@@ -141,34 +108,3 @@ def plans() -> Iterator[tuple[str, Params, Any, Any, Params]]:
         yield f"drawn, {name}", params, X, y, {}
     yield "drawn, sparse", DRAWN["subsample"], *one_hot(), {}
     yield "drawn, categories", DRAWN["by node"], *mixed(), {"categorical": [0, 5]}
-
-
-def digest(params: Params, X: Any, y: Any, given: Params) -> str:
-    """Train a model of six rounds, and return a digest of its trees and of the metrics on its rows and on others."""
-    data = sp.Dataset(X, y, **given)
-    other = sp.Dataset(X[: ROWS // 3], y[: ROWS // 3], reference=data, keep_table=True)
-    history = sp.History()
-    valid = {"train": data} if "base_margin" in given else {"train": data, "other": other}
-    model = sp.train({"n_jobs": 2} | params, data, rounds=6, valid=valid, callbacks=[history])
-    told = hashlib.sha256(model.base_score.tobytes())
-    forest, sets = model.forest, model.forest.sets
-    for name in ("start", "feature", "threshold", "left", "default_left", "value", "gain", "cover", "count"):
-        told.update(getattr(forest, name).tobytes())
-    for name in ("node", "start", "bits"):
-        told.update(getattr(sets, name).tobytes())
-    told.update(json.dumps(history.evals, sort_keys=True).encode())
-    told.update(model.predict(X).tobytes())
-    return told.hexdigest()[:16]
-
-
-def main(arguments: list[str]) -> None:
-    """Write the digests to a file, or to standard output."""
-    lines = [f"{digest(params, X, y, given)}  {name}\n" for name, params, X, y, given in plans()]
-    if arguments:
-        Path(arguments[0]).write_text("".join(lines))
-    else:
-        sys.stdout.writelines(lines)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
