@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.params import Config, kind_of, metrics_for, objective_row, parse, table, takes_targets
+from spinney.params.config import values_of
 
 ROWS = {row.name: row for row in table()}
 
@@ -174,6 +175,13 @@ def test_what_cannot_change_a_model_stays_out_of_what_describes_it():
     # What a preset sets is there, and a mean of models is one model.
     left_out = {"n_jobs", "bundle", "bundle_order", "preset", "models"}
     assert set(one.to_dict()) - set(one.to_dict(model_only=True)) == left_out
+
+
+def test_a_parameter_that_was_added_is_left_out_of_files_while_it_has_its_default():
+    rows = [replace(ROWS["gamma"], omit_default=True), ROWS["max_leaves"]]
+    assert values_of(Config(), rows, model_only=True) == {"max_leaves": 31}
+    assert values_of(Config(gamma=0.5), rows, model_only=True) == {"gamma": 0.5, "max_leaves": 31}
+    assert values_of(Config(), rows, model_only=False) == {"gamma": 0.0, "max_leaves": 31}
 
 
 def test_a_config_cannot_be_changed():

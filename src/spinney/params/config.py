@@ -90,8 +90,15 @@ class Config(
 
 
 def values_of(config: object, rows: Iterable[Row], *, model_only: bool) -> dict[str, object]:
-    """Values of a configuration by name, in types that JSON knows; of `model_only`, those that can change the model."""
-    return {row.name: _as_lists(getattr(config, row.name)) for row in rows if row.in_model or not model_only}
+    """Values of a configuration by name, in types that JSON knows; of `model_only`, those that a model's file holds."""
+    values = [(row, getattr(config, row.name)) for row in rows]
+    if model_only:
+        values = [
+            (row, one)
+            for row, one in values
+            if row.in_model and not (row.omit_default and one == row.default)
+        ]
+    return {row.name: _as_lists(one) for row, one in values}
 
 
 def _as_lists(value: object) -> object:

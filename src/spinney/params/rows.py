@@ -100,6 +100,9 @@ class Row(Bounds):
         those of the count, and `choices` are words that stand for a number.
     in_model : bool
         Whether a model's file holds the value: it says how the trees were grown.
+    omit_default : bool
+        Whether a model's file leaves the value out while it is the default. A parameter that is added has this, so that the
+        files of models that do not use it stay as they were.
     """
 
     name: str = ""
@@ -113,6 +116,7 @@ class Row(Bounds):
     excluded: Mapping[int, str] = field(default_factory=dict)
     share: Bounds | None = None
     in_model: bool = True
+    omit_default: bool = False
 
     @property
     def range(self) -> str:
@@ -156,6 +160,7 @@ def param(
     excluded: Mapping[int, str] = _NOTHING,
     share: Bounds | None = None,
     in_model: bool = True,
+    omit_default: bool = False,
 ) -> T:
     """Make a dataclass field that carries its row of the table; the arguments are those of `Row`."""
     row = Row(
@@ -172,6 +177,7 @@ def param(
         excluded=excluded,
         share=share,
         in_model=in_model,
+        omit_default=omit_default,
     )
     return field(default=default, metadata={"row": row})
 
