@@ -9,15 +9,15 @@ from spinney.growth.kernels.travel import pack_histograms, unpack_histograms
 from spinney.growth.packing import BLOCK, FEW, LARGEST
 from spinney.growth.ranks import travel_of
 from spinney.growth.room import table_room
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 
 USED, TOTAL = 7, 9
 
 
 def sums_of(histograms):
-    axis = room(Axis, groups=1, columns=1, member_count=1, unit_count=1, total=TOTAL)
-    sums = room(Sums, threads=1, slots=len(histograms), packed_size=TOTAL, axis=axis)
+    axis = allocate(Axis, groups=1, columns=1, member_count=1, unit_count=1, total=TOTAL)
+    sums = allocate(Sums, threads=1, slots=len(histograms), packed_size=TOTAL, axis=axis)
     sums.histograms.reshape(-1, 3, TOTAL)[: len(histograms)] = histograms
     return axis, sums
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.errors import KernelArgumentError
-from spinney.jit import Member, compiler, f64, i32, i64, inline, item, kernel, library, out, record, room
+from spinney.jit import Member, compiler, f64, i32, i64, inline, item, kernel, library, out, record, allocate
 from spinney.jit.kernel import REGISTRY
 from spinney.jit.team import run_alone
 
@@ -59,10 +59,12 @@ def _forgotten():
 
 def given(count=3, more=1, **changed):
     line = (
-        room(Line, count=count, steps=np.arange(APART * count, dtype=np.int32)) if count else changed["line"]
+        allocate(Line, count=count, steps=np.arange(APART * count, dtype=np.int32))
+        if count
+        else changed["line"]
     )
     values = {"factor": 2.0, "line": line} | changed
-    return more, room(Field, **values, more=more)
+    return more, allocate(Field, **values, more=more)
 
 
 def expected(count=3):
@@ -134,7 +136,7 @@ def test_room_is_made_for_what_is_not_given():
     assert field.total.tolist() == [0.0] * 4
     assert field.line.spots.dtype == Spot.dtype
     with pytest.raises(TypeError, match=r"Line\.count must be given"):
-        room(Line)
+        allocate(Line)
 
 
 def test_a_field_without_a_kernel_type_is_refused():

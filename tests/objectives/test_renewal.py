@@ -6,7 +6,7 @@ import scipy.optimize
 
 from spinney import objectives
 from spinney.data import Labels
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.quantile_leaves import BUCKETS, FEW
@@ -29,7 +29,7 @@ def steps_of(config, leaves, scores, target, weight=None, threads=1, order=None)
     """What a loss finds for leaves, given as the leaf of each row; rows of a leaf stand in `order`."""
     outputs, rows = scores.shape
     count = int(leaves.max()) + 1
-    by_leaf = room(LeafRows, rows=rows, max_nodes=count)
+    by_leaf = allocate(LeafRows, rows=rows, max_nodes=count)
     order = np.arange(rows) if order is None else order
     by_leaf.members[:] = order[np.argsort(leaves[order], kind="stable")]
     sizes = np.bincount(leaves, minlength=count)

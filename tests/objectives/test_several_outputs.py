@@ -7,7 +7,7 @@ from losses import ONE_SCORE, params_of, target_of
 from spinney import objectives
 from spinney.data import Labels
 from spinney.data.labels import by_column
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team, run_alone
 from spinney.objectives.gradients import gradients_room
 from spinney.objectives.kernels.flat import flatten_hessians
@@ -104,7 +104,7 @@ def test_a_label_that_all_rows_have_or_none_starts_as_certain(objective):
 
 def leaves_of(output, nodes=2):
     """Rows by leaf: two leaves of the rows 0 to 14 and 15 to 39, a tree of some output."""
-    by_leaf = room(LeafRows, rows=ROWS, max_nodes=nodes)
+    by_leaf = allocate(LeafRows, rows=ROWS, max_nodes=nodes)
     by_leaf.grown[0] = (output, nodes)
     by_leaf.members[:] = np.arange(ROWS)
     by_leaf.begin[:], by_leaf.end[:] = [0, 15], [15, ROWS]

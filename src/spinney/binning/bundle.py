@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.binning.entries import Entries
 from spinney.binning.kernels.bundle import OpenBundles, bundle_columns, count_neighbours
 from spinney.data.lists import starts_of
-from spinney.jit import room
+from spinney.jit import allocate
 
 MARK_BYTES = 64 * 2**20  # for the marks of all open bundles
 MOST_OPEN = 256  # bundles that a column is tried in
@@ -68,7 +68,7 @@ def find_bundles(
     """
     columns, words = len(entries.columns), (rows + 63) // 64
     most_open = max(1, min(columns, MOST_OPEN, MARK_BYTES // (8 * words)))
-    open_bundles = room(OpenBundles, most=most_open, words=words)
+    open_bundles = allocate(OpenBundles, most=most_open, words=words)
     bundle = np.full(columns, -1, np.int64)
     bundle_columns(
         entries.record(), rows, int(rules.max_conflict_rate * rows), NARROW if lone > MANY_LONE else WIDE, codes,

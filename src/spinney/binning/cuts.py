@@ -21,7 +21,7 @@ from spinney.data import Panel, Table
 from spinney.data.spans import EMPTY64, kernel_blocks
 from spinney.data.sparse import SparseValues
 from spinney.errors import DataError
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 
 SAMPLE = 200_000  # rows that cuts are found from; LightGBM takes as many
@@ -125,7 +125,7 @@ def find_cuts(
         mass[picks] = 1.0 if weight is None else sampled_weight
         _cut_stored(table.sparse, mass, weight is not None, most, spread, absent, team, thinner)
         return cuts_of(thinner.all(), max_bin)
-    sorting = room(SortRoom, threads=team.size, longest=len(picks), weighted=int(weight is not None))
+    sorting = allocate(SortRoom, threads=team.size, longest=len(picks), weighted=int(weight is not None))
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
@@ -257,7 +257,7 @@ def _cut_stored(
     stored = stored_of(values)
     longest = int(np.diff(stored.starts).max()) + 1
     most = min(most, longest + 1)
-    sorting = room(SortRoom, threads=team.size, longest=longest, weighted=int(weighted))
+    sorting = allocate(SortRoom, threads=team.size, longest=longest, weighted=int(weighted))
     keys = np.empty(team.size * longest, np.int64)
     step = max(1, CUTS_AT_ONCE // most)
     for first in range(0, stored.columns, step):

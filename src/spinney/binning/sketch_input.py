@@ -13,7 +13,7 @@ from spinney.data.frame import frame_vector, is_frame
 from spinney.data.numeric import numeric
 from spinney.data.spans import EMPTY32, EMPTY64
 from spinney.errors import DataError
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 
 PART = 8192  # values that are looked at, and copied, in one go by one thread
@@ -57,7 +57,7 @@ class Batch:
             values64=EMPTY64 if single else values,
             weights=EMPTY64 if weights is None else weights,
         )
-        facts = room(PartFacts, parts=-(-len(values) // PART))
+        facts = allocate(PartFacts, parts=-(-len(values) // PART))
         team.run(survey_values.bind(self._given, facts))
         if facts.wrong.any():
             raise _refusal(values, weights)

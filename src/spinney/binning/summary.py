@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.kernels.cut import SortRoom
 from spinney.binning.kernels.sketch import Folded, Points, Summaries, condense_blocks, fold_summaries
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 
 # Values that are sorted in one go. Ten million float64 on one thread, in millions a second: blocks of 16 384 values 30,
@@ -98,8 +98,8 @@ def condense(
 ) -> list[Summary]:
     """Summaries of whole blocks of values, in order; each is made by one thread. What is left over is not looked at."""
     blocks = len(values) // block
-    sorting = room(SortRoom, threads=team.size, longest=block, weighted=int(weights is not None))
-    made = room(Summaries, blocks=blocks, block=block)
+    sorting = allocate(SortRoom, threads=team.size, longest=block, weighted=int(weights is not None))
+    made = allocate(Summaries, blocks=blocks, block=block)
     team.run(
         condense_blocks.bind(
             len(values), most_points(0, eps), eps * float(BUDGET[1]), values,

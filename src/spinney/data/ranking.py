@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.data.kernels.queries import RUN, Gains, Lists, best_gains, find_discounts
 from spinney.data.labels import Labels
 from spinney.data.queries import by_query
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 
 
@@ -25,7 +25,7 @@ def lists_of(labels: Labels, threads: int) -> Lists:
     found = by_query(labels)
     longest = int(np.diff(found.begins).max())
     width = -(-longest // RUN) * RUN + RUN
-    return room(
+    return allocate(
         Lists,
         rows=labels.rows,
         queries=found.queries,
@@ -40,7 +40,7 @@ def gains_for(lists: Lists, gains: Sequence[float], depth: int) -> Gains:
     """What rows are worth by relevance and place, down to a place `depth`."""
     discounts = np.empty(lists.width)
     find_discounts(len(discounts), discounts)
-    return room(
+    return allocate(
         Gains,
         levels=len(gains),
         depth=depth,

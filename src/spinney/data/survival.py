@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.data.kernels.risk_sets import BLOCK, RiskSets
 from spinney.data.labels import Labels
-from spinney.jit import room
+from spinney.jit import allocate
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -53,7 +53,7 @@ def risk_sets(labels: Labels) -> RiskSets:
     """Memory for the risk sets of rows whose target is (time, event)."""
     found = labels.kept(by_time)
     weight = np.ones(labels.rows) if labels.weight is None else labels.weight[found.order]
-    return room(
+    return allocate(
         RiskSets,
         rows=labels.rows,
         blocks=-(-labels.rows // BLOCK),

@@ -17,7 +17,7 @@ from spinney.growth.grower import HistGrower
 from spinney.growth.kernels.proposal import NewCodes, Proposal, move_codes, propose
 from spinney.growth.kernels.records import Parts
 from spinney.growth.leaf_values import NEWTON, LeafValues
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
@@ -105,11 +105,11 @@ class ApproxGrower:
     def _bind(self, zero: NDArray[np.int64], gradients: Gradients) -> list[Bound]:
         fine, coarse = self._fine, self._coarse
         data = fine.binned(self._cuts.categorical)
-        proposal = room(
+        proposal = allocate(
             Proposal,
             control=self._grower.control,
             threads=self._team.size,
-            parts=room(Parts, threads=self._team.size),
+            parts=allocate(Parts, threads=self._team.size),
             width=int(fine.features.bins.max()),
             most=self._cuts.last.shape[1],
             wide=int(coarse.wide),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.binning.features import SPARSE, Features
 from spinney.growth.kernels.histogram import SPAN
 from spinney.growth.kernels.records import Axis
-from spinney.jit import room
+from spinney.jit import allocate
 
 # Searching a unit costs about as much as so many codes, before any of its own, and a code as so many additions to a packed sum.
 COST_OF_UNIT = 16
@@ -34,7 +34,7 @@ class TreeAxis:
         codes = int(features.group_codes.sum())
         self.packed_size = (codes if wide else groups * SPAN) + features.sparse_codes
         self.width = max(int(features.bins.max()), int(features.units.columns.max(initial=1)))
-        self.record = room(
+        self.record = allocate(
             Axis,
             groups=groups,
             columns=columns,

@@ -34,7 +34,7 @@ from spinney.growth.ranks import join_parts, least_of, travel_of
 from spinney.growth.room import control_room, found_room, set_control, table_room, tasks_room
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.growth.subset import subset_of
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.joining import ALONE, Joining
 from spinney.objectives.kernels.records import Gradients, LeafRows
@@ -231,12 +231,12 @@ class BlockGrower:
         columns: Columns = columns_record(features, self._cuts.categorical)
         bag = BlockBag(gradients.rows, self._first, self.control, self._bag.rows, self._subset)
         count = len(blocks.begins) - 1
-        self._by_block = room(
+        self._by_block = allocate(
             BlockRows, rows=gradients.rows, threads=threads, blocks=count,
             longest=int(np.diff(blocks.begins).max(initial=0)), sparse=int((features.group == SPARSE).any()),
             firsts=blocks.begins, by_leaf=self._grown.by_leaf, table=table,
         )  # fmt: skip
-        self._sums = room(
+        self._sums = allocate(
             Sums, threads=threads, slots=table.slots, packed_size=self._axis.packed_size, axis=axis
         )
         sides = 1 + max(int(features.group_codes.max(initial=0)), int(features.codes.max()))
@@ -245,9 +245,9 @@ class BlockGrower:
         if self._joining.size > 1:
             few = max(FEW_TASKS, rules.limits.max_leaves // SHARE_OF_LEAVES)
             most = table.most_ahead if rules.limits.depthwise else min(few, table.most_ahead)
-        self._batch = room(Batch, most=most, table=table)
+        self._batch = allocate(Batch, most=most, table=table)
         found = found_room(threads, blocks.columns, rules, table.words)
-        lines = room(Lines, width=self._axis.width, found=found)
+        lines = allocate(Lines, width=self._axis.width, found=found)
         rows, sums, tasks, batch = self._by_block, self._sums, self._tasks, self._batch
         self._gradient_sizes: Bound = gradient_sizes.bind(self.control, gradients, tasks)
         self._take_rows: Bound = take_rows.bind(bag, gradients, rules, rows, tasks, table)

@@ -22,7 +22,7 @@ from spinney.growth.room import (
     tree_room,
 )
 from spinney.growth.rules import ColumnChoice, rules_of
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
@@ -66,7 +66,7 @@ class ExactGrower:
         self._column_count = self._choice.drawn(config.colsample_bytree, columns)
         self._rules = rules_of(config, data.rows, self._choice, self._column_count, self._unit, True)
         self.control = control_room()
-        self._chosen = room(Chosen, columns=columns)
+        self._chosen = allocate(Chosen, columns=columns)
         self._own = np.zeros(team.size + 1, np.int64)
         self._use(np.arange(columns))
         max_nodes = 2 * self._rules.limits.max_leaves
@@ -120,7 +120,7 @@ class ExactGrower:
             self._chosen,
             gradients,
             self._rules,
-            room(
+            allocate(
                 ExactRows,
                 rows=rows,
                 threads=threads,
@@ -131,7 +131,7 @@ class ExactGrower:
                 table=table,
             ),
             found,
-            room(SortedLines, found=found),
+            allocate(SortedLines, found=found),
             tasks_room(threads, columns),
             table,
             self._tree,

@@ -21,7 +21,7 @@ from spinney.growth.leaf_values import NEWTON, Finish, LeafValues
 from spinney.growth.room import control_room, found_room, set_control, table_room, tasks_room
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.growth.subset import subset_of
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
@@ -169,10 +169,12 @@ class HistGrower:
             axis,
             gradients,
             rules,
-            room(Rows, rows=gradients.rows, threads=threads, by_leaf=self._by_leaf, data=data, table=table),
-            room(Sums, threads=threads, slots=table.slots, packed_size=self._axis.packed_size, axis=axis),
+            allocate(
+                Rows, rows=gradients.rows, threads=threads, by_leaf=self._by_leaf, data=data, table=table
+            ),
+            allocate(Sums, threads=threads, slots=table.slots, packed_size=self._axis.packed_size, axis=axis),
             found,
-            room(Lines, width=self._axis.width, found=found),
+            allocate(Lines, width=self._axis.width, found=found),
             tasks_room(threads, matrix.columns, axis.unit_count, sides, table.words),
             table,
             self.tree,

@@ -14,7 +14,7 @@ from spinney.growth.kernels.records import Subset, Table
 from spinney.growth.kernels.walk import BinTree, Goal, WalkRoom, add_tree
 from spinney.growth.room import leaf_rows_room, nodes_of, tree_parts, tree_room
 from spinney.growth.subset import subset_of
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.objectives.kernels.records import Gradients, Grown
 from spinney.tree import Sets, Tree
@@ -66,7 +66,7 @@ class GrownTree:
         self._bins, self._cuts, self._table, self._unit, self._team = bins, cuts, table, gradients.unit, team
         self.arrays = tree_room(table.max_nodes)
         self.by_leaf = leaf_rows_room(gradients.rows, table.max_nodes)
-        self._walk_room = room(WalkRoom, threads=team.size, tree=self.arrays)
+        self._walk_room = allocate(WalkRoom, threads=team.size, tree=self.arrays)
 
     def copy(self) -> Tree:
         """The tree, in memory of its own."""

@@ -17,7 +17,7 @@ from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.values import Renewed, write_values
 from spinney.growth.ranks import JoinedRenewal, join_parts
 from spinney.growth.room import Control
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.joining import ALONE, Joining
 from spinney.objectives.base import Renew
@@ -102,7 +102,7 @@ class Finish:
             self._add_noted: Bound = add_noted.bind(by_leaf, self.leaves, tree, gradients)
         self._renew: Callable[[], None] | None = None
         if values.renew is not None:
-            renewed = room(Renewed, tree=tree)
+            renewed = allocate(Renewed, tree=tree)
             own = by_leaf, gradients, renewed.steps
             self._renew = (
                 partial(team.run, values.renew(*own))
@@ -144,7 +144,7 @@ def _counted_rows(
 ) -> Any:
     total = np.array([len(all_rows.counted)])
     joining.sum(total)
-    return room(
+    return allocate(
         CountedRows,
         count=len(all_rows.counted),
         total=int(total[0]),
@@ -152,7 +152,7 @@ def _counted_rows(
         leaves=leaves,
         control=control,
         threads=team.size,
-        parts=room(Parts, threads=team.size),
+        parts=allocate(Parts, threads=team.size),
         by_leaf=by_leaf,
         table=table,
     )

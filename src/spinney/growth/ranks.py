@@ -11,7 +11,7 @@ from spinney.growth.kernels.records import PART, Parts, Table
 from spinney.growth.kernels.travel import Travel
 from spinney.growth.packing import BLOCK
 from spinney.growth.room import leaf_rows_room, nodes_of
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.joining import Joining
 from spinney.objectives.base import Renew
@@ -48,7 +48,7 @@ def travel_of(nodes: NDArray[np.int64], used: int, table: Table) -> Travel:
     small = table.nodes["count"][nodes] <= BLOCK
     lengths = np.where(small, used, used + (used + 1) // 2)
     length = int(lengths.sum())
-    return room(
+    return allocate(
         Travel, count=len(nodes), used=used, length=length, slots=table.nodes["slot"][nodes], small=small.astype(np.int64),
         begins=np.cumsum(lengths) - lengths, packing=table.packing, cells=np.empty(length, np.int64),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.growth.kernels import records
 from spinney.growth.kernels.records import Found, Parts, Table, Tasks, TreeArrays
 from spinney.growth.kernels.rules import Rules
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.objectives.kernels.records import Grown, LeafRows
 from spinney.sampling import Bag
 
@@ -31,7 +31,7 @@ def set_control(control: Control, output: int, seed: int, bag: Bag, rate: float)
 
 def leaf_rows_room(rows: int, max_nodes: int) -> LeafRows:
     """Memory for the rows of a tree by leaf."""
-    return room(LeafRows, rows=rows, max_nodes=max_nodes, grown=np.zeros(1, Grown.dtype))
+    return allocate(LeafRows, rows=rows, max_nodes=max_nodes, grown=np.zeros(1, Grown.dtype))
 
 
 def nodes_of(by_leaf: LeafRows) -> int:
@@ -41,25 +41,25 @@ def nodes_of(by_leaf: LeafRows) -> int:
 
 def table_room(max_nodes: int, slots: int, most_ahead: int = 0, words: int = 0) -> Table:
     """Memory for the nodes of a growing tree, and histogram slots of leaves that wait."""
-    return room(Table, max_nodes=max_nodes, slots=slots, most_ahead=most_ahead, words=words)
+    return allocate(Table, max_nodes=max_nodes, slots=slots, most_ahead=most_ahead, words=words)
 
 
 def found_room(threads: int, columns: int, rules: Rules, words: int = 0) -> Found:
     """Memory for the splits that threads find."""
-    return room(Found, threads=threads, columns=columns, words=words, rules=rules)
+    return allocate(Found, threads=threads, columns=columns, words=words, rules=rules)
 
 
 def tasks_room(threads: int, columns: int, units: int = 0, sides: int = 0, words: int = 0) -> Tasks:
     """Memory for the tasks of all threads."""
-    parts = room(Parts, threads=threads)
-    return room(
+    parts = allocate(Parts, threads=threads)
+    return allocate(
         Tasks, threads=threads, columns=columns, words=words, sides_size=sides, units=units, parts=parts
     )
 
 
 def tree_room(max_nodes: int) -> TreeArrays:
     """Memory for a finished tree."""
-    return room(TreeArrays, max_nodes=max_nodes)
+    return allocate(TreeArrays, max_nodes=max_nodes)
 
 
 def tree_parts(tree: TreeArrays, nodes: int, unit: float) -> dict[str, NDArray[Any]]:

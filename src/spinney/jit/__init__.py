@@ -4,17 +4,19 @@ Enters: Python functions with a declared signature. Leaves: machine code, called
 Knows nothing of trees. Numba is imported only here, and only while something is compiled; LLVM also where it loads object files.
 """
 
-from spinney.jit.barrier import Member
+from spinney.jit.barrier import Counter, Member
 from spinney.jit.inline import Inline, inline
 from spinney.jit.kernel import Bound, Kernel, framed, kernel
-from spinney.jit.records import record, room
+from spinney.jit.records import allocate, own, record
 from spinney.jit.types import f32, f64, i32, i64, item, out, u8, u16, u32, u64
 
 __all__ = [
     "Bound",
+    "Counter",
     "Inline",
     "Kernel",
     "Member",
+    "allocate",
     "f32",
     "f64",
     "framed",
@@ -24,8 +26,8 @@ __all__ = [
     "item",
     "kernel",
     "out",
+    "own",
     "record",
-    "room",
     "u8",
     "u16",
     "u32",

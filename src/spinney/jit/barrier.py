@@ -1,22 +1,29 @@
 """Where the threads of a team meet.
 
-`sync` is one small array of int64 that all threads of a team share. Arrivals and turns are counted on other cache lines than
-those that threads waiting for a meeting or for news look at.
+`sync` is one small array of int64 that all threads of a team share, made by the team. Arrivals and turns are counted on
+other cache lines than those that threads waiting for a meeting or for news look at.
 """
 
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
 from spinney.jit.records import record
-from spinney.jit.types import i64, out
+from spinney.jit.types import i64, item, out
 
 ARRIVED = 0
-PHASE = 8
-ABORT = 9
-DELAY = 16  # not 0: wait a random while before each meeting and each turn (tests look for races with it)
-NEWS = 17
-TICKET = 24
-BUSY = 25
-CELLS = 32
+PHASE = 16
+ABORT = 17
+DELAY = 32  # not 0: wait a random while before each meeting and each turn (tests look for races with it)
+NEWS = 33
+TICKET = 48
+BUSY = 49
+CELLS = 64
+
+
+@item(own_line=True)
+class Counter:
+    """A number to which several threads add; each has a cache line of its own."""
+
+    value: i64
 
 
 @record

@@ -13,20 +13,27 @@ from spinney.jit.inline import Intrinsic
 
 
 def _atomic_add(array: Any, index: int, value: int) -> int:
-    """Add to an int64 cell and return what it held before, as one step for all threads."""
-    before = int(array[index])
-    array[index] = before + value
+    """Add to an int64 cell and return what it held before, as one step for all threads.
+
+    The cell of a `Counter` is its value.
+    """
+    before = _atomic_load(array, index)
+    _atomic_store(array, index, before + value)
     return before
 
 
 def _atomic_load(array: Any, index: int) -> int:
     """Read an int64 cell, seeing all that was written before the matching `atomic_add` or `atomic_store`."""
-    return int(array[index])
+    cell = array[index]
+    return int(getattr(cell, "value", cell))
 
 
 def _atomic_store(array: Any, index: int, value: int) -> None:
     """Write an int64 cell so that whoever reads it with `atomic_load` sees all written before."""
-    array[index] = value
+    if hasattr(array[index], "value"):
+        array[index].value = value
+    else:
+        array[index] = value
 
 
 def _prefetch(array: Any, index: int) -> None:
@@ -59,16 +66,15 @@ def _copy_to_one(
 def _byte_ranges(words: Any, first: int, step: int, count: int, low: Any, high: Any, at: int) -> None:
     """The least and the largest of each of 32 bytes, over `count` records of them that begin `step` words of int64 apart.
 
-    They are written to four words of `low` and of `high`, from `at` on.
+    They are written to `low` and `high`, arrays of bytes, from `at` on.
     """
     rows = [
         b"".join(int(words[first + i * step + k]).to_bytes(8, "little", signed=True) for k in range(4))
         for i in range(count)
     ]
     for target, choose in ((low, min), (high, max)):
-        found = bytes(map(choose, zip(*rows, strict=True)))
-        for k in range(4):
-            target[at + k] = int.from_bytes(found[8 * k : 8 * k + 8], "little", signed=True)
+        for k, found in enumerate(map(choose, zip(*rows, strict=True))):
+            target[at + k] = found
 
 
 def _lowest_bit(bits: int) -> int:

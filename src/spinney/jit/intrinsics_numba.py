@@ -33,10 +33,16 @@ def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> A
     return builder.gep(view.data, [index])
 
 
+def _cell(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    """The address of a whole number, or of the first field of an item."""
+    address = _address(context, builder, kind, array, index)
+    return builder.bitcast(address, ir.IntType(64).as_pointer())
+
+
 @intrinsic
 def _atomic_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cell = _address(context, builder, signature.args[0], args[0], args[1])
+        cell = _cell(context, builder, signature.args[0], args[0], args[1])
         return builder.atomic_rmw("add", cell, args[2], "seq_cst")
 
     return types.int64(array, types.int64, types.int64), codegen
@@ -45,7 +51,7 @@ def _atomic_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
 @intrinsic
 def _atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cell = _address(context, builder, signature.args[0], args[0], args[1])
+        cell = _cell(context, builder, signature.args[0], args[0], args[1])
         return builder.load_atomic(cell, "seq_cst", 8)
 
     return types.int64(array, types.int64), codegen
@@ -54,7 +60,7 @@ def _atomic_load(typingctx: Any, array: Any, index: Any) -> Any:
 @intrinsic
 def _atomic_store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cell = _address(context, builder, signature.args[0], args[0], args[1])
+        cell = _cell(context, builder, signature.args[0], args[0], args[1])
         builder.store_atomic(args[2], cell, "seq_cst", 8)
         return context.get_dummy_value()
 
@@ -86,14 +92,38 @@ def _give_way(typingctx: Any) -> Any:
     return types.void(), codegen
 
 
+def _from(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """An array or a pointer from one of its items on."""
+    if isinstance(signature.args[0], types.CPointer):
+        return builder.gep(args[0], [args[1]])
+    return context.compile_internal(builder, lambda whole, first: whole[first:], signature, args)
+
+
 @intrinsic
 def _tail(typingctx: Any, array: Any, begin: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if isinstance(array, types.CPointer):
-            return builder.gep(args[0], [args[1]])
-        return context.compile_internal(builder, lambda whole, first: whole[first:], signature, args)
+    return array(array, types.int64), _from
 
-    return array(array, types.int64), codegen
+
+def _size(kind: Any) -> int:
+    """Bytes of an item or a number."""
+    return int(kind.size if isinstance(kind, types.Record) else kind.bitwidth // 8)
+
+
+@intrinsic
+def _own(typingctx: Any, scratch: Any, rank: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = cgutils.unpack_tuple(builder, args[0], len(scratch))
+        length = values[scratch.fields.index("thread_bytes")]
+        begin = builder.mul(args[1], length)
+        moved = []
+        for kind, value in zip(scratch, values, strict=True):
+            if isinstance(kind, types.CPointer | types.Array):
+                items = builder.sdiv(begin, ir.IntType(64)(_size(kind.dtype)))
+                value = _from(context, builder, kind(kind, types.int64), (value, items))
+            moved.append(value)
+        return context.make_tuple(builder, scratch, moved)
+
+    return scratch(scratch, types.int64), codegen
 
 
 @intrinsic

@@ -16,7 +16,7 @@ import numpy as np
 
 from spinney.errors import KernelArgumentError
 from spinney.jit.inline import Inline
-from spinney.jit.records import entry, flat_fields, is_member, size_of
+from spinney.jit.records import entry, flat_fields, is_member, is_per_thread, size_of, threads_of
 from spinney.jit.types import ArrayOf, Scalar
 
 REGISTRY: dict[str, Kernel] = {}
@@ -64,7 +64,7 @@ class Kernel:
         ready: list[Any] = []
         given = dict(zip(self._bound, args, strict=True))
         self._check("", self._bound, given, given, self.__module__, ready)
-        return Bound(self, ready)
+        return Bound(self, ready, min(threads_of(args), default=None))
 
     def _check(
         self,
@@ -74,10 +74,12 @@ class Kernel:
         around: dict[str, Any],
         module: str,
         ready: list[Any],
+        arenas: Any = None,
     ) -> None:
         """Check the arguments, or the fields of a record among them, and append them to `ready` one by one.
 
         Sizes know the numbers beside them, the arguments `around` them, and the constants of the module they are written in.
+        `arenas` is the record itself where it is a per-thread one, whose arrays reach over the arenas of all threads.
         """
         for name, kind in fields.items():
             if isinstance(kind, Scalar):
@@ -90,14 +92,20 @@ class Kernel:
             if isinstance(kind, Scalar):
                 ready.append(value)
             elif isinstance(kind, ArrayOf):
-                self._check_array(path + name, kind, value, size_of(kind, module, known))
+                size = size_of(kind, module, known)
+                if arenas is not None:
+                    size += (arenas.threads - 1) * (arenas.thread_bytes // kind.item.dtype.itemsize)
+                self._check_array(path + name, kind, value, size)
                 ready.append(value)
             else:
                 if not isinstance(value, kind):
                     raise KernelArgumentError(
                         f"kernel {self.name}: {path}{name} must be a {kind.__name__}, got {type(value).__name__}"
                     )
-                self._check(f"{path}{name}.", kind.fields, dict(vars(value)), known, kind.module, ready)
+                inner = value if is_per_thread(value) else None
+                self._check(
+                    f"{path}{name}.", kind.fields, dict(vars(value)), known, kind.module, ready, inner
+                )
 
     def _scalar(self, name: str, kind: Scalar, value: Any) -> Any:
         whole = kind.dtype.kind in "iu"
@@ -135,17 +143,25 @@ class Kernel:
 
 
 class Bound:
-    """A kernel with checked arguments. It keeps the arrays alive."""
+    """A kernel with checked arguments. It keeps the arrays alive.
 
-    __slots__ = ("_prepared", "arguments", "kernel")
+    `threads` is the number of threads that its per-thread records have memory for, None where it has none.
+    """
 
-    def __init__(self, kernel: Kernel, arguments: list[Any]) -> None:
+    __slots__ = ("_prepared", "arguments", "kernel", "threads")
+
+    def __init__(self, kernel: Kernel, arguments: list[Any], threads: int | None = None) -> None:
         self.kernel = kernel
         self.arguments = arguments
+        self.threads = threads
         self._prepared: Callable[..., None] | None = None
 
     def __call__(self, *leading: Any) -> None:
         """Run the kernel; a team gives rank, size and meeting place."""
+        if self.threads is not None and leading[1] > self.threads:
+            raise KernelArgumentError(
+                f"kernel {self.kernel.name} has memory for {self.threads} threads, and runs on {leading[1]}"
+            )
         if self._prepared is None:
             from spinney.jit.library import prepare
 

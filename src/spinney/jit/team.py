@@ -13,12 +13,14 @@ import threading
 from types import TracebackType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spinney.jit import barrier
 from spinney.jit.cores import available_cores, most_for, threads_for
 from spinney.jit.kernel import Bound
 from spinney.jit.library import runs_as_python
 from spinney.jit.spread import join_all, start_all
+from spinney.jit.types import aligned_bytes
 
 __all__ = ["Team", "available_cores", "most_for", "run_alone", "threads_for"]
 
@@ -47,7 +49,7 @@ class Team:
 
     def __init__(self, threads: int) -> None:
         self.size = 1 if runs_as_python() else max(1, threads)
-        self.sync = np.zeros(barrier.CELLS, dtype=np.int64)
+        self.sync = _meeting_place()
         self._inboxes: list[Inbox] = []
         self._threads: list[threading.Thread] = []
         self._process = os.getpid()
@@ -170,7 +172,11 @@ class Team:
             del job, done, order
 
 
-_ALONE = np.zeros(barrier.CELLS, dtype=np.int64)  # one thread meets nobody: never written to
+def _meeting_place() -> NDArray[np.int64]:
+    return aligned_bytes(8 * barrier.CELLS).view(np.int64)
+
+
+_ALONE = _meeting_place()  # one thread meets nobody: never written to
 
 
 def run_alone(job: Bound) -> None:

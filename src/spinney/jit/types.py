@@ -7,10 +7,22 @@ with the decorator `item` is a type of items with named fields: `Node["max_nodes
 
 import ctypes
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
+
+# Bytes that two threads should not both write to: processors fetch lines of 64 bytes in pairs.
+LINE = 128
+
+
+def aligned_bytes(count: int) -> NDArray[np.uint8]:
+    """So many bytes, all zeros, that begin on a cache line."""
+    memory = np.zeros(count + LINE, np.uint8)
+    begin = -memory.__array_interface__["data"][0] % LINE
+    return memory[begin : begin + count]
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,10 @@ class Scalar:
         """Memory for so many numbers."""
         return np.zeros(count, self.dtype)
 
+    def view(self, memory: NDArray[np.uint8]) -> Any:
+        """Bytes as numbers."""
+        return memory.view(self.dtype)
+
 
 @dataclass(frozen=True)
 class Item:
@@ -38,13 +54,22 @@ class Item:
 
     name: str
     dtype: np.dtype[np.generic]
+    own_line: bool = (
+        False  # whether each begins on a cache line, so that threads that write to neighbours do not wait
+    )
 
     def __getitem__(self, size: str) -> "ArrayOf":
         return ArrayOf(self, size, writable=False)
 
     def zeros(self, count: int) -> Any:
         """Memory for so many items, whose fields are read and written by name."""
+        if self.own_line:
+            return self.view(aligned_bytes(count * self.dtype.itemsize))
         return np.zeros(count, self.dtype).view(np.recarray)
+
+    def view(self, memory: NDArray[np.uint8]) -> Any:
+        """Bytes as items."""
+        return memory.view(self.dtype).view(np.recarray)
 
 
 @dataclass(frozen=True)
@@ -56,8 +81,14 @@ class ArrayOf:
     writable: bool
 
 
-def item(fields: type) -> Item:
+@overload
+def item(fields: type) -> Item: ...
+@overload
+def item(*, own_line: bool) -> Callable[[type], Item]: ...
+def item(fields: type | None = None, *, own_line: bool = False) -> Any:
     """Declare a type of items by a class whose annotations are its fields, all scalars.
+
+    With `own_line`, items that stand side by side share no cache line: for those that several threads write to.
 
     Examples
     --------
@@ -70,9 +101,26 @@ def item(fields: type) -> Item:
     >>> points.x.tolist()
     [0.0, 0.5, 0.0]
     """
+    if fields is None:
+        return lambda fields: _item(fields, own_line)
+    return _item(fields, own_line)
+
+
+def _item(fields: type, own_line: bool) -> Item:
     # Aligned as in C, so that compiled code reads a field in one instruction.
-    kinds = [(name, kind.dtype) for name, kind in fields.__annotations__.items()]
-    return Item(fields.__name__, np.dtype(kinds, align=True))
+    dtype = np.dtype([(name, kind.dtype) for name, kind in fields.__annotations__.items()], align=True)
+    if own_line:
+        places = dtype.fields or {}
+        dtype = np.dtype(
+            {
+                "names": list(places),
+                "formats": [place[0] for place in places.values()],
+                "offsets": [place[1] for place in places.values()],
+                "itemsize": -(-dtype.itemsize // LINE) * LINE,
+                "aligned": True,
+            }
+        )
+    return Item(fields.__name__, dtype, own_line)
 
 
 def out(array: ArrayOf) -> ArrayOf:

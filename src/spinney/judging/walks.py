@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spinney.data import Panel, Table
 from spinney.data.spans import CONVERTED_ROWS, whole_rows
 from spinney.data.sparse import SparseValues
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.judging.kernels.records import BLOCK, Asked, Desks, Groups, Shuffled, SomeTrees
 from spinney.judging.kernels.shuffled import shuffled_scores
@@ -312,7 +312,7 @@ class Shuffles:
     ) -> None:
         """Add trees first..last-1 to all scores; an interrupt is served between two stretches of rows."""
         trees = self._packed(first, last)
-        desks = room(
+        desks = allocate(
             Desks, threads=self._team.size, columns=len(self._asked), values=trees.trees * trees.width,
             width=trees.width, pairs=groups.pairs, groups=groups.groups,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.data import Labels, Spans, risk_sets, spans_of_events, spans_of_intervals
 from spinney.data.kernels.risk_sets import RiskSets
 from spinney.errors import DataError
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.metrics.kernels.survival import PAIRS, Sweep, count_pairs, partial_likelihood
 from spinney.metrics.mean import mean_loss
 from spinney.metrics.outcome import Outcome, scaled
@@ -50,7 +50,7 @@ def concordance(kind: Kind, outcome: Outcome, labels: Labels) -> float:
     """Share of the pairs whose order is known that are predicted in it, equal predictions counting half. NaN without a pair."""
     found = labels.kept(_SPANS[kind])
     weight = scaled(labels).weight
-    sweep = room(
+    sweep = allocate(
         Sweep,
         rows=labels.rows,
         bounded=len(found.earlier),

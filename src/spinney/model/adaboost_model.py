@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema, Table
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model import adaboost_header
 from spinney.model.adaboost_parts import AdaBoostParts
@@ -239,7 +239,7 @@ class AdaBoostModel(CompactModel):
         """Medians by weight of what the first so many trees say of rows with these leaves."""
         found = np.empty(len(leaf))
         with Team(threads_for(n_jobs, most_for(len(leaf) * trees, SHARE_LEAVES))) as team:
-            speakers = room(Speakers, threads=team.size, **self._speakers)
+            speakers = allocate(Speakers, threads=team.size, **self._speakers)
             team.run(find_medians.bind(len(leaf), leaf.shape[1], trees, leaf, speakers, found))
         return found
 

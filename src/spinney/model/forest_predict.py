@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.data.spans import whole_rows
 from spinney.data.sparse import Entries
-from spinney.jit import room as make_room
+from spinney.jit import allocate as make_room
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.kernels.coded import code_entries, code_rows, look_rows
 from spinney.model.kernels.compact_records import (

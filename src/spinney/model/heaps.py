@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Table
 from spinney.data.spans import whole_rows
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.model.kernels.heaps import LARGEST, Heaps, Lines, sum_heaps
 from spinney.model.kernels.records import LANES
@@ -65,7 +65,7 @@ class HeapWalker:
         heaps = self._heaps
         sums = np.empty(table.rows)
         batch = max(LINE_NUMBERS // heaps.asked // LANES, 1) * LANES
-        lines = room(Lines, threads=team.size, rows=batch, heaps=heaps)
+        lines = allocate(Lines, threads=team.size, rows=batch, heaps=heaps)
         most = stretch(heaps.trees * heaps.levels + table.columns, team.size)
         for first, block in whole_rows(table):
             for begin in range(0, len(block), most):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Labels, named_column
 from spinney.errors import DataError
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.kernel import REGISTRY, Kernel
 from spinney.jit.team import Team
 from spinney.objectives.kernels.flat import flatten_hessians
@@ -107,7 +107,7 @@ class Objective(ABC):
     ) -> Bound:
         """A job that searches along the step of each leaf for the least loss."""
         values = self.parameters()
-        search = room(
+        search = allocate(
             Search,
             reg_lambda=self.config.reg_lambda / gradients.unit,
             reg_alpha=self.config.reg_alpha / gradients.unit,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels, named_column
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import run_alone
 from spinney.objectives import starts
 from spinney.objectives.base import Objective, kernel_of
@@ -61,7 +61,7 @@ class Pointwise(Objective):
         """A job that finds quantiles of what is left of the target, or searches."""
         if self.row.leaf_values != "quantile":
             return super().renew(labels, threads, by_leaf, gradients, steps)
-        selection = room(Selection, threads=threads, by_leaf=by_leaf)
+        selection = allocate(Selection, threads=threads, by_leaf=by_leaf)
         levels = np.array(self._levels)
         job: Bound = renew_by_quantile.bind(by_leaf, gradients, labels.arrays(), levels, selection, steps)
         return job

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spinney.data import Labels
 from spinney.data.kernels.queries import Gains, Lists
 from spinney.data.ranking import best_of, gains_for, lists_of
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.objectives.base import Fill, Objective, kernel_of
 from spinney.objectives.kernels.pairs import Pairs
@@ -35,7 +35,7 @@ class Pairwise(_Ranking):
         by_relevance = self.row.name == "rank_ndcg"
         table = gains_of(config.label_gain) if by_relevance else np.arange(labels.target.max() + 1).tolist()
         gains = gains_for(lists, table, config.lambdarank_truncation_level)
-        known = room(
+        known = allocate(
             Pairs,
             truncation=config.lambdarank_truncation_level,
             norm=int(config.lambdarank_norm),
@@ -79,6 +79,6 @@ class Listwise(_Ranking):
 
     def _job(self, labels: Labels, gradients: Gradients, threads: int, seed: NDArray[np.int64]) -> Bound:
         lists, gains = lists_of(labels, threads), np.array(gains_of(self.config.label_gain))
-        drawn = room(Drawn, levels=len(gains), first=labels.first, seed=seed, gains=gains, lists=lists)
+        drawn = allocate(Drawn, levels=len(gains), first=labels.first, seed=seed, gains=gains, lists=lists)
         job: Bound = rank_xendcg_gradients.bind(labels.arrays(), gradients, lists, drawn)
         return job

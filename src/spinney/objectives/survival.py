@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.data import Labels, by_time, risk_sets
 from spinney.data.labels import by_column
 from spinney.errors import DataError
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.team import run_alone
 from spinney.objectives import starts
 from spinney.objectives.base import Objective
@@ -59,7 +59,7 @@ class Cox(OfTimes):
         """Sums over risk sets, then over events."""
         check_events(labels)
         sets = risk_sets(labels)
-        sums = room(Cumulated, last=labels.kept(by_time).last, sets=sets)
+        sums = allocate(Cumulated, last=labels.kept(by_time).last, sets=sets)
         job: Bound = cox_gradients.bind(sets, sums, gradients)
         return job
 

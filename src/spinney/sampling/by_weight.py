@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.sampling.kernels.by_weight import Lottery, draw_by_weight
 
 
@@ -36,7 +36,7 @@ def counts_by_weight(seed: int, tree: int, weight: NDArray[np.float64], total: i
     rows = len(weight)
     # About as many stretches as rows, so that a place is found in a step or two.
     shift = max((total - 1).bit_length() - rows.bit_length(), 0)
-    lottery = room(
+    lottery = allocate(
         Lottery, rows=rows, cells=((total - 1) >> shift) + 1, shift=shift, total=total, weight=weight
     )
     counts = np.empty(rows)

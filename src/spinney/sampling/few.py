@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.sampling.columns import draw_columns
 from spinney.sampling.kernels.few import Draws, draw_few
 
@@ -50,7 +50,7 @@ def few_rows(
     """
     # The heaviest weight becomes 1, which keeps sums in range.
     heavy = None if weight is None else weight / weight.max()
-    draws = room(
+    draws = allocate(
         Draws,
         trees=trees,
         rows=rows,

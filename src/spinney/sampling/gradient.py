@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.sampling.kernels.gradient import draw_by_chance, draw_goss, draw_weighted
 from spinney.sampling.kernels.records import Chances, Pairs
@@ -42,7 +42,7 @@ class GradientSampler:
 
     @cached_property
     def _chances(self) -> Chances:
-        return room(Chances, count=self._drawing.count, threads=self._team.size)
+        return allocate(Chances, count=self._drawing.count, threads=self._team.size)
 
     def goss(self, top_rate: float, other_rate: float, seed: int) -> int:
         """Keep the rows of largest gradients and draw some of the others; returns how many there are."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.joining import Joining
 from spinney.sampling.gradient import LEAST_PENALTY, goss_counts
@@ -81,7 +81,7 @@ class JoinedSampler:
 
     @cached_property
     def _chances(self) -> Chances:
-        return room(Chances, count=self._drawing.count, threads=self._team.size)
+        return allocate(Chances, count=self._drawing.count, threads=self._team.size)
 
     def draw(self, share: float, seed: int) -> int:
         """Draw a share of all rows; returns how many of this rank's it has; see `UniformSampler.draw`."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.sampling.kernels.orders import draw_orders
 from spinney.sampling.kernels.records import Orders
@@ -37,7 +37,7 @@ def shuffled_orders(seed: int, turn: int, columns: Sequence[int], rows: int, tea
     >>> np.sort(shuffled_orders(0, 1, [5], 4, Team(1))).tolist()
     [[0, 1, 2, 3]]
     """
-    drawn = room(Orders, rows=rows, columns=len(columns), column=np.array(columns, np.int64))
+    drawn = allocate(Orders, rows=rows, columns=len(columns), column=np.array(columns, np.int64))
     team.run(draw_orders.bind(seed, turn, drawn))
     orders: NDArray[np.int32] = drawn.orders.reshape(len(columns), rows)
     return orders

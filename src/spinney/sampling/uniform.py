@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.sampling.kernels.records import Drawing
 from spinney.sampling.kernels.uniform import draw_uniform
@@ -48,7 +48,7 @@ class UniformSampler:
 
 def drawing_of(eligible: NDArray[np.int32], bag: NDArray[np.int32], team: Team, first: int = 0) -> Drawing:
     """Memory for drawing some of the rows; `first` is the number of row 0 in the whole table."""
-    return room(
+    return allocate(
         Drawing,
         count=len(eligible),
         rows=len(bag),

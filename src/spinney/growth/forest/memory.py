@@ -15,14 +15,14 @@ from spinney.growth.forest.kernels.records import (
     SLACK,
     FinishedTrees,
     ForestRules,
-    ForestScratch,
     Slots,
     SubtreePool,
     Target,
+    TreeScratch,
 )
 from spinney.growth.forest.table import ForestTable
-from spinney.jit import room
-from spinney.jit.records import room_bytes
+from spinney.jit import allocate
+from spinney.jit.records import allocated_bytes
 
 # Rows of all trees that grow at the same time, where that is more than a tree for each thread.
 ROWS_AT_ONCE = 200_000
@@ -83,12 +83,12 @@ class MemorySizes:
     def tree_bytes(self) -> int:
         """Bytes that one more tree takes."""
         slots, finished = self.slot_sizes(1), self.finished_sizes()
-        counted = slots | {"memory": None, "ints": None, "bytes": None}
+        counted = slots | {"memory": None, "ints": None, "bytes": None, "spare": None}
         records = 2 * self.capacity * self.words * 8  # and room to part them
         return (
             records
-            + room_bytes(Slots, **counted)
-            + room_bytes(FinishedTrees, **finished, slots=_Sizes(slots))
+            + allocated_bytes(Slots, **counted)
+            + allocated_bytes(FinishedTrees, **finished, slots=_Sizes(slots))
         )
 
     def slot_sizes(self, trees: int) -> dict[str, int]:
@@ -122,7 +122,7 @@ class MemorySizes:
             "sparse_columns": columns,
             "sparse_rows": self.table.rows if columns else 0,
             "entry_room": max(self.capacity, min(entries, MOST_LISTED)) if columns else 0,
-            "entry_counts": np.tile(dense.astype(np.int32), self.threads),
+            "entry_counts": dense.astype(np.int32),
         }
 
     def median_keys(self) -> int:
@@ -145,45 +145,38 @@ class TreeMemory:
 
     slots: Slots
     pool: SubtreePool
-    scratch: ForestScratch
+    scratch: TreeScratch
     finished: FinishedTrees
 
     @classmethod
     def of(cls, sizes: MemorySizes) -> TreeMemory:
         """Allocate it."""
-        table, threads, words = sizes.table, sizes.threads, sizes.words
-        memory = np.zeros(sizes.trees * sizes.capacity * words + SLACK, np.int64)
-        chunks = -(-sizes.held // 32)
-        low, high = np.zeros((2, threads * chunks * 4), np.int64)
-        slots = room(
+        table = sizes.table
+        memory = np.zeros(sizes.trees * sizes.capacity * sizes.words + SLACK, np.int64)
+        slots = allocate(
             Slots,
             **sizes.slot_sizes(sizes.trees),
             memory=memory,
             ints=memory.view(np.int32),
             bytes=memory.view(np.uint8),
+            spares=min(sizes.threads, sizes.trees),
+            by_thread=int(sizes.threads <= sizes.trees),
         )
         width = int(table.values.codes.max()) + 1
-        scratch = room(
-            ForestScratch,
-            threads=threads,
+        scratch = allocate(
+            TreeScratch,
+            threads=sizes.threads,
             width=width,
             lines=width + 1,
-            batch=BATCH,
-            chunks=chunks,
-            low=low,
-            high=high,
-            low_bytes=low.view(np.uint8),
-            high_bytes=high.view(np.uint8),
+            chunks=-(-sizes.held // 32),
             cell_columns=BATCH if sizes.target.channels == 1 else 1,
             capacity=sizes.capacity,
-            words=words,
-            spares=min(threads, sizes.trees),
             set_words=table.category_words,
             sorted=max(width + 1, sizes.median_keys()),
-            order=np.tile(np.arange(table.columns, dtype=np.int32), threads),
+            order=np.arange(table.columns, dtype=np.int32),
             **sizes.entry_sizes(),
             target=sizes.target,
             rules=sizes.rules,
         )
-        finished = room(FinishedTrees, **sizes.finished_sizes(), slots=slots)
-        return cls(slots, room(SubtreePool, target=sizes.target), scratch, finished)
+        finished = allocate(FinishedTrees, **sizes.finished_sizes(), slots=slots)
+        return cls(slots, allocate(SubtreePool, target=sizes.target), scratch, finished)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.growth.isolation.kernels.grow import grow_trees
 from spinney.growth.isolation.kernels.records import GrownTrees, Samples, Scratch
 from spinney.growth.isolation.sample import Gatherer
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.sampling.few import few_rows
 from spinney.tree import Forest, Sets
@@ -66,7 +66,7 @@ class IsolationLearner:
             yield self._grown(self._gatherer.samples(rows, seeds), team)
 
     def _grown(self, samples: Samples, team: Team) -> Forest:
-        grown = room(
+        grown = allocate(
             GrownTrees,
             max_nodes=self._max_nodes,
             max_depth=self._max_depth,
@@ -75,7 +75,7 @@ class IsolationLearner:
             samples=samples,
         )
         most = int(np.diff(samples.starts).max())
-        scratch = room(Scratch, threads=team.size, candidates=most, samples=samples, grown=grown)
+        scratch = allocate(Scratch, threads=team.size, candidates=most, samples=samples, grown=grown)
         team.run(grow_trees.bind(samples, grown, scratch))
         return _trees_of(samples, grown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import Bound, room
+from spinney.jit import Bound, allocate
 from spinney.jit.math import exp
 from spinney.jit.team import Team
 from spinney.training.adaboosting.kernels.weights import (
@@ -41,7 +41,7 @@ class Weights:
     def __init__(self, given: NDArray[np.float64] | None, rows: int, team: Team) -> None:
         self._team = team
         weight = np.ones(rows) if given is None else given.astype(np.float64)
-        self._state = room(RowWeights, rows=rows, threads=team.size, weight=weight)
+        self._state = allocate(RowWeights, rows=rows, threads=team.size, weight=weight)
         self._wrong = np.zeros(rows, np.uint8)
         self.total = 0
         self._scale(power_of_two_to(float(weight.sum()), BITS))

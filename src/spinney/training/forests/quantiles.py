@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Table
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
 from spinney.model.leaf_rows import LeafRows
@@ -55,7 +55,7 @@ def predict_quantiles(
     ranked = [_ranked(known.targets[:, output]) for output in range(model.outputs)]
     found = np.empty((table.rows, model.outputs, len(ascending)))
     with Team(threads_for(n_jobs, most_for(table.rows * trees, SHARE_LEAVES))) as team:
-        masses = room(Masses, threads=team.size, rows=rows)
+        masses = allocate(Masses, threads=team.size, rows=rows)
         for first, numbers in each_block(model, table, n_jobs):
             count = len(numbers)
             leaves = numbers + model.forest.leaf_start[:-1]

@@ -12,7 +12,7 @@ from spinney.data import Table
 from spinney.data.spans import kernel_blocks
 from spinney.data.sparse import SparseValues
 from spinney.data.table import as_matrix
-from spinney.jit import room
+from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.model.forest_model import ForestModel
 from spinney.model.predict import given
@@ -66,7 +66,7 @@ class Shuffler:
         count = self._table.columns
         place = np.full(count, -1, np.int32)
         place[columns] = np.arange(len(columns), dtype=np.int32)
-        return room(
+        return allocate(
             Shuffles, rows=len(rows), columns=len(columns), table_columns=count, threads=self._team.size, row=rows,
             column=np.array(columns, np.int64), place=place, orders=orders.reshape(-1),
         )  # fmt: skip

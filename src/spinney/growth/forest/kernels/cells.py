@@ -213,8 +213,8 @@ def list_sparse_pairs(column, codes, counted, node, data, rows, mine):
         return 1
     rest = mine.left_sums[BATCH]
     for k in range(first, first + found):
-        i = node.begin + mine.entries.places[k]
-        code = np.int64(mine.entries.bins[k])
+        i = node.begin + mine.entry_places[k]
+        code = np.int64(mine.entry_bins[k])
         packed = packed_sum(target_of(i, rows), weight_of(i, rows), node)
         cells[code] += packed
         rest -= packed

@@ -51,8 +51,8 @@ def draw_sparse_of_channels(draw, column, bins, node, data, values, target, rule
     for k in range(target.channels + 1):
         mine.left[k] = node.totals[k] if rest_left else np.int64(0)
     for k in range(first, first + found):
-        if goes_left_of(np.int64(mine.entries.bins[k]), cut, bins, default_left) != rest_left:
-            i = node.begin + mine.entries.places[k]
+        if goes_left_of(np.int64(mine.entry_bins[k]), cut, bins, default_left) != rest_left:
+            i = node.begin + mine.entry_places[k]
             weight = weight_of(i, rows)
             add_with_weight(i, -weight if rest_left else weight, mine.left, 0, target, rows)
             on_left += -1 if rest_left else 1
@@ -69,8 +69,8 @@ def draw_cut_of_channels(draw, column, bins, node, data, others, values, target,
     high = bins
     missing = False
     if held:
-        low = np.int64(mine.low_bytes[data.features.group_of[column]])
-        high = np.int64(mine.high_bytes[data.features.group_of[column]])
+        low = np.int64(mine.low[data.features.group_of[column]])
+        high = np.int64(mine.high[data.features.group_of[column]])
     if has_sparse(data, rules) and data.features.group_of[column] < 0:
         return draw_sparse_of_channels(draw, column, bins, node, data, values, target, rules, rows, mine)
     if high == bins:

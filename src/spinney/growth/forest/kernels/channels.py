@@ -63,8 +63,8 @@ def add_entries(column, counted, node, data, target, rows, mine):
     for k in range(width):
         mine.cells[default * width + k] = node.totals[k]
     for k in range(first, first + found):
-        i = node.begin + mine.entries.places[k]
-        code = np.int64(mine.entries.bins[k])
+        i = node.begin + mine.entry_places[k]
+        code = np.int64(mine.entry_bins[k])
         add_record(i, mine.cells, code * width, target, rows)
         add_with_weight(i, -weight_of(i, rows), mine.cells, default * width, target, rows)
         touch(code, mine)

@@ -14,7 +14,7 @@ def read_sparse(column, begin, end, data, rows, mine):
     for k in range(end - begin):
         mine.line[k] = default
     for k in range(first, first + found):
-        mine.line[mine.entries.places[k]] = mine.entries.bins[k]
+        mine.line[mine.entry_places[k]] = mine.entry_bins[k]
 
 
 @inline

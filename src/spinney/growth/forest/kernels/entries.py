@@ -24,10 +24,10 @@ def has_sparse(data, rules):
 
 
 @inline
-def most_to_list(count, data, rules, found):
+def most_to_list(count, data, rules, mine):
     """Entries up to which a node of so many rows has them listed."""
     in_column = data.sparse.entries // rules.columns + 1
-    return min(found.room, rules.per_split * min(SEARCHED_COST * count, in_column) // LISTED_COST)
+    return min(mine.entry_room, rules.per_split * min(SEARCHED_COST * count, in_column) // LISTED_COST)
 
 
 @inline
@@ -44,7 +44,7 @@ def count_entries(node, most, data, rows):
 
 
 @inline
-def count_by_column(node, data, others, rows, found):
+def count_by_column(node, data, others, rows, mine):
     """Count a node's entries by column and list the columns that have one. Returns how many these are."""
     starts = data.sparse.row_starts
     live = np.int64(0)
@@ -52,46 +52,45 @@ def count_by_column(node, data, others, rows, found):
         row = row_of(i, rows)
         for k in range(starts[row], starts[row + 1]):
             column = others.entry_columns[k]
-            found.columns[live] = column
-            live += 1 if found.counts[column] == 0 else 0
-            found.counts[column] += 1
+            mine.live_columns[live] = column
+            live += 1 if mine.entry_counts[column] == 0 else 0
+            mine.entry_counts[column] += 1
     return live
 
 
 @inline
-def sort_by_column(node, live, data, others, rows, found):
+def sort_by_column(node, live, data, others, rows, mine):
     """Write a node's entries column after column, each with the place of its row in the node."""
     starts = data.sparse.row_starts
     at = np.int64(0)
     for k in range(live):
-        column = found.columns[k]
-        found.ends[column] = at
-        at += found.counts[column]
+        column = mine.live_columns[k]
+        mine.entry_ends[column] = at
+        at += mine.entry_counts[column]
     for i in range(node.begin, node.end):
         row = row_of(i, rows)
         for k in range(starts[row], starts[row + 1]):
             column = others.entry_columns[k]
-            place = np.int64(found.ends[column])
-            found.places[place] = i - node.begin
-            found.bins[place] = others.entry_bins[k]
-            found.ends[column] = place + 1
+            place = np.int64(mine.entry_ends[column])
+            mine.entry_places[place] = i - node.begin
+            mine.entry_bins[place] = others.entry_bins[k]
+            mine.entry_ends[column] = place + 1
 
 
 @inline
 def find_live_columns(node, data, others, rules, rows, mine):
     """Get ready for the entries of a node. Returns how many columns may differ among its rows: all, where nothing was listed."""
-    found = mine.entries
-    for k in range(found.live[0]):
-        found.counts[found.columns[k]] = 0
-    most = most_to_list(node.end - node.begin, data, rules, found)
+    for k in range(mine.live[0]):
+        mine.entry_counts[mine.live_columns[k]] = 0
+    most = most_to_list(node.end - node.begin, data, rules, mine)
     if count_entries(node, most, data, rows) > most:
-        found.live[0] = WALKED
+        mine.live[0] = WALKED
         for i in range(node.begin, node.end):
-            found.place_of[row_of(i, rows)] = i
+            mine.place_of[row_of(i, rows)] = i
         return rules.columns
-    live = count_by_column(node, data, others, rows, found)
-    sort_by_column(node, live, data, others, rows, found)
-    found.live[0] = live
+    live = count_by_column(node, data, others, rows, mine)
+    sort_by_column(node, live, data, others, rows, mine)
+    mine.live[0] = live
     return data.codes.groups + live
 
 
@@ -115,7 +114,7 @@ def sparse_bin(code, default):
 
 
 @inline
-def walk_entries(column, begin, end, data, rows, found):
+def walk_entries(column, begin, end, data, rows, mine):
     """Find the entries of a node's rows in a column. Returns how many there are.
 
     Rows and entries both ascend. If rows are fewer by far they are searched among the entries.
@@ -131,17 +130,17 @@ def walk_entries(column, begin, end, data, rows, found):
             row = row_of(i, rows)
             entry = first_entry(row, entry, last, listed)
             if entry < last and np.int64(listed[entry]) == row:
-                found.places[count] = i - begin
-                found.bins[count] = sparse_bin(codes[entry], default)
+                mine.entry_places[count] = i - begin
+                mine.entry_bins[count] = sparse_bin(codes[entry], default)
                 count += 1
         return count
     for k in range(entry, last):
         row = np.int64(listed[k])
         # Of a row that is not in the node any place may be noted; its record is another row's then.
-        place = np.int64(found.place_of[row])
+        place = np.int64(mine.place_of[row])
         if place >= begin and place < end and row_of(place, rows) == row:
-            found.places[count] = place - begin
-            found.bins[count] = sparse_bin(codes[k], default)
+            mine.entry_places[count] = place - begin
+            mine.entry_bins[count] = sparse_bin(codes[k], default)
             count += 1
     return count
 
@@ -149,8 +148,7 @@ def walk_entries(column, begin, end, data, rows, found):
 @inline
 def entries_of(column, begin, end, data, rows, mine):
     """The entries of a node's rows in a sparse column: where they begin, and how many there are."""
-    found = mine.entries
-    if found.live[0] != WALKED:
-        count = np.int64(found.counts[column])
-        return np.int64(found.ends[column]) - count, count
-    return np.int64(0), walk_entries(column, begin, end, data, rows, found)
+    if mine.live[0] != WALKED:
+        count = np.int64(mine.entry_counts[column])
+        return np.int64(mine.entry_ends[column]) - count, count
+    return np.int64(0), walk_entries(column, begin, end, data, rows, mine)

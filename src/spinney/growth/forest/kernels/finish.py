@@ -158,7 +158,7 @@ def fill_leaf(node, leaf, unit, target, rules, rows, sums, finished):
 def finish_tree(slot, target, rules, slots, rows, sums, finished):
     """Write a tree that has its shape: its splits, its leaves and, if they are kept, its rows by leaf."""
     facts = slots.facts[slot]
-    used = slots.node_counts[slot]
+    used = slots.node_counts[slot].value
     nodes = slots.nodes
     at = slot * slots.max_nodes
     splits_at = slot * finished.max_splits

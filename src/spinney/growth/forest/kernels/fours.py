@@ -19,10 +19,10 @@ def draw_four_cuts(node, data, values, mine):
     for k in range(4):
         column = mine.chosen[k]
         bins = values.codes[column]
-        high = np.int64(mine.high_bytes[features.group_of[column]])
+        high = np.int64(mine.high[features.group_of[column]])
         if features.categorical[column] != 0 or high == bins:
             return False
-        low = np.int64(mine.low_bytes[features.group_of[column]])
+        low = np.int64(mine.low[features.group_of[column]])
         mine.cuts[k], _ = try_drawn_cut(
             mine.chosen_draw[k], column, bins, low, high, False, values.starts[column], node, values
         )  # fmt: skip

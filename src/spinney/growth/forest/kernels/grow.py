@@ -10,11 +10,10 @@ from spinney.binning.kernels.records import Binned
 from spinney.growth.forest.kernels.bags import balance, fill_bag, fill_records, weight_step
 from spinney.growth.forest.kernels.finish import finish_tree
 from spinney.growth.forest.kernels.records import (
-    BinValues, FinishedTrees, ForestRules, ForestScratch, Mine, NodeEntries, RowCodes, Slots, STACK, SubtreePool, Target,
-    TreeRows,
+    BinValues, FinishedTrees, ForestRules, RowCodes, Slots, SubtreePool, Target, TreeRows, TreeScratch,
 )  # fmt: skip
 from spinney.growth.forest.kernels.work import NO_BOUND, copy_waiting
-from spinney.jit import Member, inline
+from spinney.jit import Member, inline, own
 from spinney.jit.barrier import ABORT, end_turn, take_turn, wait_for_news
 from spinney.jit.intrinsics import atomic_add, atomic_load, tail
 from spinney.sampling.kernels.bootstrap import seed_of_tree
@@ -25,55 +24,15 @@ FROM_POOL = -3
 
 
 @inline
-def my_entries(rank, scratch):
-    """The part of it that is for entries of sparse columns."""
-    columns = scratch.sparse_columns
-    return NodeEntries(
-        scratch.entry_room, tail(scratch.live, rank), tail(scratch.live_columns, rank * (columns + 1)),
-        tail(scratch.entry_counts, rank * columns), tail(scratch.entry_ends, rank * columns),
-        tail(scratch.entry_places, rank * scratch.entry_room), tail(scratch.entry_bins, rank * scratch.entry_room),
-        tail(scratch.place_of, rank * scratch.sparse_rows),
-    )  # fmt: skip
-
-
-@inline
-def my_memory(rank, rules, target, scratch):
-    """A thread's own part of the scratch memory."""
-    width = target.channels + 1
-    lines = scratch.lines
-    return Mine(
-        rank, scratch.width, tail(scratch.stack, rank * STACK), tail(scratch.current, rank),
-        tail(scratch.totals, rank * STACK * width), tail(scratch.node_totals, rank * width),
-        tail(scratch.left, rank * width), tail(scratch.half_left, rank * width), tail(scratch.half_totals, rank * width),
-        scratch.chunks, tail(scratch.low, rank * scratch.chunks * 4),
-        tail(scratch.high, rank * scratch.chunks * 4), tail(scratch.low_bytes, rank * scratch.chunks * 32),
-        tail(scratch.high_bytes, rank * scratch.chunks * 32), tail(scratch.best, rank),
-        tail(scratch.best_set, rank * scratch.set_words), tail(scratch.present, rank * scratch.set_words),
-        tail(scratch.order, rank * rules.columns),
-        tail(scratch.swaps, rank * rules.columns), tail(scratch.chosen, rank * scratch.batch),
-        tail(scratch.chosen_draw, rank * scratch.batch), tail(scratch.cuts, rank * scratch.batch),
-        tail(scratch.left_sums, rank * (scratch.batch + 1)), tail(scratch.left_classes, rank * scratch.batch * 8),
-        tail(scratch.cells, rank * scratch.cell_columns * scratch.width * width),
-        tail(scratch.cell_rows, rank * scratch.cell_columns * scratch.width),
-        tail(scratch.touched, rank * (scratch.width // 64 + 2)),
-        tail(scratch.touched_words, rank * (scratch.width // 4096 + 2)), tail(scratch.list_code, rank * lines),
-        tail(scratch.list_sums, rank * lines * width), tail(scratch.list_rows, rank * lines),
-        tail(scratch.scores, rank * 2 * lines),
-        tail(scratch.keys, rank * scratch.sorted * 2), scratch.sorted,
-        tail(scratch.line, rank * scratch.capacity), my_entries(rank, scratch),
-    )  # fmt: skip
-
-
-@inline
-def rows_of_tree(slot, rank, slots, scratch, finished):
+def rows_of_tree(slot, rank, slots, finished):
     """The records of a slot's tree, and room for a thread to part them."""
     size = slots.capacity * slots.words
     at = slot * size
-    own = scratch.spares == scratch.threads
+    by_thread = slots.by_thread != 0
     return TreeRows(
         slots.words, slot * (finished.max_splits + 1), tail(slots.memory, at), tail(slots.ints, at * 2),
         tail(slots.bytes, at * 8), tail(slots.counts, slot * slots.table_rows), tail(slots.factors, slot * slots.values),
-        tail(scratch.spare, rank * size if own else at), np.int64(0) if own else np.int64(1),
+        tail(slots.spare, rank * size if by_thread else at), np.int64(0) if by_thread else np.int64(1),
     )  # fmt: skip
 
 
@@ -89,8 +48,8 @@ def start_tree(slot, stride, others, target, rules, slots, rows, mine):
     facts.rows, facts.heaviest = fill_records(step, stride, others, target, rules, rows.counts, rows.factors, rows)
     facts.parts = 1
     facts.full = 0
-    slots.node_counts[slot] = 1
-    slots.set_counts[slot] = 0
+    slots.node_counts[slot].value = 1
+    slots.set_counts[slot].value = 0
     root = mine.stack[0]
     root.slot = slot
     root.node = 0
@@ -154,10 +113,10 @@ def tree_is_done(team, pool):
 
 def grow_frame(
     team: Member, data: Binned, others: RowCodes, values: BinValues, target: Target, rules: ForestRules, slots: Slots,
-    pool: SubtreePool, scratch: ForestScratch, finished: FinishedTrees,
+    pool: SubtreePool, scratch: TreeScratch, finished: FinishedTrees,
 ):
     """Grow the trees of this call, one a slot."""
-    mine = my_memory(team.rank, rules, target, scratch)
+    mine = own(scratch, team.rank)
     stride = data.codes.stride // 8
     while atomic_load(team.sync, ABORT) == 0:
         found = next_part(team, rules, target, pool, slots, mine)
@@ -166,7 +125,7 @@ def grow_frame(
         if found == WAIT:
             continue
         slot = mine.stack[0].slot if found == FROM_POOL else found
-        rows = rows_of_tree(slot, team.rank, slots, scratch, finished)
+        rows = rows_of_tree(slot, team.rank, slots, finished)
         if found != FROM_POOL:
             start_tree(slot, stride, others, target, rules, slots, rows, mine)
         grow_part(team, data, others, values, target, rules, slots, pool, rows, mine)

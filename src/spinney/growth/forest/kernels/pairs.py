@@ -274,7 +274,7 @@ def draw_held_of_pairs(draw, column, bins, low, high, node, data, values, rules,
 @inline
 def range_of_entries(bins, first, found, count, default, mine):
     """The same as `code_range` of a node of `count` rows in a sparse column."""
-    low, high, missing = code_range(bins, found, tail(mine.entries.bins, first))
+    low, high, missing = code_range(bins, found, tail(mine.entry_bins, first))
     if found < count and default == bins:
         missing = True
     elif found < count:
@@ -304,8 +304,8 @@ def draw_sparse_of_pairs(draw, column, bins, node, data, values, rules, rows, mi
     packed = np.int64(0)
     on_left = np.int64(0)
     for k in range(first, first + found):
-        if goes_left_of(np.int64(mine.entries.bins[k]), cut, bins, default_left) != rest_left:
-            i = node.begin + mine.entries.places[k]
+        if goes_left_of(np.int64(mine.entry_bins[k]), cut, bins, default_left) != rest_left:
+            i = node.begin + mine.entry_places[k]
             packed += packed_sum(target_of(i, rows), weight_of(i, rows), node)
             on_left += 1
     if rest_left:
@@ -321,8 +321,8 @@ def draw_sparse_of_pairs(draw, column, bins, node, data, values, rules, rows, mi
 def draw_cut_of_pairs(draw, column, bins, node, data, others, values, rules, rows, mine):
     """Try one cut of a column, drawn uniformly in the range of the node's values. Returns 1 unless the column is constant."""
     if rules.access == MOVED:
-        low = np.int64(mine.low_bytes[data.features.group_of[column]])
-        high = np.int64(mine.high_bytes[data.features.group_of[column]])
+        low = np.int64(mine.low[data.features.group_of[column]])
+        high = np.int64(mine.high[data.features.group_of[column]])
         if high < bins:
             draw_held_of_pairs(draw, column, bins, low, high, node, data, values, rules, rows, mine)
             return 1

@@ -5,7 +5,7 @@ rows of a node always are one range. Where a table has many columns, records hol
 number.
 """
 
-from spinney.jit import f64, i32, i64, item, out, record, u8, u16
+from spinney.jit import Counter, f64, i32, i64, item, out, record, u8, u16
 
 PAYLOAD = 3  # int32 at the end of a record: number of the row, weight, target
 ROW = 3  # places of these, counted back from a record's end
@@ -127,7 +127,7 @@ class ForestNode:
     upper: f64
 
 
-@item
+@item(own_line=True)
 class TreeFacts:
     """What is known of a growing tree."""
 
@@ -153,9 +153,9 @@ class Slots:
     table_rows: i64
     values: i64
     facts: out(TreeFacts["slots"])
-    node_counts: out(i64["slots"])  # nodes in use
-    set_counts: out(i64["slots"])
-    idle: out(i64["1"])  # threads that wait for work
+    node_counts: out(Counter["slots"])  # nodes in use
+    set_counts: out(Counter["slots"])
+    idle: out(Counter["1"])  # threads that wait for work
     nodes: out(ForestNode["slots * max_nodes"])
     sets: out(i64["slots * max_sets * set_words"])
     memory: out(i64["slots * capacity * words + SLACK"])
@@ -163,6 +163,9 @@ class Slots:
     bytes: out(u8["(slots * capacity * words + SLACK) * 8"])  # the same memory
     counts: out(i32["slots * table_rows"])  # how often each row is in the bag
     factors: out(f64["slots * values"])  # on the weights of classes
+    spares: i64  # one for each thread or, if these are fewer, for each tree
+    by_thread: i64  # 1: they are for threads
+    spare: out(i64["spares * capacity * words"])  # room to part records
 
 
 @record
@@ -239,119 +242,57 @@ class BestSplit:
     is_set: i64
 
 
-@record
-class ForestScratch:
-    """Each thread's memory."""
+@record(per_thread=True)
+class TreeScratch:
+    """A thread's own memory."""
 
-    threads: i64
     width: i64  # most codes of a column, with that of missing values
     lines: i64  # most items of a list of cells
-    batch: i64
     cell_columns: i64  # columns that have cells at the same time
     capacity: i64
-    words: i64
     set_words: i64
     sorted: i64  # keys to sort
-    stack: out(Waiting["threads * STACK"])
-    current: out(Waiting["threads"])
-    totals: out(i64["threads * STACK * (target.channels + 1)"])
-    node_totals: out(i64["threads * (target.channels + 1)"])
-    left: out(i64["threads * (target.channels + 1)"])
-    half_left: out(i64["threads * (target.channels + 1)"])
-    half_totals: out(i64["threads * (target.channels + 1)"])
     chunks: i64  # of four words, of which records hold codes
-    low: out(i64["threads * chunks * 4"])  # least code of each column in the node, a byte each
-    high: out(i64["threads * chunks * 4"])  # largest one
-    low_bytes: out(u8["threads * chunks * 32"])  # the same memory
-    high_bytes: out(u8["threads * chunks * 32"])  # the same memory
-    best: out(BestSplit["threads"])
-    best_set: out(i64["threads * set_words"])
-    present: out(i64["threads * set_words"])  # categories that a node has
-    order: out(i32["threads * rules.columns"])  # the columns, undrawn; always put back in order
-    swaps: out(i32["threads * rules.columns"])
-    chosen: out(i64["threads * batch"])
-    chosen_draw: out(i64["threads * batch"])
-    cuts: out(i64["threads * batch"])
-    left_sums: out(i64["threads * (batch + 1)"])
-    left_classes: out(i64["threads * batch * 8"])
-    cells: out(i64["threads * cell_columns * width * (target.channels + 1)"])  # always zeros between columns
-    cell_rows: out(i32["threads * cell_columns * width"])  # always zeros too
-    touched: out(i64["threads * (width // 64 + 2)"])
-    touched_words: out(i64["threads * (width // 4096 + 2)"])
-    list_code: out(i32["threads * lines"])
-    list_sums: out(i64["threads * lines * (target.channels + 1)"])
-    list_rows: out(i32["threads * lines"])
-    scores: out(f64["threads * 2 * lines"])  # of cuts; behind them those by all rows, where a half of them judges
-    keys: out(i64["threads * sorted * 2"])
-    spares: i64  # one for each thread or, if these are fewer, for each tree
-    spare: out(i64["spares * capacity * words"])
-    line: out(i32["threads * capacity"])  # codes of a node's rows in a column
+    stack: out(Waiting["STACK"])
+    current: out(Waiting["1"])
+    best: out(BestSplit["1"])
+    totals: out(i64["STACK * (target.channels + 1)"])
+    node_totals: out(i64["target.channels + 1"])
+    left: out(i64["target.channels + 1"])
+    half_left: out(i64["target.channels + 1"])
+    half_totals: out(i64["target.channels + 1"])
+    low: out(u8["chunks * 32"])  # least code of each column in the node
+    high: out(u8["chunks * 32"])  # largest one
+    best_set: out(i64["set_words"])
+    present: out(i64["set_words"])  # categories that a node has
+    order: out(i32["rules.columns"])  # the columns, undrawn; always put back in order
+    swaps: out(i32["rules.columns"])
+    chosen: out(i64["BATCH"])
+    chosen_draw: out(i64["BATCH"])
+    cuts: out(i64["BATCH"])
+    left_sums: out(i64["BATCH + 1"])
+    left_classes: out(i64["BATCH * 8"])
+    cells: out(i64["cell_columns * width * (target.channels + 1)"])  # always zeros between columns
+    cell_rows: out(i32["cell_columns * width"])  # always zeros too
+    touched: out(i64["width // 64 + 2"])
+    touched_words: out(i64["width // 4096 + 2"])
+    list_code: out(i32["lines"])
+    list_sums: out(i64["lines * (target.channels + 1)"])
+    list_rows: out(i32["lines"])
+    scores: out(f64["2 * lines"])  # of cuts; behind them those by all rows, where a half of them judges
+    keys: out(i64["sorted * 2"])
+    line: out(i32["capacity"])  # codes of a node's rows in a column
+    # Entries of a node's rows in sparse columns: listed column after column, or of one column that was walked.
     sparse_columns: i64  # all columns, 0: none of them is sparse
     sparse_rows: i64  # all rows, or 0
-    entry_room: i64
-    live: out(i64["threads"])
-    live_columns: out(i32["threads * (sparse_columns + 1)"])
-    entry_counts: out(i32["threads * sparse_columns"])
-    entry_ends: out(i32["threads * sparse_columns"])
-    entry_places: out(i32["threads * entry_room"])
-    entry_bins: out(u16["threads * entry_room"])
-    place_of: out(i32["threads * sparse_rows"])
-
-
-@record
-class NodeEntries:
-    """Entries of a node's rows in sparse columns: listed column after column, or of one column that was walked."""
-
-    room: i64  # entries that can be listed
+    entry_room: i64  # entries that can be listed
     live: out(i64["1"])  # sparse columns that have an entry in the node, WALKED: entries are not listed
-    columns: out(i32["1"])  # these columns
-    counts: out(i32["1"])  # entries of each column, 0 between nodes; of a column that is not sparse always 1
-    ends: out(i32["1"])  # where those of each column end
-    places: out(i32["1"])  # place of an entry's row in the node
-    bins: out(u16["1"])
-    place_of: out(i32["1"])  # record of a row, where nothing is listed
-
-
-@record
-class Mine:
-    """One thread's memory."""
-
-    rank: i64
-    width: i64
-    stack: out(Waiting["1"])
-    current: out(Waiting["1"])
-    totals: out(i64["1"])
-    node_totals: out(i64["1"])
-    left: out(i64["1"])
-    half_left: out(i64["1"])
-    half_totals: out(i64["1"])
-    chunks: i64
-    low: out(i64["1"])
-    high: out(i64["1"])
-    low_bytes: out(u8["1"])
-    high_bytes: out(u8["1"])
-    best: out(BestSplit["1"])
-    best_set: out(i64["1"])
-    present: out(i64["1"])
-    order: out(i32["1"])
-    swaps: out(i32["1"])
-    chosen: out(i64["1"])
-    chosen_draw: out(i64["1"])
-    cuts: out(i64["1"])
-    left_sums: out(i64["1"])
-    left_classes: out(i64["1"])
-    cells: out(i64["1"])
-    cell_rows: out(i32["1"])
-    touched: out(i64["1"])
-    touched_words: out(i64["1"])
-    list_code: out(i32["1"])
-    list_sums: out(i64["1"])
-    list_rows: out(i32["1"])
-    scores: out(f64["1"])
-    keys: out(i64["1"])
-    sorted: i64
-    line: out(i32["1"])
-    entries: NodeEntries
+    live_columns: out(i32["sparse_columns + 1"])  # these columns
+    entry_counts: out(i32["sparse_columns"])  # entries of each column, 0 between nodes; of a column that is not sparse always 1
+    entry_ends: out(i32["sparse_columns"])  # where those of each column end
+    entry_places: out(i32["entry_room"])  # place of an entry's row in the node
+    entry_bins: out(u16["entry_room"])
+    place_of: out(i32["sparse_rows"])  # record of a row, where nothing is listed
 
 
 @record

@@ -48,7 +48,7 @@ def find_ranges(node, rows, mine):
     """The range of every column's codes in a node, where records hold them."""
     for chunk in range(mine.chunks):
         byte_ranges(
-            rows.memory, node.begin * rows.words + chunk * 4, rows.words, node.end - node.begin, mine.low, mine.high, chunk * 4
+            rows.memory, node.begin * rows.words + chunk * 4, rows.words, node.end - node.begin, mine.low, mine.high, chunk * 32
         )  # fmt: skip
 
 
@@ -57,8 +57,8 @@ def is_constant(column, held, listed, data, mine):
     """Whether all rows of a node are known to have the same code in a column."""
     if held:
         group = data.features.group_of[column]
-        return mine.low_bytes[group] == mine.high_bytes[group]
-    return listed and mine.entries.counts[column] == 0
+        return mine.low[group] == mine.high[group]
+    return listed and mine.entry_counts[column] == 0
 
 
 @inline
@@ -78,7 +78,7 @@ def search_node(node, data, others, values, target, rules, rows, words, mine):
     live = columns  # columns that are not known to be constant
     if has_sparse(data, rules):
         live = find_live_columns(node, data, others, rules, rows, mine)
-    listed = has_sparse(data, rules) and mine.entries.live[0] != WALKED
+    listed = has_sparse(data, rules) and mine.live[0] != WALKED
     size = node.end - node.begin
     together = np.int64(BATCH) if held and size > (2 if rules.random != 0 else TOGETHER_ROWS) else np.int64(1)
     perfect = node.perfect if size > 2 else LEAST_SCORE
