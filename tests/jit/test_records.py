@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from spinney.errors import KernelArgumentError
-from spinney.jit import Member, compiler, f64, i32, i64, inline, item, kernel, library, out, record, allocate
+from spinney.jit import Member, allocate, compiler, f64, i32, i64, inline, item, kernel, library, out, record
+from spinney.jit.barrier import CELLS, Counter
+from spinney.jit.intrinsics import atomic_add
 from spinney.jit.kernel import REGISTRY
+from spinney.jit.records import of_thread, own
 from spinney.jit.team import run_alone
+from spinney.jit.types import LINE
 
 APART = 2
 
@@ -78,14 +82,14 @@ def check(field):
 def test_a_record_runs_as_plain_python():
     more, field = given()
     job = walk_field.bind(more, field)
-    library._python_call(walk_field, job.arguments)(0, 1, np.zeros(32, np.int64))
+    library._python_call(walk_field, job.arguments)(0, 1, np.zeros(CELLS, np.int64))
     check(field)
 
 
 def test_a_record_runs_as_numba_compiles_it_for_arrays():
     more, field = given()
     job = walk_field.bind(more, field)
-    library._jit_call(walk_field, job.arguments)(0, 1, np.zeros(32, np.int64))
+    library._jit_call(walk_field, job.arguments)(0, 1, np.zeros(CELLS, np.int64))
     check(field)
 
 
@@ -154,3 +158,108 @@ def test_the_package_s_records_are_written_where_they_are_told():
     moved = np.zeros(4, np.int32)
     run_alone(move_codes.bind(4, 3, np.array([2, 0, 1, 1], np.int32), np.array([7, 8, 9], np.int32), moved))
     assert moved.tolist() == [9, 7, 8, 8]
+
+
+# --- memory of each thread
+
+
+@item
+class Odd:
+    a: i64
+    b: f64
+    c: i64
+
+
+@record(per_thread=True)
+class Scratch:
+    count: i64
+    few: out(i64["1"])
+    odd: out(Odd["count"])
+    many: out(i32["3 * count + more"])
+
+
+@kernel
+def fill_scratch(team: Member, more: i64, scratch: Scratch):
+    mine = own(scratch, team.rank)
+    mine.few[0] = team.rank + 1
+    for i in range(scratch.count):
+        mine.odd[i].a = team.rank
+        mine.odd[i].b = 0.5
+        mine.odd[i].c = i
+    for i in range(3 * scratch.count + more):
+        mine.many[i] = 1000 * team.rank + i
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _scratch_forgotten():
+    yield
+    del REGISTRY["fill_scratch"]
+
+
+def check_scratch(scratch, threads, more):
+    for rank in range(threads):
+        mine = of_thread(scratch, rank)
+        assert mine.few.tolist() == [rank + 1]
+        assert mine.odd.a.tolist() == [rank] * scratch.count
+        assert mine.odd.c.tolist() == list(range(scratch.count))
+        assert mine.many.tolist() == [1000 * rank + i for i in range(3 * scratch.count + more)]
+
+
+RUN = {
+    "python": lambda job: library._python_call(fill_scratch, job.arguments),
+    "compiled": lambda job: library._jit_call(fill_scratch, job.arguments),
+}
+
+
+@pytest.mark.parametrize("run", RUN.values(), ids=RUN)
+@pytest.mark.parametrize("count", [0, 1, 5, 100])
+def test_each_thread_has_its_own_part_of_a_per_thread_record(run, count):
+    scratch = allocate(Scratch, threads=3, count=count, more=2)
+    call = run(fill_scratch.bind(2, scratch))
+    for rank in range(3):
+        call(rank, 3, np.zeros(CELLS, np.int64))
+    check_scratch(scratch, 3, 2)
+
+
+def test_no_two_threads_share_a_cache_line():
+    scratch = allocate(Scratch, threads=3, count=5, more=0)
+    seen = []
+    for rank in range(3):
+        mine = of_thread(scratch, rank)
+        lines = set()
+        for array in (mine.few, mine.odd, mine.many):
+            first = array.__array_interface__["data"][0]
+            lines |= set(range(first // LINE, (first + array.nbytes - 1) // LINE + 1))
+        seen.append(lines)
+    assert len(seen[0] | seen[1] | seen[2]) == sum(map(len, seen))
+    # Each arena begins on a line, and nothing but padding is added.
+    assert scratch.few.__array_interface__["data"][0] % LINE == 0
+    assert scratch.thread_bytes < 8 + 5 * 24 + 15 * 4 + 3 * 64 + np.lcm(LINE, 24)
+
+
+def test_what_is_given_for_one_thread_is_given_to_all():
+    scratch = allocate(Scratch, threads=2, count=1, more=0, many=np.array([7, 8, 9]))
+    assert [of_thread(scratch, rank).many.tolist() for rank in (0, 1)] == [[7, 8, 9]] * 2
+
+
+def test_a_team_larger_than_a_per_thread_record_is_refused():
+    job = fill_scratch.bind(0, allocate(Scratch, threads=2, count=1, more=0))
+    with pytest.raises(KernelArgumentError, match="fill_scratch has memory for 2 threads, and runs on 3"):
+        job(0, 3, np.zeros(CELLS, np.int64))
+
+
+def test_arrays_of_a_per_thread_record_must_have_its_sizes():
+    scratch = allocate(Scratch, threads=2, count=1, more=0)
+    with pytest.raises(KernelArgumentError, match=r"scratch\.many must hold 3 \* count \+ more = "):
+        fill_scratch.bind(1, scratch)
+    with pytest.raises(NameError, match="count"):
+        allocate(Scratch, threads=2, more=0)
+
+
+def test_items_of_their_own_line_are_a_line_apart():
+    counters = Counter.zeros(3)
+    assert counters.dtype.itemsize == LINE
+    assert counters.__array_interface__["data"][0] % LINE == 0
+    assert atomic_add(counters, 1, 5) == 0
+    assert atomic_add(counters, 1, -2) == 5
+    assert counters.value.tolist() == [0, 3, 0]

@@ -7,7 +7,7 @@ with the decorator `item` is a type of items with named fields: `Node["max_nodes
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -110,7 +110,7 @@ def _item(fields: type, own_line: bool) -> Item:
     # Aligned as in C, so that compiled code reads a field in one instruction.
     dtype = np.dtype([(name, kind.dtype) for name, kind in fields.__annotations__.items()], align=True)
     if own_line:
-        places = dtype.fields or {}
+        places: Mapping[str, Any] = dtype.fields or {}
         dtype = np.dtype(
             {
                 "names": list(places),
