@@ -14,7 +14,7 @@ from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.kernels.bin import by_rows
 from spinney.binning.matrix import BinnedMatrix, row_stride
 from spinney.growth.grower import HistGrower
-from spinney.growth.kernels.proposal import NewCodes, Proposal, move_codes, propose
+from spinney.growth.kernels.proposal import JoinedBins, NewCodes, Proposal, move_codes, propose
 from spinney.growth.kernels.records import Parts
 from spinney.growth.leaf_values import NEWTON, LeafValues
 from spinney.jit import Bound, allocate
@@ -105,12 +105,13 @@ class ApproxGrower:
     def _bind(self, zero: NDArray[np.int64], gradients: Gradients) -> list[Bound]:
         fine, coarse = self._fine, self._coarse
         data = fine.binned(self._cuts.categorical)
+        width = int(fine.features.bins.max())
         proposal = allocate(
             Proposal,
             control=self._grower.control,
-            threads=self._team.size,
             parts=allocate(Parts, threads=self._team.size),
-            width=int(fine.features.bins.max()),
+            width=width,
+            joined=allocate(JoinedBins, threads=self._team.size, width=width),
             most=self._cuts.last.shape[1],
             wide=int(coarse.wide),
             subset=self._grower.subset,

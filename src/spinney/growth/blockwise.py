@@ -26,12 +26,12 @@ from spinney.growth.kernels.blockwise import (
     pass_block,
     take_rows,
 )  # fmt: skip
-from spinney.growth.kernels.pieces import BlockBag, BlockRows
-from spinney.growth.kernels.records import FINISHED, Lines, Sums
+from spinney.growth.kernels.pieces import BlockBag, BlockRows, ListedRows
+from spinney.growth.kernels.records import FINISHED, Line, NodeRanges
 from spinney.growth.kernels.travel import pack_histograms, unpack_histograms
 from spinney.growth.leaf_values import NEWTON, Finish, LeafValues
 from spinney.growth.ranks import join_parts, least_of, travel_of
-from spinney.growth.room import control_room, found_room, set_control, table_room, tasks_room
+from spinney.growth.room import control_room, found_room, set_control, sums_room, table_room, tasks_room
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.growth.subset import subset_of
 from spinney.jit import Bound, allocate
@@ -234,11 +234,11 @@ class BlockGrower:
         self._by_block = allocate(
             BlockRows, rows=gradients.rows, threads=threads, blocks=count,
             longest=int(np.diff(blocks.begins).max(initial=0)), sparse=int((features.group == SPARSE).any()),
+            ranges=allocate(NodeRanges, threads=threads * count, table=table),
+            listed=allocate(ListedRows, threads=threads, table=table),
             firsts=blocks.begins, by_leaf=self._grown.by_leaf, table=table,
         )  # fmt: skip
-        self._sums = allocate(
-            Sums, threads=threads, slots=table.slots, packed_size=self._axis.packed_size, axis=axis
-        )
+        self._sums = sums_room(threads, table.slots, self._axis)
         sides = 1 + max(int(features.group_codes.max(initial=0)), int(features.codes.max()))
         most = max(threads, table.most_ahead)
         self._tasks = tasks_room(most, blocks.columns, axis.unit_count, sides, table.words)
@@ -247,7 +247,7 @@ class BlockGrower:
             most = table.most_ahead if rules.limits.depthwise else min(few, table.most_ahead)
         self._batch = allocate(Batch, most=most, table=table)
         found = found_room(threads, blocks.columns, rules, table.words)
-        lines = allocate(Lines, width=self._axis.width, found=found)
+        lines = allocate(Line, threads=threads, width=self._axis.width)
         rows, sums, tasks, batch = self._by_block, self._sums, self._tasks, self._batch
         self._gradient_sizes: Bound = gradient_sizes.bind(self.control, gradients, tasks)
         self._take_rows: Bound = take_rows.bind(bag, gradients, rules, rows, tasks, table)

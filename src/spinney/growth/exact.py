@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.sorted import SortedColumns
-from spinney.growth.kernels.exact import ExactBag, ExactRows, grow_exact
+from spinney.growth.kernels.exact import ExactBag, ExactRows, SpareEntries, grow_exact
 from spinney.growth.kernels.records import Chosen
-from spinney.growth.kernels.scan import SortedLines
+from spinney.growth.kernels.scan import SortedLine
 from spinney.growth.leaf_values import NEWTON, Finish, LeafValues
 from spinney.growth.room import (
     control_room,
@@ -112,7 +112,6 @@ class ExactGrower:
         data, threads = self._data, self._team.size
         rows, columns, table = data.rows, data.columns, self._table
         sorted_columns = data.record
-        found = found_room(threads, columns, self._rules)
         job: Bound = grow_exact.bind(
             candidates,
             ExactBag(rows, self.control, self._bag.rows),
@@ -125,13 +124,14 @@ class ExactGrower:
                 rows=rows,
                 threads=threads,
                 columns=columns,
-                own=self._own,
+                bounds=self._own,
+                spare=allocate(SpareEntries, threads=threads, rows=rows),
                 by_leaf=self._by_leaf,
                 sorted_columns=sorted_columns,
                 table=table,
             ),
-            found,
-            allocate(SortedLines, found=found),
+            found_room(threads, columns, self._rules),
+            allocate(SortedLine, threads=threads),
             tasks_room(threads, columns),
             table,
             self._tree,

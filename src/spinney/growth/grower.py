@@ -14,11 +14,11 @@ from spinney.binning.matrix import BinnedMatrix
 from spinney.growth.axis import TreeAxis
 from spinney.growth.gather import gathered_room
 from spinney.growth.grown import GrownTree, Thresholds, set_words
-from spinney.growth.kernels.records import PLANES, SPARE_SLOTS, HistBag, Lines, Rows, Sums
+from spinney.growth.kernels.records import PLANES, SPARE_SLOTS, HistBag, Line, NodeRanges, Rows
 from spinney.growth.kernels.tree import grow_tree
 from spinney.growth.kernels.turns import AHEAD
 from spinney.growth.leaf_values import NEWTON, Finish, LeafValues
-from spinney.growth.room import control_room, found_room, set_control, table_room, tasks_room
+from spinney.growth.room import control_room, found_room, set_control, sums_room, table_room, tasks_room
 from spinney.growth.rules import ColumnChoice, rules_of
 from spinney.growth.subset import subset_of
 from spinney.jit import Bound, allocate
@@ -162,7 +162,6 @@ class HistGrower:
             row_words=matrix.by_row.view(np.int64),
             gathered=gathered_room(matrix, config, gradients.rows),
         )
-        found = found_room(threads, matrix.columns, rules, table.words)
         job: Bound = grow_tree.bind(
             bag,
             data,
@@ -170,11 +169,15 @@ class HistGrower:
             gradients,
             rules,
             allocate(
-                Rows, rows=gradients.rows, threads=threads, by_leaf=self._by_leaf, data=data, table=table
+                Rows,
+                rows=gradients.rows,
+                ranges=allocate(NodeRanges, threads=threads, table=table),
+                by_leaf=self._by_leaf,
+                data=data,
             ),
-            allocate(Sums, threads=threads, slots=table.slots, packed_size=self._axis.packed_size, axis=axis),
-            found,
-            allocate(Lines, width=self._axis.width, found=found),
+            sums_room(threads, table.slots, self._axis),
+            found_room(threads, matrix.columns, rules, table.words),
+            allocate(Line, threads=threads, width=self._axis.width),
             tasks_room(threads, matrix.columns, axis.unit_count, sides, table.words),
             table,
             self.tree,

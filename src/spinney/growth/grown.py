@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.binning.blocks import Blocks
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth.kernels.records import Subset, Table
-from spinney.growth.kernels.walk import BinTree, Goal, WalkRoom, add_tree
+from spinney.growth.kernels.walk import BinTree, Goal, WalkScratch, add_tree
 from spinney.growth.room import leaf_rows_room, nodes_of, tree_parts, tree_room
 from spinney.growth.subset import subset_of
 from spinney.jit import Bound, allocate
@@ -66,7 +66,7 @@ class GrownTree:
         self._bins, self._cuts, self._table, self._unit, self._team = bins, cuts, table, gradients.unit, team
         self.arrays = tree_room(table.max_nodes)
         self.by_leaf = leaf_rows_room(gradients.rows, table.max_nodes)
-        self._walk_room = allocate(WalkRoom, threads=team.size, tree=self.arrays)
+        self._walk_room = allocate(WalkScratch, threads=team.size, tree=self.arrays)
 
     def copy(self) -> Tree:
         """The tree, in memory of its own."""

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from spinney.growth.kernels.leaves import add_leaves
 from spinney.growth.kernels.records import Parts, Table, TreeArrays
-from spinney.growth.kernels.refit import SUMS, CountedRows, add_noted, refit_leaves, size_all, sum_all
+from spinney.growth.kernels.refit import (
+    SUMS,
+    CountedRows,
+    SumsByLeaf,
+    add_noted,
+    refit_leaves,
+    size_all,
+    sum_all,
+)
 from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.values import Renewed, write_values
 from spinney.growth.ranks import JoinedRenewal, join_parts
@@ -153,6 +161,7 @@ def _counted_rows(
         control=control,
         threads=team.size,
         parts=allocate(Parts, threads=team.size),
+        sums=allocate(SumsByLeaf, threads=team.size, table=table),
         by_leaf=by_leaf,
         table=table,
     )

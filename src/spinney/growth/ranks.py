@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.growth.kernels.records import PART, Parts, Table
+from spinney.growth.kernels.records import Parts, Table
 from spinney.growth.kernels.travel import Travel
 from spinney.growth.packing import BLOCK
 from spinney.growth.room import leaf_rows_room, nodes_of
 from spinney.jit import allocate
+from spinney.jit.records import of_thread
 from spinney.jit.team import Team
 from spinney.joining import Joining
 from spinney.objectives.base import Renew
@@ -35,11 +36,11 @@ def least_of(number: int, joining: Joining) -> int:
 
 def join_parts(parts: Parts, count: int, threads: int, joining: Joining) -> int:
     """Replace the sums of each thread's rows by those of all ranks, in the place of the first; gives the sum of `count`."""
-    by_thread = parts.sums.reshape(-1, PART)[:threads, :2]
-    sums = np.append(by_thread.sum(axis=0), np.int64(count))
+    by_thread = [of_thread(parts, rank).sums for rank in range(threads)]
+    sums = np.append(np.sum(by_thread, axis=0), np.int64(count))
     joining.sum(sums)
-    by_thread[:] = 0
-    by_thread[0] = sums[:2]
+    for rank, own in enumerate(by_thread):
+        own[:] = sums[:2] if rank == 0 else 0
     return int(sums[2])
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
 from spinney.binning.matrix import BinnedMatrix
-from spinney.growth.kernels.walk import BinTree, Goal, WalkRoom, add_tree
+from spinney.growth.kernels.walk import BinTree, Goal, WalkScratch, add_tree
 from spinney.growth.subset import subset_of
 from spinney.jit import allocate
 from spinney.jit.team import Team
@@ -35,7 +35,7 @@ def replay(
     """
     by_bin = _by_bin(tree, output, cuts)
     goal = Goal(matrix.rows, len(scores), 0, subset_of(None, matrix.rows), np.empty(0, np.int32), scores)
-    scratch = allocate(WalkRoom, threads=team.size, tree=by_bin)
+    scratch = allocate(WalkScratch, threads=team.size, tree=by_bin)
     team.run(add_tree.bind(matrix.binned(cuts.categorical), by_bin, scratch, goal))
 
 

@@ -7,8 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.growth.axis import TreeAxis
 from spinney.growth.kernels import records
-from spinney.growth.kernels.records import Found, Parts, Table, Tasks, TreeArrays
+from spinney.growth.kernels.records import (
+    Found,
+    PackedSums,
+    Parts,
+    Sums,
+    Table,
+    Tasks,
+    TaskScratch,
+    TreeArrays,
+)
 from spinney.growth.kernels.rules import Rules
 from spinney.jit import allocate
 from spinney.objectives.kernels.records import Grown, LeafRows
@@ -49,11 +59,17 @@ def found_room(threads: int, columns: int, rules: Rules, words: int = 0) -> Foun
     return allocate(Found, threads=threads, columns=columns, words=words, rules=rules)
 
 
+def sums_room(threads: int, slots: int, axis: TreeAxis) -> Sums:
+    """Memory for packed sums of each thread, and so many histograms."""
+    by_thread = allocate(PackedSums, threads=threads, size=axis.packed_size, axis=axis.record)
+    return allocate(Sums, threads=threads, slots=slots, by_thread=by_thread, axis=axis.record)
+
+
 def tasks_room(threads: int, columns: int, units: int = 0, sides: int = 0, words: int = 0) -> Tasks:
     """Memory for the tasks of all threads."""
-    parts = allocate(Parts, threads=threads)
+    of_task = allocate(TaskScratch, threads=threads, columns=columns, words=words, sides_size=sides)
     return allocate(
-        Tasks, threads=threads, columns=columns, words=words, sides_size=sides, units=units, parts=parts
+        Tasks, threads=threads, units=units, parts=allocate(Parts, threads=threads), of_task=of_task
     )
 
 

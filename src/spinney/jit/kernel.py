@@ -64,7 +64,7 @@ class Kernel:
         ready: list[Any] = []
         given = dict(zip(self._bound, args, strict=True))
         self._check("", self._bound, given, given, self.__module__, ready)
-        return Bound(self, ready, min(threads_of(args), default=None))
+        return Bound(self, ready, min(threads_of(args), default=None) if self.is_team else None)
 
     def _check(
         self,

@@ -96,7 +96,7 @@ def _sets_of(
 ) -> Sets:
     """The sets in the order of their nodes, each with the words that the categories of its column need."""
     trees, most = samples.trees, grown.max_sets
-    having = np.arange(most) < grown.sets[:, None]
+    having = np.arange(most) < grown.sets.value[:, None]
     node = (grown.set_node.reshape(trees, most) + start[:-1, None])[having]
     order = np.argsort(node)
     node = node[order]

@@ -25,14 +25,14 @@ from spinney.growth.kernels.pieces import (
 )  # fmt: skip
 from spinney.growth.kernels.quantize import set_scales, sum_sizes
 from spinney.growth.kernels.records import (
-    FINISHED, TOGETHER, Axis, Control, Found, Lines, Sums, Table, Tasks, TreeArrays,
+    FINISHED, TOGETHER, Axis, Control, Found, Line, Sums, Table, Tasks, TreeArrays,
 )  # fmt: skip
 from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.schedule import share_out
 from spinney.growth.kernels.turns import enter_splits
 from spinney.growth.kernels.units import search_children, summed_child
 from spinney.growth.packing import BLOCK
-from spinney.jit import Member, inline, kernel, record
+from spinney.jit import Member, inline, kernel, own, record
 from spinney.jit.barrier import end_turn, meet, take_turn
 from spinney.jit.intrinsics import atomic_add, tail
 from spinney.objectives.kernels.records import Gradients
@@ -63,7 +63,7 @@ class Search:
     rules: Rules
     sums: Sums
     found: Found
-    lines: Lines
+    lines: Line
     tasks: Tasks
     table: Table
 
@@ -117,13 +117,13 @@ def sum_pieces(first, last, block, child, who, rank, data, rows, work, target):
     Sums that are full go to the histogram `target`. Gives how many rows the packed sums hold.
     """
     schedule = work.tasks.schedules[who]
-    packed = tail(work.sums.packed, rank * work.sums.packed_size)
+    packed = own(work.sums.by_thread, rank).packed
     held = np.int64(0)
     for t in range(first, last):
-        piece = rows_of_piece(block, t, rows, work.table.max_nodes)
-        own = piece.ranges[child]
+        piece = rows_of_piece(block, t, rows)
+        in_piece = piece.ranges.of_node[child]
         held = sum_rows(
-            piece, own.begin, own.end, held, data.codes, data.sparse, work.axis, schedule.live_first,
+            piece, in_piece.begin, in_piece.end, held, data.codes, data.sparse, work.axis, schedule.live_first,
             schedule.live_last, packed, work.table.packing[0], target,
         )
     return held
@@ -133,7 +133,7 @@ def sum_pieces(first, last, block, child, who, rank, data, rows, work, target):
 def sum_apart(who, block, team, data, rows, work):
     """Sum the children of a task in a block by this thread alone, into their histograms."""
     schedule = work.tasks.schedules[who]
-    packed = tail(work.sums.packed, team.rank * work.sums.packed_size)
+    packed = own(work.sums.by_thread, team.rank).packed
     for turn in range(2):
         child = summed_child(turn, work.tasks.tasks[who])
         if child >= 0:
@@ -151,7 +151,7 @@ def join_units(block, child, team, rows, work):
     axis = work.axis
     flushed_too = np.int64(0)
     for t in range(team.size):
-        other = range_of(block, t, child, rows, work.table.max_nodes)
+        other = range_of(block, t, child, rows)
         if other.end - other.begin > BLOCK:
             flushed_too = np.int64(1)
     histogram = histogram_of(work.table.nodes[child].slot, work.sums, axis)
@@ -186,13 +186,13 @@ def pass_block(
     block = rows.current[0]
     work = Pass(axis, sums, tasks, table)
     count = batch.count[0]
-    own = rows_of_piece(block, team.rank, rows, table.max_nodes)
+    piece = rows_of_piece(block, team.rank, rows)
     if team.rank == 0:
         batch.taken[0] = 0
     for who in range(count):
         task = tasks.tasks[who]
         if task.child != 0:
-            partition(task, 0, 1, data.codes, data, own, tail(tasks.sides, who * tasks.sides_size))
+            partition(task, 0, 1, data.codes, data, piece, own(tasks.of_task, who).sides)
     for who in range(count):
         if tasks.schedules[who].by_rows != 0 and not sum_together(who, block, team, data, rows, work):
             return
@@ -245,9 +245,9 @@ def open_root(
 @inline
 def search_task(crew, who, seed, work):
     """This thread's part of searching the children of a task, with `crew` threads."""
-    rank = work.team.rank
-    work.found.splits[2 * rank].gain = -1.0
-    work.found.splits[2 * rank + 1].gain = -1.0
+    found = own(work.found, work.team.rank)
+    found.splits[0].gain = -1.0
+    found.splits[1].gain = -1.0
     for turn in range(2):
         if summed_child(turn, work.tasks.tasks[who]) >= 0:
             search_children(crew, who, turn, seed, work)
@@ -284,7 +284,7 @@ def search_batch(count, seed, work, batch):
 @kernel
 def end_pass(
     team: Member, control: Control["1"], features: Columns, axis: Axis, rules: Rules, sums: Sums, found: Found,
-    lines: Lines, tasks: Tasks, table: Table, batch: Batch,
+    lines: Line, tasks: Tasks, table: Table, batch: Batch,
 ):
     """Search the children of a batch, enter splits into the tree whose turn has come, and open the next batch."""
     work = Search(team, features, axis, rules, sums, found, lines, tasks, table)

@@ -8,20 +8,8 @@ import numpy as np
 
 from spinney.growth.kernels.constraints import score_cuts_bounded
 from spinney.growth.kernels.gain import INVALID, least_hessian, node_score
-from spinney.growth.kernels.records import LINES, Line
 from spinney.jit.inline import inline
-from spinney.jit.intrinsics import bits_of, from_bits, tail
-
-
-@inline
-def line_of(rank, lines):
-    """A thread's own line."""
-    at = rank * LINES * lines.width
-    width = lines.width
-    return Line(
-        tail(lines.sums, at), tail(lines.sums, at + width), tail(lines.sums, at + 2 * width),
-        tail(lines.sums, at + 3 * width), tail(lines.gains, rank * width),
-    )
+from spinney.jit.intrinsics import bits_of, from_bits
 
 
 @inline

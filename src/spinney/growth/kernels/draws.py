@@ -63,25 +63,24 @@ def permit_columns(number, nodes, rules, permitted):
 
 
 @inline
-def mark_columns(rank, node, axis, rules, seed, permitted, found, mask):
+def mark_columns(node, axis, rules, seed, permitted, found, mask):
     """Mark the columns of the tree that may split a node: drawn per level, then per node, exact in number; then permitted."""
     drawn = found.drawn
-    at = rank * found.columns
     left = axis.extent[0].columns
     for j in range(found.columns):
         mask[j] = 0
     for j in range(left):
-        drawn[at + j] = axis.used_columns[j]
+        drawn[j] = axis.used_columns[j]
     for stage in range(2):
         wanted = rules.per_level if stage == 0 else rules.per_node
         purpose = PURPOSE_LEVEL + node.depth if stage == 0 else np.int64(PURPOSE_NODE)
         key = seed if stage == 0 else mixed(seed ^ node.path)
         if wanted > 0 and rules.weighted != 0:
-            left = choose_by_weight(drawn, at, left, wanted, key, purpose, rules.weights, found.keys, at)
+            left = choose_by_weight(drawn, 0, left, wanted, key, purpose, rules.weights, found.keys, 0)
         elif wanted > 0:
-            left = choose(drawn, at, left, wanted, key, purpose)
+            left = choose(drawn, 0, left, wanted, key, purpose)
     for j in range(left):
-        column = drawn[at + j]
+        column = drawn[j]
         mask[column] = 1 if rules.group_count == 0 or permitted[column] != 0 else 0
 
 
@@ -99,13 +98,13 @@ def any_column(axis, rules):
 
 
 @inline
-def columns_of_children(rank, small, large, both, axis, rules, seed, permitted, found):
-    """Marks of the columns that two nodes may be split by; of the first alone unless `both`."""
+def columns_of_children(small, large, both, axis, rules, seed, permitted, found):
+    """Marks of the columns that two nodes may be split by, in a thread's own memory; of the first alone unless `both`."""
     if all_alike(rules):
         return axis.allowed, axis.allowed
-    mask_small = tail(found.mask, 2 * rank * found.columns)
-    mask_large = tail(found.mask, (2 * rank + 1) * found.columns)
-    mark_columns(rank, small, axis, rules.columns, seed, permitted, found, mask_small)
+    mask_small = found.mask
+    mask_large = tail(found.mask, found.columns)
+    mark_columns(small, axis, rules.columns, seed, permitted, found, mask_small)
     if both:
-        mark_columns(rank, large, axis, rules.columns, seed, permitted, found, mask_large)
+        mark_columns(large, axis, rules.columns, seed, permitted, found, mask_large)
     return mask_small, mask_large

@@ -13,13 +13,13 @@ from spinney.binning.kernels.records import SortedColumns
 from spinney.growth.kernels.draws import columns_of_children
 from spinney.growth.kernels.nodes import start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
-from spinney.growth.kernels.quantize import join_sizes, power_scale, scale_rules, sum_sizes
-from spinney.growth.kernels.records import PART, Chosen, Control, Found, Range, Table, Tasks, TreeArrays
+from spinney.growth.kernels.quantize import join_sizes, power_scale, put_parts, scale_rules, sum_sizes
+from spinney.growth.kernels.records import Chosen, Control, Found, Range, Table, Tasks, TreeArrays
 from spinney.growth.kernels.rules import Rules
-from spinney.growth.kernels.scan import ROW_MASK, Column, SortedLines, search_sorted, sorted_line_of
+from spinney.growth.kernels.scan import ROW_MASK, Column, SortedLine, search_sorted
 from spinney.growth.kernels.turns import go_on
 from spinney.objectives.kernels.records import Gradients, LeafRows
-from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8
+from spinney.jit import Member, i32, i64, inline, kernel, out, own, record, u8
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
 
@@ -36,6 +36,13 @@ class ExactBag:
     chosen: i32["rows"]
 
 
+@record(per_thread=True)
+class SpareEntries:
+    """A thread's room to part entries."""
+
+    entries: out(i64["rows"])
+
+
 @record
 class ExactRows:
     """Rows and sorted entries by node. Each thread has columns of its own."""
@@ -43,9 +50,9 @@ class ExactRows:
     rows: i64
     threads: i64
     columns: i64
-    own: i64["threads + 1"]  # places in the tree's columns at which each thread's begin
+    bounds: i64["threads + 1"]  # places in the tree's columns at which each thread's begin
+    spare: SpareEntries
     entries: out(i64["sorted_columns.listed"])
-    spare: out(i64["threads * rows"])
     ranges: out(Range["table.max_nodes * columns"])
     amounts: out(i64["rows"])  # gradient << 32 | hessian
     sides: out(u8["rows"])  # 1: goes left, or is in the bag
@@ -64,7 +71,7 @@ class ExactWork:
     rules: Rules
     rows: ExactRows
     found: Found
-    lines: SortedLines
+    lines: SortedLine
     tasks: Tasks
     table: Table
 
@@ -97,8 +104,7 @@ def take_amounts(team, bag, pairs, scales, rows, parts):
         rows.sides[row] = 1
         g_sum += g
         h_sum += h
-    parts.sums[team.rank * PART] = g_sum
-    parts.sums[team.rank * PART + 1] = h_sum
+    put_parts(g_sum, h_sum, team.rank, parts)
 
 
 @inline
@@ -106,7 +112,7 @@ def take_entries(rank, all_rows, sorted_columns, used_columns, rows):
     """Copy the entries of this thread's columns, of rows in the bag only."""
     source = sorted_columns.entries
     entries = rows.entries
-    for k in range(rows.own[rank], rows.own[rank + 1]):
+    for k in range(rows.bounds[rank], rows.bounds[rank + 1]):
         column = used_columns[k]
         begin = sorted_columns.starts[column]
         end = sorted_columns.starts[column + 1]
@@ -149,9 +155,9 @@ def mark_rows(task, sorted_columns, rows):
     column = task.column
     cut = task.cut
     default = task.default_left
-    own = rows.ranges[task.node * rows.columns + column]
-    begin = own.begin
-    end = own.end
+    listed = rows.ranges[task.node * rows.columns + column]
+    begin = listed.begin
+    end = listed.end
     members = rows.member_ranges[task.node]
     first = members.begin
     last = members.end
@@ -179,14 +185,14 @@ def mark_rows(task, sorted_columns, rows):
 @inline
 def part_column(task, column, rank, rows):
     """Part the entries of a task's node in one column."""
-    own = rows.ranges[task.node * rows.columns + column]
+    listed = rows.ranges[task.node * rows.columns + column]
     left = rows.ranges[task.child * rows.columns + column]
     right = rows.ranges[(task.child + 1) * rows.columns + column]
-    middle = part_entries(rows.entries, tail(rows.spare, rank * rows.rows), own.begin, own.end, rows.sides)
-    left.begin = own.begin
+    middle = part_entries(rows.entries, own(rows.spare, rank).entries, listed.begin, listed.end, rows.sides)
+    left.begin = listed.begin
     left.end = middle
     right.begin = middle
-    right.end = own.end
+    right.end = listed.end
 
 
 @inline
@@ -194,22 +200,22 @@ def work_on_columns(candidates, seed, work):
     """Part the current node's entries in this thread's columns and search both children there."""
     rank = work.team.rank
     rows = work.rows
-    found = work.found
+    found = own(work.found, rank)
     table = work.table
     sorted_columns = work.sorted_columns
     task = work.tasks.tasks[0]
-    found.splits[2 * rank].gain = -1.0
-    found.splits[2 * rank + 1].gain = -1.0
+    found.splits[0].gain = -1.0
+    found.splits[1].gain = -1.0
     search_large = task.search_large if task.large != task.small else 0
     if task.search_small == 0 and search_large == 0:
         return
     small = table.nodes[task.small]
     large = table.nodes[task.large]
     marks_small, marks_large = columns_of_children(
-        rank, small, large, True, work.axis, work.rules, seed, work.tasks.permitted, found
+        small, large, True, work.axis, work.rules, seed, work.tasks.of_task.permitted, found
     )
-    line = sorted_line_of(rank, work.lines)
-    for k in range(rows.own[rank], rows.own[rank + 1]):
+    line = own(work.lines, rank)
+    for k in range(rows.bounds[rank], rows.bounds[rank + 1]):
         column = work.axis.used_columns[k]
         if task.child != 0:
             part_column(task, column, rank, rows)
@@ -217,13 +223,13 @@ def work_on_columns(candidates, seed, work):
             wanted = task.search_small if turn == 0 else search_large
             marks = marks_small if turn == 0 else marks_large
             if wanted != 0 and marks[column] != 0:
-                own = rows.ranges[(task.small if turn == 0 else task.large) * rows.columns + column]
+                listed = rows.ranges[(task.small if turn == 0 else task.large) * rows.columns + column]
                 entries = Column(
-                    column, work.rules.columns.signs[column], own.begin, own.end, sorted_columns.rest[column],
+                    column, work.rules.columns.signs[column], listed.begin, listed.end, sorted_columns.rest[column],
                     sorted_columns.ranks[column], sorted_columns.zero[column], candidates, rows.entries, rows.amounts,
                 )
                 search_sorted(
-                    entries, small if turn == 0 else large, work.rules, table.scales[0], line, found.splits[2 * rank + turn]
+                    entries, small if turn == 0 else large, work.rules, table.scales[0], line, found.splits[turn]
                 )
 
 
@@ -274,7 +280,7 @@ def split_leaves(candidates, seed, work):
 @kernel
 def grow_exact(
     team: Member, candidates: i64, bag: ExactBag, sorted_columns: SortedColumns, axis: Chosen, gradients: Gradients,
-    rules: Rules, rows: ExactRows, found: Found, lines: SortedLines, tasks: Tasks, table: Table, tree: TreeArrays,
+    rules: Rules, rows: ExactRows, found: Found, lines: SortedLine, tasks: Tasks, table: Table, tree: TreeArrays,
 ):
     """Grow one tree on the bag's rows, write it to `tree`, and list its rows by leaf."""
     control = bag.control[0]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.growth.kernels.records import TreeArrays
-from spinney.jit import Member, inline, kernel
+from spinney.jit import Member, inline, kernel, own
 from spinney.jit.intrinsics import atomic_add, prefetch, tail
 from spinney.objectives.kernels.records import Gradients, LeafRows
 
@@ -52,12 +52,12 @@ def leaf_sums(team, rows, bag, gathered, pairs, table):
         if leaf:
             to = before
             for t in range(team.rank):
-                other = rows.ranges[node * team.size + t]
+                other = own(rows.ranges, t).of_node[node]
                 to += other.end - other.begin
             before += table.nodes[node].count
-            own = rows.ranges[node * team.size + team.rank]
-            begin = own.begin
-            end = own.end
+            mine = own(rows.ranges, team.rank).of_node[node]
+            begin = mine.begin
+            end = mine.end
             listed = tail(by_leaf.members, to)
             g, h = sum_leaf(entries, begin, end, 0, subset, gathered, pairs, table.scales[0], listed)
             if gathered:

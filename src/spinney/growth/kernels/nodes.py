@@ -4,10 +4,11 @@ from spinney.growth.kernels.constraints import bound_children, clipped, own_scor
 from spinney.growth.kernels.draws import ROOT, path_of_child, permit_all, permit_columns
 from spinney.growth.kernels.gain import node_score, node_weight
 from spinney.growth.kernels.partition import mark_sides
-from spinney.growth.kernels.records import IDLE, PART, SPLIT, TAKEN
+from spinney.growth.kernels.records import IDLE, SPLIT, TAKEN
 from spinney.growth.kernels.sets import copy_bits
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
+from spinney.jit.records import own
 
 # Relative gain below which a split is rounding noise of the two scores that are subtracted.
 NOISE = 1e-12
@@ -52,8 +53,9 @@ def start_tree(size, in_bag, rules, tasks, table):
     g = 0
     h = 0
     for t in range(size):
-        g += tasks.parts.sums[t * PART]
-        h += tasks.parts.sums[t * PART + 1]
+        part = own(tasks.parts, t)
+        g += part.sums[0]
+        h += part.sums[1]
     make_node(0, -1, ROOT, in_bag, 0, g, h, table)
     root = table.nodes[0]
     root.order = 0
@@ -82,7 +84,7 @@ def start_tree(size, in_bag, rules, tasks, table):
     task.from_parent = 0
     task.search_small = worth_searching(root, rules.limits, table.scales[0]) if rules.limits.max_leaves > 1 else 0
     task.search_large = 0
-    permit_all(tasks.columns, tasks.permitted)
+    permit_all(tasks.of_task.columns, tasks.of_task.permitted)
 
 
 @inline
@@ -160,9 +162,10 @@ def open_task(who, number, rules, tasks, table):
         table.nodes[small].slot = take_slot(table, table.slots)
     task.small_slot = table.nodes[small].slot
     task.large_slot = table.nodes[large].slot
-    copy_bits(table.words, tail(table.sets, number * table.words), tail(tasks.sets, who * table.words))
+    scratch = own(tasks.of_task, who)
+    copy_bits(table.words, tail(table.sets, number * table.words), scratch.set)
     if rules.columns.group_count > 0:
-        permit_columns(number, table.nodes, rules.columns, tail(tasks.permitted, who * tasks.columns))
+        permit_columns(number, table.nodes, rules.columns, scratch.permitted)
 
 
 @inline
@@ -173,48 +176,50 @@ def describe_split(who, features, rules, tasks, table):
     if features.categorical[column] != 0 and features.bins[column] > rules.categories.one_hot:
         table.nodes[task.child].of_set = 1
         table.nodes[task.child + 1].of_set = 1
-    sets = tail(tasks.sets, who * tasks.words)
-    mark_sides(task, features, sets, tasks.words, tail(tasks.sides, who * tasks.sides_size))
+    scratch = own(tasks.of_task, who)
+    mark_sides(task, features, scratch.set, scratch.words, scratch.sides)
 
 
 @inline
-def best_found(which, first, last, splits):
-    """Where the best split of one of two children is among those that threads first..last-1 have found; -1 for none."""
+def best_found(which, first, last, found):
+    """Which of threads first..last-1 has found the best split of one of two children; -1 for none."""
     best = -1
     for t in range(first, last):
-        at = 2 * t + which
-        better = best < 0 or splits[at].gain > splits[best].gain
-        if best >= 0 and splits[at].gain == splits[best].gain:
-            better = splits[at].column < splits[best].column
-        if splits[at].gain >= 0.0 and better:
-            best = at
+        split = own(found, t).splits[which]
+        best_split = own(found, max(best, 0)).splits[which]
+        better = best < 0 or split.gain > best_split.gain
+        if best >= 0 and split.gain == best_split.gain:
+            better = split.column < best_split.column
+        if split.gain >= 0.0 and better:
+            best = t
     return best
 
 
 @inline
 def real_gain(node, score, rules, scales):
     """What a split of this score gains in real units, 0 where it does not pay."""
-    own = node_score(
+    unsplit = node_score(
         float(node.sum_g), float(node.sum_h), scales.reg_lambda, scales.reg_alpha, scales.max_step
     )
-    more = score - own
+    more = score - unsplit
     if rules.penalties.bounded != 0:
-        own = abs(own_score(node, scales))
+        unsplit = abs(own_score(node, scales))
         more = score
-    if more > NOISE * own:
+    if more > NOISE * unsplit:
         return 0.5 * more * scales.unit - rules.limits.gamma
     return 0.0
 
 
 @inline
-def close_child(number, best, rules, found, table):
-    """Note the best split of a new leaf, found at `best`, or give its slot back if there is none that pays."""
+def close_child(number, which, best, rules, found, table):
+    """Note the best split of a new leaf, which thread `best` has found, or give its slot back if there is none that pays."""
     node = table.nodes[number]
+    of_thread = own(found, max(best, 0))
+    split = of_thread.splits[which]
     gain = 0.0
     if best >= 0:
-        gain = real_gain(node, found.splits[best].gain, rules, table.scales[0])
+        gain = real_gain(node, split.gain, rules, table.scales[0])
     if gain > 0.0:
-        split = found.splits[best]
         node.gain = gain
         node.column = split.column
         node.cut = split.cut
@@ -223,7 +228,7 @@ def close_child(number, best, rules, found, table):
         node.left_h = split.h
         node.left_count = split.count
         node.above = split.above
-        copy_bits(table.words, tail(found.sets, best * table.words), tail(table.sets, number * table.words))
+        copy_bits(table.words, tail(of_thread.sets, which * table.words), tail(table.sets, number * table.words))
         if node.slot >= table.slots:
             node.slot = -1
     else:
@@ -237,8 +242,8 @@ def close_task(task, first, last, rules, found, table):
     for which in range(2 if task.large != task.small else 1):
         child = task.small if which == 0 else task.large
         searched = task.search_small if which == 0 else task.search_large
-        best = best_found(which, first, last, found.splits) if searched != 0 else -1
-        close_child(child, best, rules, found, table)
+        best = best_found(which, first, last, found) if searched != 0 else -1
+        close_child(child, which, best, rules, found, table)
     # The root was searched, not split.
     if task.child != 0:
         table.nodes[task.node].state = SPLIT

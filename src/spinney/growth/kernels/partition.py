@@ -18,6 +18,7 @@ from spinney.binning.features import NO_DEFAULT
 from spinney.growth.kernels.sets import has_bit
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import prefetch, tail
+from spinney.jit.records import own
 
 PREFETCH_ROWS = 24
 # Rows of a node as far apart as this on average are asked for ahead. 100 trees of 255 leaves on 262 000 rows of one-hot columns,
@@ -180,9 +181,9 @@ def partition(task, first, last, codes, data, rows, sides):
     last_listed = sparse.starts[column + 1]
     entries = rows.entries
     for t in range(first, last):
-        own = rows.ranges[task.node * rows.threads + t]
-        begin = own.begin
-        end = own.end
+        of_node = own(rows.ranges, t).of_node
+        begin = of_node[task.node].begin
+        end = of_node[task.node].end
         if group < 0 and (last_listed - first_listed) * FEW < end - begin:
             middle = begin + split_listed(
                 entries, rows.spare, begin, end, sparse.column_rows, sparse.column_codes, first_listed, last_listed, sides
@@ -196,8 +197,8 @@ def partition(task, first, last, codes, data, rows, sides):
             else:
                 wide = rows.line if group < 0 else tail(codes.by_column16, group * codes.rows)
                 middle = begin + split_rows(entries, rows.spare, begin, end, wide, sides, left_is_larger)
-        left = rows.ranges[task.child * rows.threads + t]
-        right = rows.ranges[(task.child + 1) * rows.threads + t]
+        left = of_node[task.child]
+        right = of_node[task.child + 1]
         left.begin = begin
         left.end = middle
         right.begin = middle

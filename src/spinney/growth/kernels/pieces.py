@@ -8,10 +8,10 @@ beginning, so that partition sees the rows of one thread.
 import numpy as np
 
 from spinney.growth.kernels.leaves import sum_leaf
-from spinney.growth.kernels.quantize import put_entry, quantized
-from spinney.growth.kernels.records import PART, Control, Range, Rows, Subset
+from spinney.growth.kernels.quantize import put_entry, put_parts, quantized
+from spinney.growth.kernels.records import Control, NodeRanges, Rows, Subset
 from spinney.growth.packing import FEW
-from spinney.jit import i32, i64, inline, out, record, u16
+from spinney.jit import i32, i64, inline, out, own, record, u16
 from spinney.jit.intrinsics import atomic_add, tail
 from spinney.objectives.kernels.records import LeafRows
 
@@ -27,6 +27,13 @@ class BlockBag:
     subset: Subset
 
 
+@record(per_thread=True)
+class ListedRows:
+    """Where a thread's next row of each leaf is listed."""
+
+    places: out(i64["table.max_nodes"])
+
+
 @record
 class BlockRows:
     """The rows of a tree by block and node."""
@@ -36,15 +43,15 @@ class BlockRows:
     blocks: i64
     longest: i64  # rows of the longest block
     sparse: i64  # 1: some columns are sparse
+    ranges: NodeRanges  # of each piece: thread after thread of a block
+    listed: ListedRows
     current: i64["1"]  # the block that is looked at
     firsts: i64["blocks + 1"]  # row of the table that each block begins with
     begins: i64["blocks + 1"]  # and its first entry
     entries: out(i64["rows"])
     cells: out(i64[f"{FEW}"])
     spare: out(i64["longest"])
-    ranges: out(Range["blocks * threads * table.max_nodes"])
     line: out(u16["longest * sparse"])
-    listed: out(i64["threads * table.max_nodes"])  # where each thread's next row of a leaf is listed
     by_leaf: LeafRows
 
 
@@ -57,18 +64,18 @@ def piece_of(block, rank, rows):
 
 
 @inline
-def range_of(block, rank, node, rows, max_nodes):
+def range_of(block, rank, node, rows):
     """The range of a node in a thread's piece of a block."""
-    return rows.ranges[(block * rows.threads + rank) * max_nodes + node]
+    return own(rows.ranges, block * rows.threads + rank).of_node[node]
 
 
 @inline
-def rows_of_piece(block, rank, rows, max_nodes):
+def rows_of_piece(block, rank, rows):
     """A piece as rows of one thread."""
     begin, end = piece_of(block, rank, rows)
     return Rows(
-        end - begin, 1, tail(rows.entries, begin), rows.cells, tail(rows.spare, begin - rows.begins[block]),
-        tail(rows.ranges, (block * rows.threads + rank) * max_nodes), rows.line, rows.by_leaf,
+        end - begin, own(rows.ranges, block * rows.threads + rank), tail(rows.entries, begin), rows.cells,
+        tail(rows.spare, begin - rows.begins[block]), rows.line, rows.by_leaf,
     )
 
 
@@ -94,11 +101,10 @@ def take_pieces(team, bag, pairs, rows, table, parts):
             put_entry(np.int64(i), row - first, g, h, few, packing, rows)
             sum_g += g
             sum_h += h
-        own = range_of(block, team.rank, 0, rows, table.max_nodes)
-        own.begin = 0
-        own.end = end - begin
-    parts.sums[team.rank * PART] = sum_g
-    parts.sums[team.rank * PART + 1] = sum_h
+        root = range_of(block, team.rank, 0, rows)
+        root.begin = 0
+        root.end = end - begin
+    put_parts(sum_g, sum_h, team.rank, parts)
 
 
 @inline
@@ -108,6 +114,7 @@ def place_leaves(rank, rows, table):
     Ranges tell how many there are: the table counts the rows of all ranks.
     """
     by_leaf = rows.by_leaf
+    places = own(rows.listed, rank).places
     before = np.int64(0)
     for number in range(table.state[0].used):
         node = table.order[number]
@@ -115,10 +122,10 @@ def place_leaves(rank, rows, table):
         to = before
         for block in range(rows.blocks if table.nodes[node].child == 0 else 0):
             for t in range(rows.threads):
-                other = range_of(block, t, node, rows, table.max_nodes)
+                other = range_of(block, t, node, rows)
                 count += other.end - other.begin
                 to += other.end - other.begin if t < rank else np.int64(0)
-        rows.listed[rank * table.max_nodes + number] = to
+        places[number] = to
         if rank == 0:
             by_leaf.begin[number] = before
             by_leaf.end[number] = before + count
@@ -129,17 +136,17 @@ def place_leaves(rank, rows, table):
 def sum_leaves(rank, rows, subset, pairs, table):
     """List this thread's rows by leaf, and add them to the exact sums of their leaves, block by block."""
     place_leaves(rank, rows, table)
-    listed = tail(rows.listed, rank * table.max_nodes)
+    listed = own(rows.listed, rank).places
     for block in range(rows.blocks):
-        piece = rows_of_piece(block, rank, rows, table.max_nodes)
+        piece = rows_of_piece(block, rank, rows)
         for number in range(table.state[0].used):
             node = table.order[number]
-            own = piece.ranges[node]
-            if table.nodes[node].child == 0 and own.begin < own.end:
+            held = piece.ranges.of_node[node]
+            if table.nodes[node].child == 0 and held.begin < held.end:
                 members = tail(rows.by_leaf.members, listed[number])
                 g, h = sum_leaf(
-                    piece.entries, own.begin, own.end, rows.firsts[block], subset, False, pairs, table.scales[0], members
+                    piece.entries, held.begin, held.end, rows.firsts[block], subset, False, pairs, table.scales[0], members
                 )
-                listed[number] += own.end - own.begin
+                listed[number] += held.end - held.begin
                 atomic_add(table.exact_g, node, g)
                 atomic_add(table.exact_h, node, h)

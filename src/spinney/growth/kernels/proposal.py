@@ -12,7 +12,7 @@ from spinney.binning.kernels.records import Binned
 from spinney.growth.kernels.quantize import join_sizes, power_scale, sum_sizes
 from spinney.growth.kernels.records import Control, Parts, Subset
 from spinney.objectives.kernels.records import Gradients
-from spinney.jit import Member, i32, i64, inline, kernel, out, record, u8, u16
+from spinney.jit import Member, i32, i64, inline, kernel, out, own, record, u8, u16
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
 
@@ -20,13 +20,21 @@ LARGEST = 2147483000.0  # a little below 2**31
 SUM_LIMIT = 4.5e15  # a little below 2**52
 
 
+@record(per_thread=True)
+class JoinedBins:
+    """A thread's memory for one column: the mass of each fine bin, and the new bin that it belongs to."""
+
+    mass: out(i64["width + 1"])
+    new_bin: out(i32["width + 1"])
+
+
 @record
 class Proposal:
     """The bins of one tree: rules, scratch, and where codes go."""
 
     control: Control["1"]
-    threads: i64
     width: i64  # most fine bins of a column
+    joined: JoinedBins
     most: i64  # most bins of a column
     wide: i64
     zero: i64["data.features.columns"]
@@ -35,8 +43,6 @@ class Proposal:
     parts: Parts
     subset: Subset
     masses: out(i64["data.codes.rows"])  # 0 for rows outside the subset
-    mass: out(i64["threads * (width + 1)"])
-    new_bin: out(i32["threads * (width + 1)"])
     last: out(i32["data.features.columns * most"])  # fine bin of each bin
     default: out(i64["data.features.columns"])
     places: out(i32["data.sparse.axis"])
@@ -149,8 +155,9 @@ def propose(team: Member, data: Binned, gradients: Gradients, proposal: Proposal
     round_masses(team, gradients, output, proposal.parts, proposal.subset, proposal.masses)
     if not meet(team.sync, team.size):
         return
-    mass = tail(proposal.mass, team.rank * (proposal.width + 1))
-    new_bin = tail(proposal.new_bin, team.rank * (proposal.width + 1))
+    mine = own(proposal.joined, team.rank)
+    mass = mine.mass
+    new_bin = mine.new_bin
     for column in range(team.rank, data.features.columns, team.size):
         bins = data.features.bins[column]
         group = data.features.group_of[column]

@@ -3,11 +3,11 @@
 import numpy as np
 
 from spinney.growth.kernels.gather import OWNED
-from spinney.growth.kernels.records import PART
 from spinney.growth.packing import BLOCK, CELL_BITS, EXACT_LIMIT, FEW, FEWEST_COUNT_BITS, HALF, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
 from spinney.jit.math import fine_scale
+from spinney.jit.records import own
 from spinney.objectives.kernels.records import PAIR
 from spinney.sampling.kernels.purposes import PURPOSE_ROUNDING
 from spinney.sampling.kernels.random import random_bits, unit
@@ -43,6 +43,14 @@ def largest_of_all(gradients, output):
 
 
 @inline
+def put_parts(sum_g, sum_h, rank, parts):
+    """Note what a thread has summed."""
+    mine = own(parts, rank)
+    mine.sums[0] = sum_g
+    mine.sums[1] = sum_h
+
+
+@inline
 def sum_sizes(team, gradients, output, parts):
     """Sum |g| and h of this thread's share of all rows, as whole numbers of a fine step."""
     max_g, max_h = largest_of_all(gradients, output)
@@ -55,8 +63,7 @@ def sum_sizes(team, gradients, output, parts):
         # By way of int32, which vectors can convert to.
         sum_g += np.int64(np.int32(abs(float(pairs[2 * row])) * scale_g))
         sum_h += np.int64(np.int32(float(pairs[2 * row + 1]) * scale_h))
-    parts.sums[team.rank * PART] = sum_g
-    parts.sums[team.rank * PART + 1] = sum_h
+    put_parts(sum_g, sum_h, team.rank, parts)
 
 
 @inline
@@ -69,8 +76,9 @@ def join_sizes(size, gradients, output, parts):
     sum_g = np.int64(0)
     sum_h = np.int64(0)
     for t in range(size):
-        sum_g += parts.sums[t * PART]
-        sum_h += parts.sums[t * PART + 1]
+        part = own(parts, t)
+        sum_g += part.sums[0]
+        sum_h += part.sums[1]
     return max_g, max_h, float(sum_g) / fine_scale(max_g), float(sum_h) / fine_scale(max_h)
 
 
@@ -205,5 +213,4 @@ def make_entries(team, at, bag, gathered, pairs, table, rows, parts):
             to += 1
             sum_g += g
             sum_h += h
-    parts.sums[team.rank * PART] = sum_g
-    parts.sums[team.rank * PART + 1] = sum_h
+    put_parts(sum_g, sum_h, team.rank, parts)

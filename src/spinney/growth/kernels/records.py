@@ -6,8 +6,6 @@ from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
 from spinney.objectives.kernels.records import LeafRows
 
 PLANES = 3  # of a histogram: gradients, hessians, rows
-LINES = 4  # of the scratch of a search: left gradients, hessians, rows, and the bins that these belong to
-PART = 8  # items from one thread's sums to the next one's, a cache line
 SPARE_SLOTS = 2  # for histograms that are not kept
 
 # State of a leaf that can be split
@@ -135,6 +133,13 @@ class Range:
     end: i64
 
 
+@record(per_thread=True)
+class NodeRanges:
+    """A thread's rows of each node."""
+
+    of_node: out(Range["table.max_nodes"])
+
+
 @record
 class Rows:
     """The rows of a tree by node: an entry each, which holds the row and its quantized gradient and hessian.
@@ -143,34 +148,39 @@ class Rows:
     """
 
     rows: i64
-    threads: i64
+    ranges: NodeRanges
     entries: out(i64["rows"])
     cells: out(i64[f"{FEW}"])
     spare: out(i64["rows"])
-    ranges: out(Range["threads * table.max_nodes"])
     line: out(u16["data.codes.rows * data.sparse.present"])
     by_leaf: LeafRows
 
 
+@record(per_thread=True)
+class PackedSums:
+    """A thread's packed sums by code, and what was flushed from them."""
+
+    size: i64
+    packed: out(i64["size"])
+    flushed: out(i32["PLANES * axis.total"])
+
+
 @record
 class Sums:
-    """Sums by code: packed ones of each thread, what was flushed from them, and histograms that are kept."""
+    """Sums by code: those of each thread, and histograms that are kept."""
 
     threads: i64
     slots: i64
-    packed_size: i64
-    packed: out(i64["threads * packed_size"])
-    flushed: out(i32["threads * PLANES * axis.total"])
+    by_thread: PackedSums
     histograms: out(i32["(slots + SPARE_SLOTS) * PLANES * axis.total"])
     alive: out(u8["(slots + SPARE_SLOTS) * axis.unit_count"])
 
 
-@record
+@record(per_thread=True)
 class Parts:
-    """Two sums of each thread's rows, a cache line apart from those of the next one."""
+    """Two sums of a thread's rows."""
 
-    threads: i64
-    sums: out(i64["PART * threads"])
+    sums: out(i64["2"])
 
 
 @item
@@ -218,38 +228,29 @@ class Split:
     above: i64  # rank of the value above the cut, -1 for none; only where every value is looked at
 
 
-@record
+@record(per_thread=True)
 class Found:
-    """The best splits of two children by thread, with their sets, and columns drawn for them."""
+    """The best splits that a thread has found for two children, with their sets, and columns drawn for them."""
 
-    threads: i64
     columns: i64
     words: i64  # of 64 bits, for a set of categories
-    splits: out(Split["2 * threads"])
-    sets: out(i64["2 * threads * words"])
-    drawn: out(i64["threads * columns"])
-    mask: out(u8["2 * threads * columns"])
-    keys: out(f64["threads * columns * rules.columns.weighted"])
+    splits: out(Split["2"])
+    sets: out(i64["2 * words"])
+    drawn: out(i64["columns"])
+    mask: out(u8["2 * columns"])
+    keys: out(f64["columns * rules.columns.weighted"])
 
 
-@record
-class Lines:
-    """Scratch of each thread: the left sides of the cuts of a column, and their gains."""
+@record(per_thread=True)
+class Line:
+    """A thread's left sides of the cuts of a column: gradients, hessians and rows, the bins they end with, and gains."""
 
     width: i64
-    sums: out(i32["found.threads * LINES * width"])
-    gains: out(f64["found.threads * width"])
-
-
-@record
-class Line:
-    """One thread's left sides: gradients, hessians and rows, the bins they end with, and gains."""
-
-    g: out(i32["1"])
-    h: out(i32["1"])
-    count: out(i32["1"])
-    bin: out(i32["1"])
-    gains: out(f64["1"])
+    g: out(i32["width"])
+    h: out(i32["width"])
+    count: out(i32["width"])
+    bin: out(i32["width"])
+    gains: out(f64["width"])
 
 
 @record
@@ -327,7 +328,7 @@ class Table:
     free: out(i64["slots"])
 
 
-@item
+@item(own_line=True)
 class Task:
     """One split that is being made: all that those who hold rows must know of it."""
 
@@ -347,7 +348,7 @@ class Task:
     from_parent: i64  # 1: the larger child is found by subtraction
 
 
-@item
+@item(own_line=True)
 class Schedule:
     """How threads share out a task."""
 
@@ -357,20 +358,27 @@ class Schedule:
     in_slot: i64  # 1: the histograms of the children that are summed are in their slots already
 
 
+@record(per_thread=True)
+class TaskScratch:
+    """What threads that work on a task ask for."""
+
+    columns: i64
+    words: i64
+    sides_size: i64
+    set: out(i64["words"])
+    sides: out(u8["sides_size"])  # for each code of the split column whether it goes left
+    permitted: out(u8["columns"])
+
+
 @record
 class Tasks:
     """The tasks of all threads; where all work together, it is the first one's."""
 
     threads: i64
-    columns: i64
-    words: i64
-    sides_size: i64
     parts: Parts
+    of_task: TaskScratch
     tasks: out(Task["threads"])
     schedules: out(Schedule["threads"])
-    sets: out(i64["threads * words"])
-    sides: out(u8["threads * sides_size"])  # for each code of the split column whether it goes left
-    permitted: out(u8["threads * columns"])
     units: i64
     costs: out(i64["units + 1"])
     bounds: out(i64["threads + 1"])

@@ -7,7 +7,7 @@ from spinney.growth.kernels.quantize import set_scales, sum_sizes
 from spinney.growth.kernels.records import Control, Parts, Table, TreeArrays
 from spinney.growth.kernels.rules import Rules
 from spinney.objectives.kernels.records import Gradients, LeafRows
-from spinney.jit import Member, i32, i64, inline, item, kernel, out, record
+from spinney.jit import Member, i32, i64, inline, item, kernel, out, own, record
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
 
@@ -25,6 +25,13 @@ class LeafSums:
 SUMS = 3  # of a leaf: gradients, hessians, rows
 
 
+@record(per_thread=True)
+class SumsByLeaf:
+    """Sums of a thread's rows."""
+
+    of_leaf: out(LeafSums["table.max_nodes"])
+
+
 @record
 class CountedRows:
     """The rows that leaf values are computed from: those that count, and the leaf of every row."""
@@ -36,8 +43,8 @@ class CountedRows:
     control: Control["1"]
     threads: i64
     parts: Parts
+    sums: SumsByLeaf
     by_leaf: LeafRows
-    sums: out(LeafSums["threads * table.max_nodes"])
     joined: out(i64["SUMS * table.max_nodes"])  # sums of each leaf over all threads, and over all ranks
 
 
@@ -64,7 +71,7 @@ def join_threads(size, counted_rows, table):
         h = np.int64(0)
         count = np.int64(0)
         for t in range(size):
-            leaf = counted_rows.sums[t * table.max_nodes + number]
+            leaf = own(counted_rows.sums, t).of_leaf[number]
             g += leaf.g
             h += leaf.h
             count += leaf.count
@@ -94,24 +101,25 @@ def put_sums(counted_rows, table):
 def list_rows(rank, begin, end, counted_rows, table):
     """List the rows begin..end-1 of those that count by leaf; places follow from the sums of all threads."""
     by_leaf = counted_rows.by_leaf
+    mine = own(counted_rows.sums, rank).of_leaf
     before = np.int64(0)
     for number in range(table.state[0].used):
         to = before
         count = np.int64(0)  # no row names an inner node as its leaf
         for t in range(counted_rows.threads):
-            held = counted_rows.sums[t * table.max_nodes + number].count
+            held = own(counted_rows.sums, t).of_leaf[number].count
             count += held
             to += held if t < rank else np.int64(0)
         if rank == 0:
             by_leaf.begin[number] = before
             by_leaf.end[number] = before + count
-        counted_rows.sums[rank * table.max_nodes + number].place = to
+        mine[number].place = to
         before += count
     for i in range(begin, end):
         row = counted_rows.counted[i]
-        own = counted_rows.sums[rank * table.max_nodes + counted_rows.leaves[row]]
-        by_leaf.members[own.place] = row
-        own.place += 1
+        leaf = mine[counted_rows.leaves[row]]
+        by_leaf.members[leaf.place] = row
+        leaf.place += 1
 
 
 @inline
@@ -137,7 +145,7 @@ def sum_all(team: Member, counted_rows: CountedRows, gradients: Gradients, rules
         return
     sum_leaves(
         begin, end, counted_rows, tail(gradients.pairs, 2 * gradients.rows * output), table.state[0].used, table.scales[0],
-        tail(counted_rows.sums, team.rank * table.max_nodes),
+        own(counted_rows.sums, team.rank).of_leaf,
     )
     if not meet(team.sync, team.size):
         return

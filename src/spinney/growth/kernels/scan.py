@@ -12,7 +12,7 @@ from spinney.growth.kernels.cuts import (
 )  # fmt: skip
 from spinney.growth.kernels.gain import INVALID
 from spinney.jit import f64, i64, inline, out, record
-from spinney.jit.intrinsics import prefetch, tail
+from spinney.jit.intrinsics import prefetch
 
 ROW_MASK = 4294967295
 PREFETCH_ROWS = 24
@@ -22,24 +22,15 @@ BEFORE_REST = -1
 AFTER_ALL = -2
 
 
-@record
-class SortedLines:
-    """Scratch of each thread: the left sides of some cuts, the entries that they stand before, and their gains."""
-
-    sums: out(f64["found.threads * 3 * CUTS"])
-    gains: out(f64["found.threads * CUTS"])
-    positions: out(i64["found.threads * CUTS"])
-
-
-@record
+@record(per_thread=True)
 class SortedLine:
-    """One thread's left sides: gradients, hessians and rows, where they end, and gains."""
+    """A thread's left sides of some cuts: gradients, hessians and rows, the entries that they stand before, and gains."""
 
-    g: out(f64["1"])
-    h: out(f64["1"])
-    count: out(f64["1"])
-    position: out(i64["1"])
-    gains: out(f64["1"])
+    g: out(f64["CUTS"])
+    h: out(f64["CUTS"])
+    count: out(f64["CUTS"])
+    position: out(i64["CUTS"])
+    gains: out(f64["CUTS"])
 
 
 @record
@@ -56,16 +47,6 @@ class Column:
     candidates: i64  # cuts to try, spaced by hessian; 0 for every value
     entries: i64["1"]
     amounts: i64["1"]  # gradient and hessian of each row
-
-
-@inline
-def sorted_line_of(rank, lines):
-    """A thread's own line."""
-    at = rank * 3 * CUTS
-    return SortedLine(
-        tail(lines.sums, at), tail(lines.sums, at + CUTS), tail(lines.sums, at + 2 * CUTS),
-        tail(lines.positions, rank * CUTS), tail(lines.gains, rank * CUTS),
-    )
 
 
 @inline

@@ -18,13 +18,13 @@ from spinney.growth.kernels.order import prune, put_in_order
 from spinney.growth.kernels.partition import partition
 from spinney.growth.kernels.quantize import make_entries, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
-    FINISHED, TOGETHER, Axis, Found, HistBag, Lines, Rows, Sums, Table, Tasks, TreeArrays,
+    FINISHED, TOGETHER, Axis, Found, HistBag, Line, Rows, Sums, Table, Tasks, TreeArrays,
 )  # fmt: skip
 from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.schedule import share_out, summed_by_rows
 from spinney.growth.kernels.turns import go_on, set_apart
 from spinney.growth.kernels.units import search_children, summed_child
-from spinney.jit import Member, inline, kernel, record
+from spinney.jit import Member, inline, kernel, own, record
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import tail
 from spinney.objectives.kernels.records import Gradients
@@ -43,7 +43,7 @@ class Work:
     rows: Rows
     sums: Sums
     found: Found
-    lines: Lines
+    lines: Line
     tasks: Tasks
     table: Table
 
@@ -55,9 +55,9 @@ def take_rows(team, bag, gathered, pairs, table, rows, parts):
     begin = 0
     for t in range(team.rank):
         begin += owned_rows(in_bag, t, team.size)
-    own = rows.ranges[team.rank]
-    own.begin = begin
-    own.end = begin + owned_rows(in_bag, team.rank, team.size)
+    root = own(rows.ranges, team.rank).of_node[0]
+    root.begin = begin
+    root.end = begin + owned_rows(in_bag, team.rank, team.size)
     make_entries(team, begin, bag, gathered, pairs, table, rows, parts)
 
 
@@ -74,13 +74,13 @@ def sum_node(crew, who, node, work):
     if not by_rows and crew > 1:
         first = max(first, work.tasks.bounds[rank])
         last = min(last, work.tasks.bounds[rank + 1])
-    packed = tail(work.sums.packed, rank * work.sums.packed_size)
+    packed = own(work.sums.by_thread, rank).packed
     flushed = flushed_of(rank, work.sums, work.axis)
     held = 0
     for t in range(rank if by_rows else 0, rank + 1 if by_rows else size):
-        own = rows.ranges[node * size + t]
+        of_thread = own(rows.ranges, t).of_node[node]
         held = sum_rows(
-            rows, own.begin, own.end, held, work.codes, work.data.sparse, work.axis, first, last, packed,
+            rows, of_thread.begin, of_thread.end, held, work.codes, work.data.sparse, work.axis, first, last, packed,
             work.table.packing[0], flushed,
         )  # fmt: skip
 
@@ -90,20 +90,20 @@ def work_on_node(crew, who, seed, work):
     """This thread's part of splitting a task's node and searching its children, with `crew` threads. False: give up."""
     team = work.team
     rank = team.rank
-    found = work.found
+    found = own(work.found, rank)
     tasks = work.tasks
     task = tasks.tasks[who]
     by_rows = tasks.schedules[who].by_rows != 0
     if task.child != 0:
-        sides = tail(tasks.sides, who * tasks.sides_size)
+        sides = own(tasks.of_task, who).sides
         partition(
             task, rank if crew > 1 else 0, rank + 1 if crew > 1 else team.size, work.codes, work.data, work.rows, sides
         )
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
         if not by_rows and not meet(team.sync, crew):
             return False
-    found.splits[2 * rank].gain = -1.0
-    found.splits[2 * rank + 1].gain = -1.0
+    found.splits[0].gain = -1.0
+    found.splits[1].gain = -1.0
     for turn in range(2):
         child = summed_child(turn, task)
         if child < 0:
@@ -184,7 +184,7 @@ def split_leaves(seed, work):
 @kernel
 def grow_tree(
     team: Member, bag: HistBag, data: Binned, axis: Axis, gradients: Gradients, rules: Rules, rows: Rows, sums: Sums,
-    found: Found, lines: Lines, tasks: Tasks, table: Table, tree: TreeArrays,
+    found: Found, lines: Line, tasks: Tasks, table: Table, tree: TreeArrays,
 ):
     """Grow one tree on the bag's rows, write it to `tree`, and list its rows by leaf."""
     control = bag.control[0]

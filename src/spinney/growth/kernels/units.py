@@ -6,7 +6,7 @@ from spinney.binning.features import NO_DEFAULT
 from spinney.growth.kernels.categories import most_rows, search_categories
 from spinney.growth.kernels.constraints import children_weights
 from spinney.growth.kernels.cuts import (
-    few_missing, code_sums, first_of, is_better, largest, leave_to_larger, line_of, note_split, prefix_around, prefix_filled,
+    few_missing, code_sums, first_of, is_better, largest, leave_to_larger, note_split, prefix_around, prefix_filled,
     prefix_sums, rest_of_each, score_side,
 )  # fmt: skip
 from spinney.growth.kernels.draws import any_column, columns_of_children
@@ -15,6 +15,7 @@ from spinney.growth.kernels.histogram import clear, derive, flush, histogram_of
 from spinney.growth.packing import BLOCK
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
+from spinney.jit.records import own
 
 
 @inline
@@ -180,7 +181,7 @@ def search_children(crew, who, turn, seed, work):
     rules = work.rules
     sums = work.sums
     tasks = work.tasks
-    found = work.found
+    found = own(work.found, rank)
     task = tasks.tasks[who]
     schedule = tasks.schedules[who]
     small = summed_child(turn, task)
@@ -205,9 +206,9 @@ def search_children(crew, who, turn, seed, work):
     last_summed = axis.group_units[schedule.live_last]
     first_sparse = axis.group_units[axis.extent[0].groups]
     marks_small, marks_large = columns_of_children(
-        rank, node_small, node_large, large >= 0, axis, rules, seed, tail(tasks.permitted, who * tasks.columns), found
+        node_small, node_large, large >= 0, axis, rules, seed, own(tasks.of_task, who).permitted, found
     )
-    line = line_of(rank, work.lines)
+    line = own(work.lines, rank)
     for u in range(first_unit, last_unit):
         unit = axis.units[u]
         if large >= 0 and alive_large[u] == 0:
@@ -230,5 +231,5 @@ def search_children(crew, who, turn, seed, work):
             if lives != 0 and to >= 0:
                 search(
                     unit, node_small if which == 0 else node_large, histogram, axis, work.features,
-                    marks_small if which == 0 else marks_large, rules, work.table.scales[0], line, found, 2 * rank + to,
+                    marks_small if which == 0 else marks_large, rules, work.table.scales[0], line, found, to,
                 )

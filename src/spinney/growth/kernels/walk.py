@@ -19,7 +19,7 @@ from spinney.binning.kernels.records import Binned
 from spinney.growth.kernels.records import Subset
 from spinney.growth.kernels.sets import has_bit
 from spinney.growth.kernels.spine import BY_ROW, find_exits, find_spine, heavy_child, sort_exits
-from spinney.jit import Member, f64, i32, i64, inline, item, kernel, out, record, u8, u16
+from spinney.jit import Member, f64, i32, i64, inline, item, kernel, out, own, record, u8, u16
 from spinney.jit.intrinsics import tail
 from spinney.objectives.kernels.records import Grown
 
@@ -64,16 +64,15 @@ class BinTree:
     order: i64["max_nodes"]  # where the set of a node is
 
 
-@record
-class WalkRoom:
-    """Scratch of each thread."""
+@record(per_thread=True)
+class WalkScratch:
+    """A thread's own memory."""
 
-    threads: i64
-    packed: out(Packed["threads * tree.max_nodes"])
-    waiting: out(Waiting["threads * tree.max_nodes"])
-    ids: out(u16["threads * 2 * BATCH"])
-    spine: out(i64["threads * ROOM"])
-    ends: out(i64["threads * ROOM"])
+    packed: out(Packed["tree.max_nodes"])
+    waiting: out(Waiting["tree.max_nodes"])
+    ids: out(u16["2 * BATCH"])
+    spine: out(i64["ROOM"])
+    ends: out(i64["ROOM"])
 
 
 @record
@@ -90,16 +89,12 @@ class Goal:
 
 @record
 class Walk:
-    """All that one thread's walk needs; its own parts of the scratch."""
+    """All that one thread's walk needs."""
 
     tree: BinTree
     data: Binned
     goal: Goal
-    packed: Packed["1"]
-    waiting: Waiting["1"]
-    ids: u16["1"]
-    spine: i64["1"]
-    ends: i64["1"]
+    mine: WalkScratch
     spine_length: i64
     scores: f64["1"]  # of the tree's output
 
@@ -232,15 +227,15 @@ def divide_asking(begin, end, source, target, first, node, columns, walk):
 @inline
 def leaf_below(node, row, columns, walk):
     """Leaf below a node of one row."""
-    link = walk.packed[node].link
+    link = walk.mine.packed[node].link
     while link != 0:
-        rule = walk.packed[node].rule
+        rule = walk.mine.packed[node].rule
         if rule == BY_ROW:
             left = asked_side(row, node, columns, walk)
         else:
             left = side(np.int64(columns[(link & 1073741823) * walk.data.codes.rows + row]), link, rule)
         node = (link >> 32) + 1 - left
-        link = walk.packed[node].link
+        link = walk.mine.packed[node].link
     return node
 
 
@@ -282,31 +277,31 @@ def batch_from(number, end, subset):
 def start_batch(number, first, count, columns, walk):
     """Set rows down at the root, or where they leave the spine; returns how many nodes are waiting then."""
     length = walk.spine_length
-    ids = walk.ids
+    ids = walk.mine.ids
     counts = walk.tree.count
     if length == 0:
         subset = walk.goal.subset
         for i in range(count):
             ids[i] = i if subset.some == 0 else np.int64(subset.rows[number + i]) - first
-        wait(0, np.int64(0), np.int64(0), np.int64(0), count, walk.waiting)
+        wait(0, np.int64(0), np.int64(0), np.int64(0), count, walk.mine.waiting)
         return 1
     exits = tail(ids, BATCH)
-    find_exits(first, count, columns, walk.data.codes.rows, length, walk.spine, walk.packed, counts, exits)
-    sort_exits(count, length, exits, ids, walk.ends)
+    find_exits(first, count, columns, walk.data.codes.rows, length, walk.mine.spine, walk.mine.packed, counts, exits)
+    sort_exits(count, length, exits, ids, walk.mine.ends)
     begin = np.int64(0)
     for k in range(length + 1):
-        child = walk.packed[walk.spine[min(k, length - 1)]].link >> 32
+        child = walk.mine.packed[walk.mine.spine[min(k, length - 1)]].link >> 32
         heavy = heavy_child(child, counts)
         node = heavy if k == length else 2 * child + 1 - heavy
-        wait(k, node, np.int64(0), begin, walk.ends[k], walk.waiting)
-        begin = walk.ends[k]
+        wait(k, node, np.int64(0), begin, walk.mine.ends[k], walk.mine.waiting)
+        begin = walk.mine.ends[k]
     return length + 1
 
 
 @inline
 def lead_batch(number, first, count, columns, walk):
     """Lead a batch of rows from `first` on to their leaves. A node's rows take turns in the two halves of `ids`."""
-    waiting = walk.waiting
+    waiting = walk.mine.waiting
     left_over = start_batch(number, first, count, columns, walk)
     while left_over > 0:
         left_over -= 1
@@ -315,16 +310,16 @@ def lead_batch(number, first, count, columns, walk):
         begin = waiting[left_over].begin
         end = waiting[left_over].end
         while begin < end:
-            link = walk.packed[node].link
-            rule = walk.packed[node].rule
-            source = tail(walk.ids, half * BATCH)
+            link = walk.mine.packed[node].link
+            rule = walk.mine.packed[node].rule
+            source = tail(walk.mine.ids, half * BATCH)
             if link == 0 or end - begin <= FEW:
                 for i in range(begin, end):
                     row = first + np.int64(source[i])
                     reach(row, leaf_below(node, row, columns, walk) if link != 0 else node, walk)
                 break
             half = 1 - half
-            target = tail(walk.ids, half * BATCH)
+            target = tail(walk.mine.ids, half * BATCH)
             if rule == BY_ROW:
                 middle = divide_asking(begin, end, source, target, first, node, columns, walk)
             else:
@@ -337,20 +332,16 @@ def lead_batch(number, first, count, columns, walk):
 
 
 @kernel
-def add_tree(team: Member, data: Binned, tree: BinTree, room: WalkRoom, goal: Goal):
+def add_tree(team: Member, data: Binned, tree: BinTree, scratch: WalkScratch, goal: Goal):
     """Add the tree's leaf values to the scores of the rows, or note the leaves only."""
     rank = team.rank
     rows = goal.rows
     subset = goal.subset
-    packed = tail(room.packed, rank * tree.max_nodes)
-    spine = tail(room.spine, rank * ROOM)
-    pack(tree, data.features, packed)
+    mine = own(scratch, rank)
+    pack(tree, data.features, mine.packed)
     # Vectors of a spine take rows that stand side by side.
-    length = find_spine(packed, tree.count, spine) if subset.some == 0 else 0
-    walk = Walk(
-        tree, data, goal, packed, tail(room.waiting, rank * tree.max_nodes), tail(room.ids, rank * 2 * BATCH), spine,
-        tail(room.ends, rank * ROOM), length, tail(goal.scores, rows * tree.grown[0].output),
-    )
+    length = find_spine(mine.packed, tree.count, mine.spine) if subset.some == 0 else 0
+    walk = Walk(tree, data, goal, mine, length, tail(goal.scores, rows * tree.grown[0].output))
     number = rows * rank // team.size
     end = rows * (rank + 1) // team.size
     while number < end:

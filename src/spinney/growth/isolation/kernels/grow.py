@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from spinney.growth.isolation.kernels.records import GrownTrees, Mine, Samples, Scratch
+from spinney.growth.isolation.kernels.records import GrownTrees, Samples, Scratch
 from spinney.growth.isolation.kernels.split import (
     draw_set, drawn_cut, find_column, in_set, missing_goes_left, place_strangers,
 )  # fmt: skip
-from spinney.jit import Member, inline, kernel
-from spinney.jit.intrinsics import tail
+from spinney.jit import Member, inline, kernel, own
 from spinney.sampling.kernels.random import mixed
 
 
@@ -58,14 +57,14 @@ def part_rows(node, cut, is_set, missing_left, mine):
 
 
 @inline
-def split_node(node, samples, grown, mine):
+def split_node(node, tree, samples, grown, mine):
     """Split a node at random and write the split down. Returns where its right side begins, or -1 where it stays a leaf."""
     if node.end - node.begin < 2 or node.depth >= grown.max_depth:
         return np.int64(-1)
-    candidate, low, high = find_column(node, samples, mine)
+    candidate, low, high = find_column(node, tree, samples, mine)
     if candidate < 0:
         return np.int64(-1)
-    column = samples.column[samples.starts[mine.tree] + candidate]
+    column = samples.column[samples.starts[tree] + candidate]
     categories = samples.categories[column]
     cut = 0.0
     if categories > 0:
@@ -76,12 +75,12 @@ def split_node(node, samples, grown, mine):
     missing_left = missing_goes_left(node.key, left, right)
     if categories > 0:
         place_strangers(left < right or (left == right and missing_left), categories, grown.words, mine)
-        number = mine.tree * grown.max_sets + grown.sets[mine.tree]
+        number = tree * grown.max_sets + grown.sets[tree].value
         grown.set_node[number] = node.node
         for k in range(grown.words):
             grown.set_bits[number * grown.words + k] = mine.set[k]
-        grown.sets[mine.tree] += 1
-    at = mine.tree * grown.max_nodes + node.node
+        grown.sets[tree].value += 1
+    at = tree * grown.max_nodes + node.node
     grown.feature[at] = column
     grown.threshold[at] = cut
     grown.default_left[at] = 1 if missing_left else 0
@@ -114,9 +113,8 @@ def take(waiting, node):
 
 
 @inline
-def grow_tree(samples, grown, mine):
+def grow_tree(tree, samples, grown, mine):
     """Grow one tree depth first."""
-    tree = mine.tree
     for i in range(samples.rows):
         mine.order[i] = i
         mine.place[i] = i
@@ -131,7 +129,7 @@ def grow_tree(samples, grown, mine):
     root.key = samples.seeds[tree]
     root.first = 0
     root.many = many
-    grown.sets[tree] = 0
+    grown.sets[tree].value = 0
     nodes = np.int64(1)
     top = np.int64(1)
     node = mine.current[0]
@@ -144,7 +142,7 @@ def grow_tree(samples, grown, mine):
         grown.threshold[at] = 0.0
         grown.left[at] = 0
         grown.default_left[at] = 0
-        middle = split_node(node, samples, grown, mine)
+        middle = split_node(node, tree, samples, grown, mine)
         if middle >= 0:
             grown.left[at] = nodes
             push(top, node, 1, nodes, middle, node.end, mine)
@@ -157,14 +155,6 @@ def grow_tree(samples, grown, mine):
 @kernel
 def grow_trees(team: Member, samples: Samples, grown: GrownTrees, scratch: Scratch):
     """Grow the trees of some samples."""
-    rank = team.rank
-    depths = grown.max_depth + 2
-    rows = rank * samples.rows
-    for tree in range(rank, samples.trees, team.size):
-        mine = Mine(
-            tree, tail(scratch.stack, rank * depths), tail(scratch.current, rank), tail(scratch.order, rows),
-            tail(scratch.place, rows), tail(scratch.spare, rows), tail(scratch.values, rows),
-            tail(scratch.list, rank * depths * scratch.candidates), tail(scratch.seen, 2 * rank * grown.words),
-            tail(scratch.seen, (2 * rank + 1) * grown.words),
-        )  # fmt: skip
-        grow_tree(samples, grown, mine)
+    mine = own(scratch, team.rank)
+    for tree in range(team.rank, samples.trees, team.size):
+        grow_tree(tree, samples, grown, mine)

@@ -1,6 +1,6 @@
 """The records that the kernels of isolation trees share."""
 
-from spinney.jit import f64, i32, i64, item, out, record, u8
+from spinney.jit import Counter, f64, i32, i64, item, out, record, u8
 
 
 @record
@@ -43,7 +43,7 @@ class GrownTrees:
     set_node: out(i64["samples.trees * max_sets"])
     set_bits: out(i64["samples.trees * max_sets * words"])
     nodes: out(i64["samples.trees"])
-    sets: out(i64["samples.trees"])
+    sets: out(Counter["samples.trees"])
 
 
 @item
@@ -59,33 +59,17 @@ class Waiting:
     many: i64
 
 
-@record
+@record(per_thread=True)
 class Scratch:
-    """Memory of each thread."""
+    """A thread's own memory."""
 
-    threads: i64
     candidates: i64  # most of a tree
-    stack: out(Waiting["threads * (grown.max_depth + 2)"])
-    current: out(Waiting["threads"])
-    order: out(i32["threads * samples.rows"])  # rows by node
-    place: out(i32["threads * samples.rows"])  # where each row stands in `order`
-    spare: out(i32["threads * samples.rows"])
-    values: out(f64["threads * samples.rows"])  # of the column that is looked at, in the order of `order`
-    list: out(i32["threads * (grown.max_depth + 2) * candidates"])
-    seen: out(i64["2 * threads * grown.words"])  # categories of a node, and its set
-
-
-@record
-class Mine:
-    """One thread's memory, and where its tree stands."""
-
-    tree: i64
-    stack: out(Waiting["1"])
+    stack: out(Waiting["grown.max_depth + 2"])
     current: out(Waiting["1"])
-    order: out(i32["1"])
-    place: out(i32["1"])
-    spare: out(i32["1"])
-    values: out(f64["1"])
-    list: out(i32["1"])
-    seen: out(i64["1"])
-    set: out(i64["1"])  # that of the node being split
+    order: out(i32["samples.rows"])  # rows by node
+    place: out(i32["samples.rows"])  # where each row stands in `order`
+    spare: out(i32["samples.rows"])
+    values: out(f64["samples.rows"])  # of the column that is looked at, in the order of `order`
+    list: out(i32["(grown.max_depth + 2) * candidates"])
+    seen: out(i64["grown.words"])  # categories of a node
+    set: out(i64["grown.words"])  # that of the node being split

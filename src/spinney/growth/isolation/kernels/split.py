@@ -17,16 +17,16 @@ CATEGORY_BITS = 20  # of a category's number
 
 
 @inline
-def look(candidate, begin, end, samples, mine):
+def look(candidate, begin, end, tree, samples, mine):
     """The least and the largest value that a node's rows have of a candidate; they cross where all are missing.
 
     Values of a dense table are read on the way.
     """
-    at = samples.starts[mine.tree] + candidate
+    at = samples.starts[tree] + candidate
     low = float("inf")
     high = float("-inf")
     if samples.dense != 0:
-        first = mine.tree * samples.rows * samples.columns + np.int64(samples.column[at])
+        first = tree * samples.rows * samples.columns + np.int64(samples.column[at])
         for i in range(begin, end):
             x = samples.values[first + np.int64(mine.order[i]) * samples.columns]
             mine.values[i] = x
@@ -48,10 +48,10 @@ def look(candidate, begin, end, samples, mine):
 
 
 @inline
-def read(candidate, begin, end, samples, mine):
+def read(candidate, begin, end, tree, samples, mine):
     """Read a candidate's values of a node's rows, where `look` did not."""
     if samples.dense == 0:
-        at = samples.starts[mine.tree] + candidate
+        at = samples.starts[tree] + candidate
         for i in range(begin, end):
             mine.values[i] = samples.absent
         for e in range(samples.entry_starts[at], samples.entry_starts[at + 1]):
@@ -67,22 +67,22 @@ def drawn_place(key, draw, many):
 
 
 @inline
-def find_column(node, samples, mine):
+def find_column(node, tree, samples, mine):
     """Draw one of the columns that can part a node's rows, and read it. Returns the candidate, or -1, and its range.
 
     Every one of them has the same chance. Where most cannot, those that can are listed, for the nodes below as well.
     """
     for draw in range(min(np.int64(TRIES), node.many)):
         candidate = np.int64(mine.list[node.first + drawn_place(node.key, draw, node.many)])
-        low, high = look(candidate, node.begin, node.end, samples, mine)
+        low, high = look(candidate, node.begin, node.end, tree, samples, mine)
         if low < high:
-            read(candidate, node.begin, node.end, samples, mine)
+            read(candidate, node.begin, node.end, tree, samples, mine)
             return candidate, low, high
     behind = node.first + node.many
     found = np.int64(0)
     for k in range(node.many):
         candidate = np.int64(mine.list[node.first + k])
-        low, high = look(candidate, node.begin, node.end, samples, mine)
+        low, high = look(candidate, node.begin, node.end, tree, samples, mine)
         if low < high:
             mine.list[behind + found] = candidate
             found += 1
@@ -91,8 +91,8 @@ def find_column(node, samples, mine):
     if found == 0:
         return np.int64(-1), 0.0, 0.0
     candidate = np.int64(mine.list[behind + drawn_place(node.key, np.int64(TRIES), found)])
-    low, high = look(candidate, node.begin, node.end, samples, mine)
-    read(candidate, node.begin, node.end, samples, mine)
+    low, high = look(candidate, node.begin, node.end, tree, samples, mine)
+    read(candidate, node.begin, node.end, tree, samples, mine)
     return candidate, low, high
 
 
