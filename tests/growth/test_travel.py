@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.growth.kernels.quantize import set_packing
-from spinney.growth.kernels.records import Axis, Sums
+from spinney.growth.kernels.records import Axis, PackedSums, Sums
 from spinney.growth.kernels.travel import pack_histograms, unpack_histograms
 from spinney.growth.packing import BLOCK, FEW, LARGEST
 from spinney.growth.ranks import travel_of
@@ -17,7 +17,8 @@ USED, TOTAL = 7, 9
 
 def sums_of(histograms):
     axis = allocate(Axis, groups=1, columns=1, member_count=1, unit_count=1, total=TOTAL)
-    sums = allocate(Sums, threads=1, slots=len(histograms), packed_size=TOTAL, axis=axis)
+    by_thread = allocate(PackedSums, threads=1, size=TOTAL, axis=axis)
+    sums = allocate(Sums, threads=1, slots=len(histograms), by_thread=by_thread, axis=axis)
     sums.histograms.reshape(-1, 3, TOTAL)[: len(histograms)] = histograms
     return axis, sums
 

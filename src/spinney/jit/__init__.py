@@ -5,7 +5,7 @@ Knows nothing of trees. Numba is imported only here, and only while something is
 """
 
 from spinney.jit.barrier import Counter, Member
-from spinney.jit.inline import Inline, inline
+from spinney.jit.inline import Inline, hole, inline
 from spinney.jit.kernel import Bound, Kernel, framed, kernel
 from spinney.jit.records import allocate, own, record
 from spinney.jit.types import f32, f64, i32, i64, item, out, u8, u16, u32, u64
@@ -20,6 +20,7 @@ __all__ = [
     "f32",
     "f64",
     "framed",
+    "hole",
     "i32",
     "i64",
     "inline",

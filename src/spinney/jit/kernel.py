@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from spinney.errors import KernelArgumentError
-from spinney.jit.inline import Inline
+from spinney.jit.inline import Inline, open_holes, with_functions
 from spinney.jit.records import entry, flat_fields, is_member, is_per_thread, size_of, threads_of
 from spinney.jit.types import ArrayOf, Scalar
 
@@ -174,15 +173,17 @@ def kernel(function: Callable[..., None]) -> Kernel:
     return _register(Kernel(function))
 
 
-def framed(name: str, frame: Callable[..., None], **formulas: Inline) -> Kernel:
-    """Make a kernel of a frame: a function that calls formulas by names which its own module does not define.
+def framed(name: str, frame: Callable[..., None], **functions: Inline) -> Kernel:
+    """Make a kernel of a frame, whose holes are filled by the functions of these names.
 
-    The kernel belongs to the module of the formulas.
+    The kernel belongs to the module of the functions.
     """
-    assert isinstance(frame, FunctionType)
-    made = FunctionType(frame.__code__, {**frame.__globals__, **formulas}, name)
-    made.__annotations__, made.__doc__ = frame.__annotations__, frame.__doc__
-    made.__module__ = next(iter(formulas.values())).__module__
+    made = with_functions(frame, name, functions)
+    made.__annotations__ = frame.__annotations__
+    made.__module__ = next(iter(functions.values())).__module__
+    left = open_holes(made)
+    if left:
+        raise TypeError(f"kernel {name}: hole {left[0]} is not filled")
     return kernel(made)
 
 

@@ -12,8 +12,8 @@ from spinney.growth.forest.kernels.finish import finish_tree
 from spinney.growth.forest.kernels.records import (
     BinValues, FinishedTrees, ForestRules, RowCodes, Slots, SubtreePool, Target, TreeRows, TreeScratch,
 )  # fmt: skip
-from spinney.growth.forest.kernels.work import NO_BOUND, copy_waiting
-from spinney.jit import Member, inline, own
+from spinney.growth.forest.kernels.work import NO_BOUND, copy_waiting, grow_part
+from spinney.jit import Member, hole, inline, own
 from spinney.jit.barrier import ABORT, end_turn, take_turn, wait_for_news
 from spinney.jit.intrinsics import atomic_add, atomic_load, tail
 from spinney.sampling.kernels.bootstrap import seed_of_tree
@@ -21,6 +21,8 @@ from spinney.sampling.kernels.bootstrap import seed_of_tree
 FINISHED = -1
 WAIT = -2
 FROM_POOL = -3
+
+totals_of = hole("sum up some records; whether their targets differ")
 
 
 @inline

@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney.growth.forest.kernels.access import row_of, weight_of
 from spinney.growth.forest.kernels.ordering import sort_few
-from spinney.jit.inline import filled, inline
+from spinney.jit.inline import filled, hole, inline
 from spinney.jit.intrinsics import tail
 from spinney.jit.math import order_key, value_of_key
 
@@ -82,6 +82,9 @@ def rank_targets(node, target, rows, medians):
 def middle_of(low, high):
     """The whole number halfway between two, rounded down; their sum may be too large."""
     return (low & high) + ((low ^ high) >> 1)
+
+
+key_at = hole("an output of a record, as a whole number in the order of its values")
 
 
 @inline

@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney.growth.forest.kernels.entries import WALKED, find_live_columns, has_sparse
 from spinney.growth.forest.kernels.records import BATCH, MOVED
-from spinney.jit.inline import inline
+from spinney.jit.inline import hole, inline
 from spinney.jit.intrinsics import byte_ranges
 from spinney.sampling.kernels.purposes import PURPOSE_SPLIT
 from spinney.sampling.kernels.random import LOW_32, random_bits
@@ -59,6 +59,9 @@ def is_constant(column, held, listed, data, mine):
         group = data.features.group_of[column]
         return mine.low[group] == mine.high[group]
     return listed and mine.entry_counts[column] == 0
+
+
+search_columns = hole("search some columns of a node, and note the best split so far; how many of them were not constant")
 
 
 @inline

@@ -12,7 +12,7 @@ from spinney.growth.forest.kernels.finish import bit_length
 from spinney.growth.forest.kernels.partition import part_records
 from spinney.growth.forest.kernels.records import PLACES, POOL, SQUARES, NodeFacts
 from spinney.jit.barrier import ABORT, end_turn, take_turn
-from spinney.jit.inline import inline
+from spinney.jit.inline import hole, inline
 from spinney.jit.intrinsics import atomic_add, atomic_load
 from spinney.sampling.kernels.purposes import PURPOSE_PLACE
 from spinney.sampling.kernels.random import mixed, random_bits
@@ -22,6 +22,11 @@ SHARED_ROWS = 4000
 NO_BOUND = 1.0e300
 EXACT_BITS = 26  # of a weight whose square has no more digits than a float64
 STACK_END = 63  # a place of the stack that no node takes
+
+search_node = hole("find the best split of a node")
+decrease_of = hole("how much less impure a split of some score leaves a node")
+totals_of = hole("sum up some records; whether their targets differ")
+center_of = hole("what a node of some records would predict")
 
 
 @inline
