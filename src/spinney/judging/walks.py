@@ -17,13 +17,14 @@ from spinney.data.spans import CONVERTED_ROWS, whole_rows
 from spinney.data.sparse import SparseValues
 from spinney.jit import allocate
 from spinney.jit.team import Team
-from spinney.judging.kernels.records import BLOCK, Asked, Desks, Groups, Shuffled, SomeTrees
+from spinney.judging.kernels.records import BLOCK, Asked, Desk, Groups, Shuffled, SomeTrees
 from spinney.judging.kernels.shuffled import shuffled_scores
 from spinney.model.forest_model import ForestModel
 from spinney.model.kernels.coded import look_rows
 from spinney.model.model import Model
 from spinney.model.packed import pack
 from spinney.model.predict import given
+from spinney.model.seen import met_by, nothing_seen
 from spinney.model.stretches import stretch
 from spinney.sampling.orders import shuffled_orders
 from spinney.tree import Forest, concatenate
@@ -166,10 +167,10 @@ class Rows:
 
     def any_missing(self, columns: NDArray[np.int64], team: Team) -> bool:
         """Whether a value may be missing."""
-        met = np.zeros(team.size, np.int64)
+        seen = nothing_seen(team.size)
         for _, block, _ in self.blocks(columns):
-            team.run(look_rows.bind(given(block), team.size, met))
-        return bool((met & 1).any())
+            team.run(look_rows.bind(given(block), seen))
+        return met_by(team, seen) & 1 != 0
 
 
 Reordered = Callable[[int, Columns, NDArray[Any]], Floats | None]
@@ -312,8 +313,8 @@ class Shuffles:
     ) -> None:
         """Add trees first..last-1 to all scores; an interrupt is served between two stretches of rows."""
         trees = self._packed(first, last)
-        desks = allocate(
-            Desks, threads=self._team.size, columns=len(self._asked), values=trees.trees * trees.width,
+        desk = allocate(
+            Desk, threads=self._team.size, columns=len(self._asked), values=trees.trees * trees.width,
             width=trees.width, pairs=groups.pairs, groups=groups.groups,
         )  # fmt: skip
         step = stretch(shuffled.groups * shuffled.repeats * trees.trees * trees.width, self._team.size)
@@ -322,7 +323,7 @@ class Shuffles:
             for begin in range(0, len(block), step):
                 end = min(begin + step, len(block))
                 self._team.run(
-                    shuffled_scores.bind(begin, end, above, table, trees, asked, groups, shuffled, desks)
+                    shuffled_scores.bind(begin, end, above, table, trees, asked, groups, shuffled, desk)
                 )
 
     def _packed(self, first: int, last: int) -> SomeTrees:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
+from spinney.jit import allocate
 from spinney.jit.kernel import REGISTRY, Kernel
 from spinney.jit.team import Team
-from spinney.metrics.kernels.frames import BLOCK
+from spinney.metrics.kernels.frames import BLOCK, Losses
 from spinney.metrics.outcome import Outcome, scaled
 from spinney.params import MetricRow
 
@@ -45,10 +46,10 @@ def explained(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Floa
 def mean_loss(formula: str, values: Floats, labels: Labels, parameters: Floats, team: Team) -> float:
     """Weighted mean of a formula's losses; values are outputs × rows."""
     outputs, rows = values.shape
-    sums, room = np.empty(-(-rows // BLOCK)), np.empty(BLOCK * team.size)
+    sums, room = np.empty(-(-rows // BLOCK)), allocate(Losses, threads=team.size)
     labels = scaled(labels)
     job = kernel_of(formula, "losses").bind(
-        labels.arrays(), outputs, len(parameters), parameters, len(sums), values, len(room), room, sums
+        labels.arrays(), outputs, len(parameters), parameters, len(sums), values, room, sums
     )
     team.run(job)
     total = float(rows) if labels.weight is None else math.fsum(labels.weight)

@@ -13,7 +13,7 @@ from spinney.data.kernels.queries import Lists
 from spinney.data.ranking import lists_of
 from spinney.jit import allocate
 from spinney.jit.team import Team
-from spinney.metrics.kernels.order import Sorted, sort_scores
+from spinney.metrics.kernels.order import Digits, Sorted, sort_scores
 from spinney.metrics.kernels.predictions import exponentials_of, logs_of, probabilities_of, shares_of
 from spinney.metrics.kernels.rankings import rank_lists
 
@@ -147,8 +147,8 @@ class Predicted(Outcome):
 def sorted_rows(scores: Floats, team: Team) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Numbers that are ordered and equal as the scores are, ascending, and their rows."""
     rows = len(scores)
-    data = allocate(Sorted, rows=rows, threads=team.size)
-    team.run(sort_scores.bind(np.ascontiguousarray(scores), data))
+    data, digits = allocate(Sorted, rows=rows), allocate(Digits, threads=team.size)
+    team.run(sort_scores.bind(np.ascontiguousarray(scores), data, digits))
     begin = int(data.start[0])
     return data.keys[begin : begin + rows], data.order[begin : begin + rows]
 

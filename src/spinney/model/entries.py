@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.sparse import Entries, SparseValues
-from spinney.jit import Bound
+from spinney.jit import Bound, allocate
 from spinney.jit.team import Team, run_alone
-from spinney.model.kernels.records import LANES, Batches, PackedForest, Paths, StoredRows, Wanted
+from spinney.model.kernels.records import LANES, Batch, PackedForest, Paths, Seen, StoredRows, Wanted
 from spinney.model.kernels.sparse import find_paths, predict_entries
 from spinney.model.packed import pack
+from spinney.model.seen import met_by, nothing_seen
 from spinney.model.stretches import stretch
 from spinney.tree import Forest
 
@@ -65,16 +66,15 @@ class EntryWalker:
         Returns whether some value is infinite. Then no more is done.
         """
         rows = min(MOST_ROWS, LINE_VALUES // self._asked, PLACES // max(trees, 1))
-        batch = max(rows // LANES, 1) * LANES
-        batches = self._batches(trees, batch, team.size)
-        found = np.zeros(team.size, np.int64)
+        batch = self._batch(trees, max(rows // LANES, 1) * LANES, team.size)
+        seen = nothing_seen(team.size)
         work = int(self._packed.depths[:trees].sum()) + table.stored // table.rows
         step = stretch(work, team.size)
         for first, entries in table.by_row(step):
             last = first + entries.rows
             part = scores[first:last], leaves[first:last]
-            team.run(self._bound(entries, batches, part, found))
-            if found.any():
+            team.run(self._bound(entries, batch, part, seen))
+            if met_by(team, seen):
                 return True
         return False
 
@@ -91,23 +91,24 @@ class EntryWalker:
 
     def _make_one_row(self, trees: int, outputs: int, room: int) -> _OneRow:
         entries = Entries(np.zeros(2, np.int64), np.zeros(room, np.int32), np.zeros(room))
-        scores, found = np.empty((1, outputs)), np.zeros(1, np.int64)
-        job = self._bound(entries, self._batches(trees, 1, 1), (scores, NO_LEAVES), found)
-        return _OneRow((trees, outputs), entries, scores, found, job)
+        scores, seen = np.empty((1, outputs)), nothing_seen(1)
+        job = self._bound(entries, self._batch(trees, 1, 1), (scores, NO_LEAVES), seen)
+        return _OneRow((trees, outputs), entries, scores, seen, job)
 
-    def _batches(self, trees: int, batch: int, threads: int) -> Batches:
+    def _batch(self, trees: int, rows: int, threads: int) -> Batch:
         """Lines of absent values, rows at rest, and room for movers, for each thread."""
-        lines = np.full(threads * batch * self._asked, self._absent)
-        where = np.tile(np.repeat(self._paths.rest[:trees], batch), threads)
-        movers = np.empty(threads * (batch * trees + LANES), np.int64)
-        return Batches(threads, batch, trees, lines, where, movers)
+        lines = np.full(rows * self._asked, self._absent)
+        where = np.repeat(self._paths.rest[:trees], rows)
+        return allocate(
+            Batch, threads=threads, batch=rows, trees=trees, asked=self._asked, lines=lines, where=where
+        )
 
     def _bound(
         self,
         entries: Entries,
-        batches: Batches,
+        batch: Batch,
         part: tuple[NDArray[np.float64], NDArray[np.int32]],
-        found: NDArray[np.int64],
+        seen: Seen,
     ) -> Bound:
         values32, values64 = entries.typed
         table = StoredRows(
@@ -116,7 +117,7 @@ class EntryWalker:
         )  # fmt: skip
         scores, leaves = part
         wanted = Wanted(scores.shape[1], len(scores), len(leaves), scores, leaves)
-        job: Bound = predict_entries.bind(self._packed, table, self._paths, batches, wanted, found)
+        job: Bound = predict_entries.bind(self._packed, table, self._paths, batch, wanted, seen)
         return job
 
 
@@ -139,7 +140,7 @@ class _OneRow:
     shape: tuple[int, int]
     entries: Entries
     scores: NDArray[np.float64]
-    found: NDArray[np.int64]
+    seen: Seen
     job: Bound
 
     def scores_of(self, entries: Entries, start: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -148,6 +149,6 @@ class _OneRow:
         self.entries.indices[:stored] = entries.indices
         self.entries.values[:stored] = entries.values
         self.scores[:] = start
-        self.found[0] = 0
+        self.seen.met[0] = 0
         run_alone(self.job)
-        return None if self.found[0] else self.scores.copy()
+        return None if self.seen.met[0] else self.scores.copy()

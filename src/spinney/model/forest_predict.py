@@ -32,6 +32,7 @@ from spinney.model.kernels.deep import CUT, WORTH, number_leaves, walk_trees
 from spinney.model.kernels.leaf_sums import add_numbered
 from spinney.model.kernels.records import LANES, StoredRows
 from spinney.model.predict import given, refuse_infinite
+from spinney.model.seen import met_by, nothing_seen
 from spinney.model.stretches import WORK
 from spinney.tree import CompactForest
 
@@ -172,10 +173,11 @@ class ForestPredictor:
         search = make_room(Search, threads=team.size)
         for first, block in whole_rows(table):
             for begin in range(0, len(block), chunk):
-                rows, met = given(block[begin : begin + chunk]), np.zeros(team.size, np.int64)
-                team.run(look_rows.bind(rows, team.size, met))
-                refuse_infinite(table, bool((met >= 2).any()))
-                room = self._room(rows.rows, bool(met.any()))
+                rows, seen = given(block[begin : begin + chunk]), nothing_seen(team.size)
+                team.run(look_rows.bind(rows, seen))
+                met = met_by(team, seen)
+                refuse_infinite(table, met >= 2)
+                room = self._room(rows.rows, met != 0)
                 team.run(code_rows.bind(rows, self._cuts, room, search))
                 yield first + begin, room
 

@@ -12,6 +12,7 @@ from spinney.jit.team import Team
 from spinney.model.kernels.heaps import LARGEST, Heaps, Lines, sum_heaps
 from spinney.model.kernels.records import LANES
 from spinney.model.predict import given, refuse_infinite
+from spinney.model.seen import met_by, nothing_seen
 from spinney.model.stretches import stretch
 from spinney.tree import Forest
 
@@ -66,13 +67,14 @@ class HeapWalker:
         sums = np.empty(table.rows)
         batch = max(LINE_NUMBERS // heaps.asked // LANES, 1) * LANES
         lines = allocate(Lines, threads=team.size, rows=batch, heaps=heaps)
+        seen = nothing_seen(team.size)
         most = stretch(heaps.trees * heaps.levels + table.columns, team.size)
         for first, block in whole_rows(table):
             for begin in range(0, len(block), most):
-                part, met = block[begin : begin + most], np.zeros(team.size, np.int64)
+                part = block[begin : begin + most]
                 out = sums[first + begin : first + begin + len(part)]
-                team.run(sum_heaps.bind(given(part), heaps, lines, out, met))
-                refuse_infinite(table, bool(met.any()))
+                team.run(sum_heaps.bind(given(part), heaps, lines, out, seen))
+                refuse_infinite(table, met_by(team, seen) != 0)
         return sums
 
 

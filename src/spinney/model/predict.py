@@ -16,9 +16,10 @@ from spinney.errors import DataError
 from spinney.jit import Bound
 from spinney.jit.team import Team, most_for, run_alone, threads_for
 from spinney.model.entries import NO_LEAVES, NO_SCORES, EntryWalker
-from spinney.model.kernels.records import Values
+from spinney.model.kernels.records import Seen, Values
 from spinney.model.kernels.walk import BLOCK, leaf_rows, predict_rows
 from spinney.model.packed import pack
+from spinney.model.seen import met_by, nothing_seen
 from spinney.model.stretches import stretch
 from spinney.tree import Forest
 
@@ -86,19 +87,18 @@ class Predictor:
                 )
                 refuse_infinite(table, infinite)
                 return
+            seen = nothing_seen(team.size)
             for first, block in self._blocks(table, trees, team.size):
-                part, met = slice(first, first + len(block)), np.zeros(team.size, np.int64)
+                part = slice(first, first + len(block))
                 if scores is not NO_SCORES:
-                    team.run(self._bound(block, trees, scores[part], met))
+                    team.run(self._bound(block, trees, scores[part], seen))
                 if leaves is not NO_LEAVES:
-                    team.run(leaf_rows.bind(trees, self._packed, given(block), leaves[part], team.size, met))
-                refuse_infinite(table, bool(met.any()))
+                    team.run(leaf_rows.bind(trees, self._packed, given(block), leaves[part], seen))
+                refuse_infinite(table, met_by(team, seen) != 0)
 
-    def _bound(
-        self, block: NDArray[Any], trees: int, scores: NDArray[np.float64], met: NDArray[np.int64]
-    ) -> Bound:
+    def _bound(self, block: NDArray[Any], trees: int, scores: NDArray[np.float64], seen: Seen) -> Bound:
         outputs = scores.shape[1]
-        job: Bound = predict_rows.bind(trees, outputs, self._packed, given(block), scores, len(met), met)
+        job: Bound = predict_rows.bind(trees, outputs, self._packed, given(block), scores, seen)
         return job
 
     def _blocks(self, table: Table, trees: int, threads: int) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -136,9 +136,9 @@ class Predictor:
         mine: _OneRow | None = getattr(self._local, "one_row", None)
         if mine is None or mine.shape != (trees, columns, outputs):
             row = np.empty((1, columns))
-            scores, met = np.empty((1, outputs)), np.zeros(1, np.int64)
-            job = self._bound(row, trees, scores, met)
-            mine = self._local.one_row = _OneRow((trees, columns, outputs), row, scores, met, job)
+            scores, seen = np.empty((1, outputs)), nothing_seen(1)
+            job = self._bound(row, trees, scores, seen)
+            mine = self._local.one_row = _OneRow((trees, columns, outputs), row, scores, seen, job)
         return mine
 
 
@@ -149,16 +149,16 @@ class _OneRow:
     shape: tuple[int, int, int]
     row: NDArray[np.float64]
     scores: NDArray[np.float64]
-    met: NDArray[np.int64]
+    seen: Seen
     job: Bound
 
     def scores_of(self, start: NDArray[np.float64], table: Table) -> NDArray[np.float64] | None:
         """Scores of the one row of a table; None where a value is infinite."""
         self.row[:] = table.panels[0].values
         self.scores[:] = start
-        self.met[0] = 0
+        self.seen.met[0] = 0
         run_alone(self.job)
-        return None if self.met[0] else self.scores.copy()
+        return None if self.seen.met[0] else self.scores.copy()
 
 
 def given(block: NDArray[Any]) -> Values:

@@ -17,6 +17,7 @@ from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.isolation_model import IsolationModel
 from spinney.model.kernels.coded import look_rows
 from spinney.model.predict import given, refuse_infinite
+from spinney.model.seen import met_by, nothing_seen
 from spinney.params.isolation import IsolationConfig
 from spinney.tree.isolation import depth_limit, joined
 
@@ -98,6 +99,6 @@ def refuse_infinite_values(table: Table, n_jobs: int | None) -> None:
         return
     with Team(threads_for(n_jobs, most_for(table.rows * table.columns, SHARE_VALUES))) as team:
         for _, block in whole_rows(table):
-            met = np.zeros(team.size, np.int64)
-            team.run(look_rows.bind(given(block), team.size, met))
-            refuse_infinite(table, bool((met >= 2).any()))
+            seen = nothing_seen(team.size)
+            team.run(look_rows.bind(given(block), seen))
+            refuse_infinite(table, met_by(team, seen) >= 2)

@@ -56,35 +56,21 @@ class Shuffled:
     scores: out(f64["groups * repeats * outputs * rows"])
 
 
-@record
-class Desks:
-    """Scratch of each thread for a block of rows.
+@record(per_thread=True)
+class Desk:
+    """A thread's own memory for a block of rows.
 
     Of every pair of a tree and a group it lists the rows that meet the group in the tree, and the node where they first do.
     """
 
-    threads: i64
     columns: i64
     values: i64
     width: i64
     pairs: i64
     groups: i64
-    lines: out(f64["threads * columns * BLOCK"])
-    said: out(f64["threads * values * BLOCK"])
-    moved: out(f64["threads * width * BLOCK"])
-    many: out(i64["threads * pairs"])
-    listed: out(i64["threads * pairs * BLOCK"])
-    met: out(i64["threads * groups"])
-
-
-@record
-class Desk:
-    """One thread's scratch."""
-
-    columns: i64
-    lines: out(f64["1"])
-    said: out(f64["1"])
-    moved: out(f64["1"])
-    many: out(i64["1"])
-    listed: out(i64["1"])
-    met: out(i64["1"])
+    lines: out(f64["columns * BLOCK"])
+    said: out(f64["values * BLOCK"])
+    moved: out(f64["width * BLOCK"])
+    many: out(i64["pairs"])
+    listed: out(i64["pairs * BLOCK"])
+    met: out(i64["groups"])

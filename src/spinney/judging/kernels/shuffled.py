@@ -8,9 +8,9 @@ prediction of the shuffled table, to the last bit.
 
 import numpy as np
 
-from spinney.jit import Member, i64, inline, kernel
+from spinney.jit import Member, i64, inline, kernel, own
 from spinney.jit.intrinsics import tail
-from spinney.judging.kernels.records import BLOCK, Asked, Desk, Desks, Groups, Shuffled, SomeTrees
+from spinney.judging.kernels.records import BLOCK, Asked, Desk, Groups, Shuffled, SomeTrees
 from spinney.model.kernels.records import LANES, Values
 from spinney.model.kernels.walk import COLUMN, INFINITE, step
 
@@ -176,18 +176,13 @@ def score_block(begin, rows, above, table, values, trees, asked, groups, shuffle
 @kernel
 def shuffled_scores(
     team: Member, first: i64, last: i64, above: i64, table: Values, trees: SomeTrees, asked: Asked, groups: Groups,
-    shuffled: Shuffled, desks: Desks,
+    shuffled: Shuffled, desk: Desk,
 ):
     """Add trees to the scores of rows first..last-1 of a table that has `above` rows above it, for every group and repeat."""
-    rank = team.rank
-    desk = Desk(
-        asked.columns, tail(desks.lines, rank * asked.columns * BLOCK), tail(desks.said, rank * desks.values * BLOCK),
-        tail(desks.moved, rank * desks.width * BLOCK), tail(desks.many, rank * desks.pairs),
-        tail(desks.listed, rank * desks.pairs * BLOCK), tail(desks.met, rank * desks.groups),
-    )
-    for begin in range(first + rank * BLOCK, last, team.size * BLOCK):
+    mine = own(desk, team.rank)
+    for begin in range(first + team.rank * BLOCK, last, team.size * BLOCK):
         rows = min(BLOCK, last - begin)
         if table.span32 > 0:
-            score_block(begin, rows, above, table, table.values32, trees, asked, groups, shuffled, desk)
+            score_block(begin, rows, above, table, table.values32, trees, asked, groups, shuffled, mine)
         else:
-            score_block(begin, rows, above, table, table.values64, trees, asked, groups, shuffled, desk)
+            score_block(begin, rows, above, table, table.values64, trees, asked, groups, shuffled, mine)

@@ -1,10 +1,16 @@
 """The frames around losses: weighted sums over blocks of rows."""
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, framed, i64, inline, out
-from spinney.jit.intrinsics import tail
+from spinney.jit import Member, f64, framed, i64, inline, out, own, record
 
 BLOCK = 8192  # rows
+
+
+@record(per_thread=True)
+class Losses:
+    """A thread's own memory for the losses of a block of rows."""
+
+    losses: out(f64["BLOCK"])
 
 
 @inline
@@ -15,10 +21,10 @@ def weight_of(labels, i):
 
 def one_value(
     team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
-    values: f64["labels.rows * outputs"], space: i64, room: out(f64["space"]), sums: out(f64["blocks"]),
+    values: f64["labels.rows * outputs"], room: Losses, sums: out(f64["blocks"]),
 ):
     """Weighted sum of the losses of each block of rows."""
-    losses = tail(room, team.rank * BLOCK)
+    losses = own(room, team.rank).losses
     for b in range(team.rank, blocks, team.size):
         begin = b * BLOCK
         rows = min(BLOCK, labels.rows - begin)
@@ -35,7 +41,7 @@ def one_value(
 
 def all_values(
     team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
-    values: f64["labels.rows * outputs"], space: i64, room: out(f64["space"]), sums: out(f64["blocks"]),
+    values: f64["labels.rows * outputs"], room: Losses, sums: out(f64["blocks"]),
 ):
     """Weighted sum of the losses of each block of rows."""
     for b in range(team.rank, blocks, team.size):
@@ -49,7 +55,7 @@ def all_values(
 
 def one_value_of_interval(
     team: Member, labels: LabelArrays, outputs: i64, count: i64, parameters: f64["count"], blocks: i64,
-    values: f64["labels.rows * outputs"], space: i64, room: out(f64["space"]), sums: out(f64["blocks"]),
+    values: f64["labels.rows * outputs"], room: Losses, sums: out(f64["blocks"]),
 ):
     """Weighted sum of the losses of each block of rows."""
     rows = labels.rows

@@ -8,10 +8,10 @@ top code. So no step of a walk asks whether a number is missing. A missing categ
 
 import numpy as np
 
-from spinney.jit import Member, i32, i64, inline, kernel, out
-from spinney.jit.intrinsics import bits_of, tail
+from spinney.jit import Member, i32, inline, kernel, own
+from spinney.jit.intrinsics import bits_of
 from spinney.model.kernels.compact_records import BLOCK, Codes, Cuts, Search
-from spinney.model.kernels.records import StoredRows, Values
+from spinney.model.kernels.records import Seen, StoredRows, Values
 from spinney.model.kernels.walk import look_at
 
 
@@ -51,13 +51,13 @@ def put(code, c, at, room, cuts, codes):
 
 
 @inline
-def code_block(begin, end, table, values, cuts, room, codes, own):
+def code_block(begin, end, table, values, cuts, room, codes, mine):
     """Codes of a block of rows, column by column, all rows of the block one step of the search at a time.
 
     Searching row by row takes several times as long.
     """
-    x = own.values
-    first = own.first
+    x = mine.values
+    first = mine.first
     rows = end - begin
     for c in range(cuts.asked):
         start = cuts.start[c]
@@ -80,22 +80,23 @@ def code_block(begin, end, table, values, cuts, room, codes, own):
 
 
 @kernel
-def look_rows(team: Member, table: Values, threads: i64, met: out(i64["threads"])):
-    """Write to met[rank] 1 if a value of the thread's rows is missing, plus 2 if one is infinite."""
+def look_rows(team: Member, table: Values, seen: Seen):
+    """Write to the thread's `met` 1 if a value of its rows is missing, plus 2 if one is infinite."""
+    met = own(seen, team.rank).met
     for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
         end = min(begin + BLOCK, table.rows)
         if table.span32 > 0:
-            met[team.rank] |= look_at(begin, end, table, table.values32)
+            met[0] |= look_at(begin, end, table, table.values32)
         else:
-            met[team.rank] |= look_at(begin, end, table, table.values64)
+            met[0] |= look_at(begin, end, table, table.values64)
 
 
 @inline
 def code_blocks(team, table, values, cuts, room, codes, search):
     """Codes of the thread's blocks."""
-    own = Search(1, tail(search.values, team.rank * BLOCK), tail(search.first, team.rank * BLOCK))
+    mine = own(search, team.rank)
     for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
-        code_block(begin, min(begin + BLOCK, table.rows), table, values, cuts, room, codes, own)
+        code_block(begin, min(begin + BLOCK, table.rows), table, values, cuts, room, codes, mine)
 
 
 @kernel

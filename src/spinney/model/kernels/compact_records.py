@@ -90,36 +90,23 @@ class Codes:
     codes32: out(i32["span32"])
 
 
-@record
+@record(per_thread=True)
 class Search:
-    """Room of each thread to search the cuts of a column for a block of values."""
+    """A thread's own memory to search the cuts of a column for a block of values."""
 
-    threads: i64
-    values: out(f64["threads * BLOCK"])
-    first: out(i64["threads * BLOCK"])
+    values: out(f64["BLOCK"])
+    first: out(i64["BLOCK"])
 
 
-@record
+@record(per_thread=True)
 class Scratch:
-    """Room of each thread for the nodes of a tree of `most` splits, and for the leaves of a block of rows."""
-
-    threads: i64
-    most: i64
-    nodes: out(i64["threads * (2 * most + 1)"])
-    leaf_at: out(i32["threads * (2 * most + 1)"])
-    position: out(i32["threads * (most + 1)"])
-    found: out(i32["threads * BLOCK"])
-
-
-@record
-class Nodes:
-    """One thread's part of it."""
+    """A thread's own memory for the nodes of a tree of `most` splits, and for the leaves of a block of rows."""
 
     most: i64
-    nodes: out(i64["1"])
-    leaf_at: out(i32["1"])
-    position: out(i32["1"])
-    found: out(i32["1"])
+    nodes: out(i64["2 * most + 1"])
+    leaf_at: out(i32["2 * most + 1"])
+    position: out(i32["most + 1"])
+    found: out(i32["BLOCK"])
 
 
 @record

@@ -9,9 +9,8 @@ forest itself.
 
 import numpy as np
 
-from spinney.jit import Member, inline, kernel
-from spinney.jit.intrinsics import tail
-from spinney.model.kernels.compact_records import BLOCK, Codes, CompactTrees, Cuts, Found, LeafValues, Nodes, Scratch
+from spinney.jit import Member, inline, kernel, own
+from spinney.model.kernels.compact_records import BLOCK, Codes, CompactTrees, Cuts, Found, LeafValues, Scratch
 from spinney.model.kernels.leaf_sums import add_leaves
 from spinney.model.kernels.records import LANES
 
@@ -51,11 +50,11 @@ def set_side(code, number, place, top, trees):
 
 
 @inline
-def pack_tree(t, trees, cuts, copies, mark, own):
+def pack_tree(t, trees, cuts, copies, mark, mine):
     """Pack the nodes of tree t; `mark` is None where no column is categorical."""
-    nodes = own.nodes
-    leaf_at = own.leaf_at
-    position = own.position
+    nodes = mine.nodes
+    leaf_at = mine.leaf_at
+    position = mine.position
     first = trees.split_start[t]
     position[0] = 0
     nodes[0] = LEAF
@@ -170,22 +169,22 @@ def keep(t, begin, end, found, leaves, wanted, trees):
 
 
 @inline
-def walk_forest(begin, end, trees, cuts, room, codes, own, leaves, wanted, mark):
+def walk_forest(begin, end, trees, cuts, room, codes, mine, leaves, wanted, mark):
     """Bring rows begin..end-1 to their leaves, tree after tree; `begin` is a multiple of eight.
 
     `mark` is None where no column is categorical.
     """
-    found = own.found
+    found = mine.found
     for t in range(wanted.first, wanted.last):
         splits = trees.split_start[t + 1] - trees.split_start[t]
-        packed = (end - begin) * WORTH >= splits and splits <= own.most
+        packed = (end - begin) * WORTH >= splits and splits <= mine.most
         if packed:
-            pack_tree(t, trees, cuts, room.copies, mark, own)
+            pack_tree(t, trees, cuts, room.copies, mark, mine)
         for first in range(begin, end, BLOCK):
             last = min(first + BLOCK, end)
             if packed:
                 for i in range(first, last, LANES):
-                    walk_eight(own.nodes, codes, i, room.width, room.top, trees, mark, own.leaf_at, found, i - first)
+                    walk_eight(mine.nodes, codes, i, room.width, room.top, trees, mark, mine.leaf_at, found, i - first)
             else:
                 for i in range(first, last):
                     found[i - first] = walk_stored(t, i, trees, cuts, room, codes)
@@ -201,25 +200,21 @@ def walk_trees(
     eights = (room.rows + LANES - 1) // LANES
     begin = eights * rank // team.size * LANES
     end = min(eights * (rank + 1) // team.size * LANES, room.rows)
-    nodes = rank * (2 * scratch.most + 1)
-    own = Nodes(
-        scratch.most, tail(scratch.nodes, nodes), tail(scratch.leaf_at, nodes),
-        tail(scratch.position, rank * (scratch.most + 1)), tail(scratch.found, rank * BLOCK),
-    )
+    mine = own(scratch, rank)
     if trees.sets == 0:
         if room.span8 > 0:
-            walk_forest(begin, end, trees, cuts, room, room.codes8, own, leaves, wanted, None)
+            walk_forest(begin, end, trees, cuts, room, room.codes8, mine, leaves, wanted, None)
         elif room.span16 > 0:
-            walk_forest(begin, end, trees, cuts, room, room.codes16, own, leaves, wanted, None)
+            walk_forest(begin, end, trees, cuts, room, room.codes16, mine, leaves, wanted, None)
         else:
-            walk_forest(begin, end, trees, cuts, room, room.codes32, own, leaves, wanted, None)
+            walk_forest(begin, end, trees, cuts, room, room.codes32, mine, leaves, wanted, None)
     else:
         if room.span8 > 0:
-            walk_forest(begin, end, trees, cuts, room, room.codes8, own, leaves, wanted, 1)
+            walk_forest(begin, end, trees, cuts, room, room.codes8, mine, leaves, wanted, 1)
         elif room.span16 > 0:
-            walk_forest(begin, end, trees, cuts, room, room.codes16, own, leaves, wanted, 1)
+            walk_forest(begin, end, trees, cuts, room, room.codes16, mine, leaves, wanted, 1)
         else:
-            walk_forest(begin, end, trees, cuts, room, room.codes32, own, leaves, wanted, 1)
+            walk_forest(begin, end, trees, cuts, room, room.codes32, mine, leaves, wanted, 1)
 
 
 @inline

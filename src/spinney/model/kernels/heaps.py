@@ -12,10 +12,10 @@ splits that send missing values left, where a missing value has the least number
 
 import numpy as np
 
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record
 from spinney.jit.intrinsics import tail
 from spinney.jit.math import order_key
-from spinney.model.kernels.records import LANES, Values
+from spinney.model.kernels.records import LANES, Seen, Values
 
 LEAST = -9223372036854775807
 LARGEST = 9223372036854775807
@@ -36,14 +36,13 @@ class Heaps:
     value: f64["trees * size"]  # at the last level
 
 
-@record
+@record(per_thread=True)
 class Lines:
-    """Scratch of each thread."""
+    """A thread's own memory for a batch of rows."""
 
-    threads: i64
-    rows: i64  # of a batch, a multiple of LANES
-    line: out(i64["threads * rows * 2 * heaps.asked"])
-    sums: out(f64["threads * rows"])
+    rows: i64  # a multiple of LANES
+    line: out(i64["rows * 2 * heaps.asked"])
+    sums: out(f64["rows"])
 
 
 @inline
@@ -122,18 +121,18 @@ def take_batch(begin, end, table, values, heaps, line, sums):
 
 @kernel
 def sum_heaps(
-    team: Member, table: Values, heaps: Heaps, lines: Lines, sums: out(f64["table.rows"]), met: out(i64["lines.threads"])
+    team: Member, table: Values, heaps: Heaps, lines: Lines, sums: out(f64["table.rows"]), seen: Seen
 ):
-    """Write the sum over all trees for every row. Where a value is infinite, met[rank] becomes 1."""
+    """Write the sum over all trees for every row. Where a value is infinite, the thread's `met` becomes 1."""
     batch = lines.rows
-    line = tail(lines.line, team.rank * batch * 2 * heaps.asked)
-    mine = tail(lines.sums, team.rank * batch)
+    mine = own(lines, team.rank)
+    met = own(seen, team.rank).met
     for begin in range(team.rank * batch, table.rows, team.size * batch):
         end = min(begin + batch, table.rows)
         if table.span32 > 0:
-            found = take_batch(begin, end, table, table.values32, heaps, line, mine)
+            found = take_batch(begin, end, table, table.values32, heaps, mine.line, mine.sums)
         else:
-            found = take_batch(begin, end, table, table.values64, heaps, line, mine)
-        met[team.rank] |= found >> 1
+            found = take_batch(begin, end, table, table.values64, heaps, mine.line, mine.sums)
+        met[0] |= found >> 1
         for i in range(begin, end):
-            sums[i] = mine[i - begin]
+            sums[i] = mine.sums[i - begin]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record
 
 TREE = 4294967295  # the low half of a key
 
@@ -13,12 +13,18 @@ class Speakers:
 
     trees: i64
     leaves: i64
-    threads: i64
     leaf_start: i64["trees + 1"]
     value: f64["leaves"]
     rank: i32["leaves"]
     weight: f64["trees"]
-    keys: out(i64["threads * trees * 2"])  # rank << 32 | tree; two copies, between which merging goes to and fro
+
+
+@record(per_thread=True)
+class Queue:
+    """A thread's own memory to sort the trees by what they say of a row."""
+
+    trees: i64
+    keys: out(i64["trees * 2"])  # rank << 32 | tree; two copies, between which merging goes to and fro
 
 
 @inline
@@ -36,10 +42,10 @@ def merge_runs(low, middle, high, keys, source, to):
 
 
 @inline
-def sorted_copy(count, keys, at):
-    """Sort `count` keys at `at`, with as much room behind them. Returns where the sorted ones stand."""
-    source = at
-    to = at + count
+def sorted_copy(count, keys):
+    """Sort the first `count` keys, with as much room behind them. Returns where the sorted ones stand."""
+    source = 0
+    to = count
     width = 1
     while width < count:
         low = 0
@@ -53,19 +59,19 @@ def sorted_copy(count, keys, at):
 
 @kernel
 def find_medians(
-    team: Member, rows: i64, stride: i64, trees: i64, leaf: i32["rows * stride"], speakers: Speakers, found: out(f64["rows"])
+    team: Member, rows: i64, stride: i64, trees: i64, leaf: i32["rows * stride"], speakers: Speakers, queue: Queue,
+    found: out(f64["rows"]),
 ):
     """Of the first `trees` trees: the least number up to which they have half of the weight or more.
 
     `leaf` has the leaf of every row in `stride` trees.
     """
-    keys = speakers.keys
-    at = team.rank * speakers.trees * 2
+    keys = own(queue, team.rank).keys
     for row in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
         for t in range(trees):
             place = speakers.leaf_start[t] + leaf[row * stride + t]
-            keys[at + t] = (np.int64(speakers.rank[place]) << 32) | t
-        begin = sorted_copy(trees, keys, at)
+            keys[t] = (np.int64(speakers.rank[place]) << 32) | t
+        begin = sorted_copy(trees, keys)
         total = 0.0
         for k in range(trees):
             total += speakers.weight[keys[begin + k] & TREE]

@@ -64,26 +64,23 @@ class Paths:
     onward: i32["asks"]
 
 
-@record
-class Batches:
-    """Scratch of each thread for a batch of rows."""
+@record(per_thread=True)
+class Seen:
+    """A thread's own note of what it has met among the values of its rows."""
 
-    threads: i64
+    met: out(i64["1"])
+
+
+@record(per_thread=True)
+class Batch:
+    """A thread's own memory for a batch of rows."""
+
     batch: i64
     trees: i64
-    lines: out(f64["threads * batch * table.asked"])
-    where: out(i32["threads * batch * trees"])
-    movers: out(i64["threads * (batch * trees + LANES)"])
-
-
-@record
-class Batch:
-    """One thread's scratch."""
-
-    batch: i64
-    lines: out(f64["1"])
-    where: out(i32["1"])
-    movers: out(i64["1"])
+    asked: i64
+    lines: out(f64["batch * asked"])
+    where: out(i32["batch * trees"])
+    movers: out(i64["batch * trees + LANES"])
 
 
 @record
@@ -94,4 +91,4 @@ class Wanted:
     scored: i64
     numbered: i64
     scores: out(f64["scored * outputs"])
-    leaves: out(i32["numbered * batches.trees"])
+    leaves: out(i32["numbered * batch.trees"])

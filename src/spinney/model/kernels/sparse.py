@@ -13,9 +13,9 @@ at rest. `movers` lists those that are not, tree << 32 | row of the batch.
 
 import numpy as np
 
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own
 from spinney.jit.intrinsics import tail
-from spinney.model.kernels.records import LANES, Batch, Batches, PackedForest, Paths, StoredRows, Wanted
+from spinney.model.kernels.records import LANES, Batch, PackedForest, Paths, Seen, StoredRows, Wanted
 from spinney.model.kernels.walk import COLUMN, INFINITE, predict_eights, predict_one, step, walk_one
 
 # All trees are walked where entries meet more than one in so many nodes of the paths. Seconds for 200 000 × 28 and 100 trees of
@@ -88,10 +88,10 @@ def clear_entries(begin, end, table, lines):
 
 
 @inline
-def leave_paths(begin, end, trees, table, paths, forest, own):
+def leave_paths(begin, end, trees, table, paths, forest, mine):
     """Find the paths that rows of a batch leave, and let them take their first step aside. Returns how many do."""
-    where = own.where
-    movers = own.movers
+    where = mine.where
+    movers = mine.movers
     count = np.int64(0)
     for i in range(begin, end):
         row = i - begin
@@ -104,11 +104,11 @@ def leave_paths(begin, end, trees, table, paths, forest, own):
                 if t >= trees:
                     break
                 child = step(
-                    np.int64(paths.node[a]), 2 * forest.starts[t], forest.packed, own.lines, row * table.asked, None, 1, None
+                    np.int64(paths.node[a]), 2 * forest.starts[t], forest.packed, mine.lines, row * table.asked, None, 1, None
                 )
                 if child == paths.onward[a]:
                     continue
-                cell = t * own.batch + row
+                cell = t * mine.batch + row
                 if where[cell] == paths.rest[t]:
                     movers[count] = (t << 32) | row
                     count += 1
@@ -120,12 +120,12 @@ def leave_paths(begin, end, trees, table, paths, forest, own):
 
 
 @inline
-def walk_movers(k, asked, forest, own):
+def walk_movers(k, asked, forest, mine):
     """Walk eight movers to their leaves."""
-    batch = own.batch
-    lines = own.lines
-    where = own.where
-    movers = own.movers
+    batch = mine.batch
+    lines = mine.lines
+    where = mine.where
+    movers = mine.movers
     starts = forest.starts
     packed = forest.packed
     m0 = movers[k]
@@ -183,98 +183,93 @@ def walk_movers(k, asked, forest, own):
 
 
 @inline
-def settle(begin, end, trees, table, paths, forest, own):
+def settle(begin, end, trees, table, paths, forest, mine):
     """Bring every row of a batch to its leaf in each tree. Returns how many movers there were."""
-    count = leave_paths(begin, end, trees, table, paths, forest, own)
+    count = leave_paths(begin, end, trees, table, paths, forest, mine)
     filled = (count + LANES - 1) // LANES * LANES
     for k in range(count, filled):
-        own.movers[k] = own.movers[count - 1]
+        mine.movers[k] = mine.movers[count - 1]
     for k in range(0, filled, LANES):
-        walk_movers(k, table.asked, forest, own)
+        walk_movers(k, table.asked, forest, mine)
     return count
 
 
 @inline
-def rest_again(count, rest, own):
+def rest_again(count, rest, mine):
     """Let all movers of a batch rest."""
     for k in range(count):
-        t = own.movers[k] >> 32
-        own.where[t * own.batch + (own.movers[k] & ROW)] = rest[t]
+        t = mine.movers[k] >> 32
+        mine.where[t * mine.batch + (mine.movers[k] & ROW)] = rest[t]
 
 
 @inline
-def score_batch(begin, end, outputs, trees, many, missing, table, paths, forest, own, scores):
+def score_batch(begin, end, outputs, trees, many, missing, table, paths, forest, mine, scores):
     """Add the trees to the scores of a batch whose entries are written.
 
     `many` says that most paths are left, `missing` that a value of the lines may be missing.
     """
     asked = table.asked
-    lines = own.lines
+    lines = mine.lines
     rows = end - begin
-    mine = tail(scores, begin * outputs)
+    sums = tail(scores, begin * outputs)
     if many:
         if missing:
-            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, 1, None, mine)
+            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, 1, None, sums)
         else:
-            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, None, None, mine)
+            row = predict_eights(0, rows, outputs, trees, forest, lines, asked, None, None, None, sums)
         while row < rows:
-            predict_one(row, outputs, trees, forest, lines, asked, 1, None, mine)
+            predict_one(row, outputs, trees, forest, lines, asked, 1, None, sums)
             row += 1
         return
-    count = settle(begin, end, trees, table, paths, forest, own)
+    count = settle(begin, end, trees, table, paths, forest, mine)
     output = 0
     for t in range(trees):
         for row in range(rows):
-            leaf = forest.starts[t] + (own.where[t * own.batch + row] >> 1)
-            mine[row * outputs + output] += forest.value[leaf]
+            leaf = forest.starts[t] + (mine.where[t * mine.batch + row] >> 1)
+            sums[row * outputs + output] += forest.value[leaf]
         output = output + 1 if output + 1 < outputs else 0
-    rest_again(count, paths.rest, own)
+    rest_again(count, paths.rest, mine)
 
 
 @inline
-def number_batch(begin, end, trees, many, table, paths, forest, own, leaves):
+def number_batch(begin, end, trees, many, table, paths, forest, mine, leaves):
     """Leaves of a batch whose entries are written, in each tree; `many` as in `score_batch`."""
     if many:
         for i in range(begin, end):
             for t in range(trees):
                 leaves[i * trees + t] = walk_one(
-                    forest.starts[t], forest.packed, own.lines, (i - begin) * table.asked, 1, None
+                    forest.starts[t], forest.packed, mine.lines, (i - begin) * table.asked, 1, None
                 )
         return
-    count = settle(begin, end, trees, table, paths, forest, own)
+    count = settle(begin, end, trees, table, paths, forest, mine)
     for i in range(begin, end):
         for t in range(trees):
-            leaves[i * trees + t] = own.where[t * own.batch + i - begin] >> 1
-    rest_again(count, paths.rest, own)
+            leaves[i * trees + t] = mine.where[t * mine.batch + i - begin] >> 1
+    rest_again(count, paths.rest, mine)
 
 
 @kernel
 def predict_entries(
-    team: Member, forest: PackedForest, table: StoredRows, paths: Paths, batches: Batches, wanted: Wanted,
-    met: out(i64["batches.threads"]),
+    team: Member, forest: PackedForest, table: StoredRows, paths: Paths, batch: Batch, wanted: Wanted, seen: Seen
 ):
     """Add the first trees to row-major scores, or number the leaves of the rows, or both.
 
-    Where a value is infinite, met[rank] becomes 1.
+    Where a value is infinite, the thread's `met` becomes 1.
     """
-    rank = team.rank
-    batch = batches.batch
-    trees = batches.trees
-    own = Batch(
-        batch, tail(batches.lines, rank * batch * table.asked), tail(batches.where, rank * batch * trees),
-        tail(batches.movers, rank * (batch * trees + LANES)),
-    )
-    for begin in range(rank * batch, table.rows, team.size * batch):
-        end = min(begin + batch, table.rows)
+    mine = own(batch, team.rank)
+    met = own(seen, team.rank).met
+    trees = batch.trees
+    for begin in range(team.rank * batch.batch, table.rows, team.size * batch.batch):
+        end = min(begin + batch.batch, table.rows)
         if table.span32 > 0:
-            asks, missing, infinite = write_entries(begin, end, table, table.values32, paths, own.lines)
+            asks, missing, infinite = write_entries(begin, end, table, table.values32, paths, mine.lines)
         else:
-            asks, missing, infinite = write_entries(begin, end, table, table.values64, paths, own.lines)
-        met[rank] |= infinite
+            asks, missing, infinite = write_entries(begin, end, table, table.values64, paths, mine.lines)
+        met[0] |= infinite
         many = asks * DENSE > (end - begin) * paths.ends[trees]
         if infinite == 0 and wanted.scored > 0:
             unknown = missing != 0 or table.absent != table.absent
-            score_batch(begin, end, wanted.outputs, trees, many, unknown, table, paths, forest, own, wanted.scores)
+            score_batch(begin, end, wanted.outputs, trees, many, unknown, table, paths, forest, mine, wanted.scores)
         if infinite == 0 and wanted.numbered > 0:
-            number_batch(begin, end, trees, many, table, paths, forest, own, wanted.leaves)
-        clear_entries(begin, end, table, own.lines)
+            number_batch(begin, end, trees, many, table, paths, forest, mine, wanted.leaves)
+        clear_entries(begin, end, table, mine.lines)

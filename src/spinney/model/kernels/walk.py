@@ -12,9 +12,9 @@ leaf itself. While walking, a node is known by where it is packed: twice its num
 
 import numpy as np
 
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record, u8
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record, u8
 from spinney.jit.intrinsics import bits_of, from_bits
-from spinney.model.kernels.records import LANES, PackedForest, Values
+from spinney.model.kernels.records import LANES, PackedForest, Seen, Values
 
 BLOCK = 256
 INFINITE = 9218868437227405312  # the bits of infinity
@@ -249,12 +249,13 @@ def predict_block(begin, end, outputs, trees, forest, table, values, sets, score
 @kernel
 def predict_rows(
     team: Member, trees: i64, outputs: i64, forest: PackedForest, table: Values, scores: out(f64["table.rows * outputs"]),
-    threads: i64, met: out(i64["threads"]),
+    seen: Seen,
 ):
     """Add the first `trees` trees to row-major scores, tree after tree for every row. Categories come as float64.
 
-    Where the thread meets an infinite value, met[rank] becomes 1.
+    Where the thread meets an infinite value, its `met` becomes 1.
     """
+    met = own(seen, team.rank).met
     for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
         end = min(begin + BLOCK, table.rows)
         if table.span32 > 0:
@@ -263,7 +264,7 @@ def predict_rows(
             infinite = predict_block(begin, end, outputs, trees, forest, table, table.values64, None, scores)
         else:
             infinite = predict_block(begin, end, outputs, trees, forest, table, table.values64, forest.sets, scores)
-        met[team.rank] |= infinite
+        met[0] |= infinite
 
 
 @inline
@@ -281,10 +282,10 @@ def leaves_of(begin, end, trees, forest, table, values, sets, leaves):
 
 @kernel
 def leaf_rows(
-    team: Member, trees: i64, forest: PackedForest, table: Values, leaves: out(i32["table.rows * trees"]), threads: i64,
-    met: out(i64["threads"]),
+    team: Member, trees: i64, forest: PackedForest, table: Values, leaves: out(i32["table.rows * trees"]), seen: Seen
 ):
     """Leaf of every row in each of the first `trees` trees; infinite values as in `predict_rows`."""
+    met = own(seen, team.rank).met
     for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
         end = min(begin + BLOCK, table.rows)
         if table.span32 > 0:
@@ -293,4 +294,4 @@ def leaf_rows(
             infinite = leaves_of(begin, end, trees, forest, table, table.values64, None, leaves)
         else:
             infinite = leaves_of(begin, end, trees, forest, table, table.values64, forest.sets, leaves)
-        met[team.rank] |= infinite
+        met[0] |= infinite

@@ -17,7 +17,7 @@ from spinney.jit.team import Team
 from spinney.model.forest_model import ForestModel
 from spinney.model.predict import given
 from spinney.sampling.orders import shuffled_orders
-from spinney.training.forests.kernels.records import PlainTree, Shuffles
+from spinney.training.forests.kernels.records import OnPath, PlainTree, Shuffles
 from spinney.training.forests.kernels.shuffle import shuffled_leaves
 from spinney.training.forests.trees import CELLS
 
@@ -59,7 +59,10 @@ class Shuffler:
             if self._values is None:
                 self._walk_entries(tree, rows, shuffles)
             else:
-                self._team.run(shuffled_leaves.bind(_plain(self._model, tree), self._values, shuffles))
+                on_path = allocate(OnPath, threads=self._team.size, columns=len(some))
+                self._team.run(
+                    shuffled_leaves.bind(_plain(self._model, tree), self._values, shuffles, on_path)
+                )
             yield some, shuffles.before, shuffles.leaves.reshape(len(some), -1)
 
     def _shuffles(self, rows: NDArray[np.int64], columns: list[int], orders: NDArray[np.int32]) -> Shuffles:
@@ -67,7 +70,7 @@ class Shuffler:
         place = np.full(count, -1, np.int32)
         place[columns] = np.arange(len(columns), dtype=np.int32)
         return allocate(
-            Shuffles, rows=len(rows), columns=len(columns), table_columns=count, threads=self._team.size, row=rows,
+            Shuffles, rows=len(rows), columns=len(columns), table_columns=count, row=rows,
             column=np.array(columns, np.int64), place=place, orders=orders.reshape(-1),
         )  # fmt: skip
 

@@ -25,14 +25,13 @@ class Ranked:
     rank: i32["rows"]
 
 
-@record
+@record(per_thread=True)
 class Masses:
-    """Of each thread: the mass that a prediction gives to every target, and places whose mass is above 0."""
+    """A thread's own memory: the mass that a prediction gives to every target, and places whose mass is above 0."""
 
-    threads: i64
     rows: i64
-    mass: out(f64["threads * rows"])
-    touched: out(i32["threads * rows"])
+    mass: out(f64["rows"])
+    touched: out(i32["rows"])
 
 
 @record
@@ -53,19 +52,24 @@ class PlainTree:
 class Shuffles:
     """Rows among which some columns are shuffled, the order of each of these, and the leaf of each row before and then.
 
-    `place` tells which of the table's columns these are: their number among them, or -1. Each thread notes which of them it has
-    met on the path of a row.
+    `place` tells which of the table's columns these are: their number among them, or -1.
     """
 
     rows: i64
     columns: i64
     table_columns: i64
-    threads: i64
     row: i64["rows"]
     column: i64["columns"]
     place: i32["table_columns"]
     orders: i32["columns * rows"]
     before: out(i32["rows"])
     leaves: out(i32["columns * rows"])
-    met: out(i64["threads * columns"])
-    listed: out(i32["threads * columns"])
+
+
+@record(per_thread=True)
+class OnPath:
+    """A thread's own note of which of the shuffled columns it has met on the path of a row."""
+
+    columns: i64
+    met: out(i64["columns"])
+    listed: out(i32["columns"])

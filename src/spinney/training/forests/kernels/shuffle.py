@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from spinney.jit import Member, inline, kernel
+from spinney.jit import Member, inline, kernel, own
 from spinney.model.kernels.records import Values
-from spinney.training.forests.kernels.records import PlainTree, Shuffles
+from spinney.training.forests.kernels.records import OnPath, PlainTree, Shuffles
 
 
 @inline
@@ -21,8 +21,8 @@ def below(split, x, tree):
 
 
 @inline
-def note_path(i, at, tree, table, values, shuffles):
-    """Leaf of a row, and how many of the columns in question are on its path, which are listed at `at`."""
+def note_path(i, tree, table, values, shuffles, on_path):
+    """Leaf of a row, and how many of the columns in question are on its path, which are listed."""
     line = shuffles.row[i] * table.row_step
     split = np.int64(0)
     found = 0
@@ -30,9 +30,9 @@ def note_path(i, at, tree, table, values, shuffles):
         column = np.int64(tree.column[split])
         k = shuffles.place[column]
         if k >= 0:
-            if shuffles.met[at + k] != i + 1:
-                shuffles.met[at + k] = i + 1
-                shuffles.listed[at + found] = k
+            if on_path.met[k] != i + 1:
+                on_path.met[k] = i + 1
+                on_path.listed[found] = k
                 found += 1
         split = below(split, float(values[line + column * table.column_step]), tree)
     return ~split, found
@@ -52,24 +52,24 @@ def walk_shuffled(i, k, tree, table, values, shuffles):
 
 
 @inline
-def walk_all(team, tree, table, values, shuffles):
+def walk_all(team, tree, table, values, shuffles, on_path):
     """Leaves of the thread's rows: a row can only move where a column of its path is shuffled."""
-    at = team.rank * shuffles.columns
+    mine = own(on_path, team.rank)
     rows = shuffles.rows
     for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
-        leaf, found = note_path(i, at, tree, table, values, shuffles)
+        leaf, found = note_path(i, tree, table, values, shuffles, mine)
         shuffles.before[i] = leaf
         for k in range(shuffles.columns):
             shuffles.leaves[k * rows + i] = leaf
         for j in range(found):
-            k = np.int64(shuffles.listed[at + j])
+            k = np.int64(mine.listed[j])
             shuffles.leaves[k * rows + i] = walk_shuffled(i, k, tree, table, values, shuffles)
 
 
 @kernel
-def shuffled_leaves(team: Member, tree: PlainTree, table: Values, shuffles: Shuffles):
+def shuffled_leaves(team: Member, tree: PlainTree, table: Values, shuffles: Shuffles, on_path: OnPath):
     """Leaf of every row, and when each column in turn is shuffled. The tree has a split."""
     if table.span32 > 0:
-        walk_all(team, tree, table, table.values32, shuffles)
+        walk_all(team, tree, table, table.values32, shuffles, on_path)
     else:
-        walk_all(team, tree, table, table.values64, shuffles)
+        walk_all(team, tree, table, table.values64, shuffles, on_path)
