@@ -7,9 +7,11 @@ from spinney.binning.encode import ColumnCodes
 from spinney.binning.entries import lines_record
 from spinney.binning.features import Features
 from spinney.errors import DatasetFormatError
+from spinney.jit import allocate
+from spinney.jit.records import of_thread
 from spinney.jit.team import Team
 from spinney.pages.form import PageForm
-from spinney.pages.kernels.bits import PackedLines, pack_lines, unpack_lines
+from spinney.pages.kernels.bits import LargestCodes, PackedLines, pack_lines, unpack_lines
 
 pytestmark = pytest.mark.kernels
 
@@ -36,13 +38,15 @@ def test_lines_are_packed_bit_by_bit_and_come_back(dtype, widths, rows, threads)
     record = PackedLines(
         len(widths), int(starts[-1]), np.array(widths), starts, np.zeros(int(starts[-1]), np.uint8)
     )
-    back, largest = np.zeros_like(lines), np.full((threads, len(widths)), -1)
+    unseen = np.full(len(widths), -1)
+    back, largest = np.zeros_like(lines), allocate(LargestCodes, threads=threads, packed=record, codes=unseen)
     with Team(threads) as team:
         team.run(pack_lines.bind(lines_record(lines), record))
-        team.run(unpack_lines.bind(record, lines_record(back), threads, largest))
+        team.run(unpack_lines.bind(record, lines_record(back), largest))
     assert record.packed.tolist() == [byte for line in naive for byte in line]
     assert np.array_equal(back, lines)
-    assert largest.max(axis=0).tolist() == lines.max(axis=1).tolist()
+    by_thread = [of_thread(largest, rank).codes for rank in range(threads)]
+    assert np.max(by_thread, axis=0).tolist() == lines.max(axis=1).tolist()
 
 
 def page(codes_of_groups):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.given import block_of, stored_of
-from spinney.binning.kernels.cut import SortRoom, cut_columns, gather_keys
+from spinney.binning.kernels.cut import Keys, SortRoom, cut_columns, gather_keys
 from spinney.binning.kernels.entry import cut_stored
 from spinney.binning.kernels.records import CutLists
 from spinney.binning.kernels.sketch import cut_points
@@ -258,7 +258,7 @@ def _cut_stored(
     longest = int(np.diff(stored.starts).max()) + 1
     most = min(most, longest + 1)
     sorting = allocate(SortRoom, threads=team.size, longest=longest, weighted=int(weighted))
-    keys = np.empty(team.size * longest, np.int64)
+    keys = allocate(Keys, threads=team.size, room=sorting)
     step = max(1, CUTS_AT_ONCE // most)
     for first in range(0, stored.columns, step):
         starts = stored.starts[first : first + step + 1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.kernels.cut import SortRoom
+from spinney.binning.kernels.cut import Keys, SortRoom
 from spinney.binning.kernels.sketch import Folded, Points, Summaries, condense_blocks, fold_summaries
 from spinney.jit import allocate
 from spinney.jit.team import Team
@@ -99,11 +99,12 @@ def condense(
     """Summaries of whole blocks of values, in order; each is made by one thread. What is left over is not looked at."""
     blocks = len(values) // block
     sorting = allocate(SortRoom, threads=team.size, longest=block, weighted=int(weights is not None))
+    keys = allocate(Keys, threads=team.size, room=sorting)
     made = allocate(Summaries, blocks=blocks, block=block)
     team.run(
         condense_blocks.bind(
             len(values), most_points(0, eps), eps * float(BUDGET[1]), values,
-            np.empty(0) if weights is None else weights, sorting, np.empty(team.size * block, np.int64), made,
+            np.empty(0) if weights is None else weights, sorting, keys, made,
         )
     )  # fmt: skip
     found = []

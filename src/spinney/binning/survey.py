@@ -11,7 +11,7 @@ from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries, Lines
 from spinney.binning.features import NO_DEFAULT, code_type
 from spinney.binning.given import block_of, stored_of
-from spinney.binning.kernels.bin import CHUNK, bin_values
+from spinney.binning.kernels.bin import ChunkValues, bin_values
 from spinney.binning.kernels.entry import (
     away_in_lines,
     bin_stored,
@@ -23,6 +23,7 @@ from spinney.data import Table, describe_column
 from spinney.data.lists import starts_of
 from spinney.data.spans import kernel_blocks
 from spinney.errors import DataError
+from spinney.jit import allocate
 from spinney.jit.team import Team
 
 
@@ -104,12 +105,12 @@ def bin_lines(table: Table, cuts: Cuts, team: Team) -> Lines:
     """Bins of a dense table."""
     lines = _room_for_lines(np.arange(table.columns), table.rows, cuts)
     infinite = np.zeros(table.columns, np.uint8)
-    line = np.empty(team.size * CHUNK, np.float64)
+    scratch = allocate(ChunkValues, threads=team.size)
     for panel in table.panels:
         for first, block in kernel_blocks(panel):
             team.run(
                 bin_values.bind(
-                    block_of(block), first, panel.first, team.size, cuts.record(), lines.record(), infinite, line
+                    block_of(block), first, panel.first, cuts.record(), lines.record(), infinite, scratch
                 )
             )  # fmt: skip
     _refuse_infinite(table, infinite)

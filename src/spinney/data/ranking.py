@@ -7,7 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.kernels.queries import RUN, Gains, Lists, best_gains, find_discounts
+from spinney.data.kernels.queries import (
+    RUN,
+    Gains,
+    LevelCounts,
+    Lists,
+    SortedList,
+    best_gains,
+    find_discounts,
+)
 from spinney.data.labels import Labels
 from spinney.data.queries import by_query
 from spinney.jit import allocate
@@ -15,7 +23,7 @@ from spinney.jit.team import Team
 
 
 def lists_of(labels: Labels, threads: int) -> Lists:
-    """The rows by query, and room for threads to sort them.
+    """The rows by query, and memory for so many threads to sort them.
 
     Examples
     --------
@@ -29,15 +37,15 @@ def lists_of(labels: Labels, threads: int) -> Lists:
         Lists,
         rows=labels.rows,
         queries=found.queries,
-        threads=threads,
         width=width,
         order=found.order,
         begins=found.begins,
+        sorted=allocate(SortedList, threads=threads, width=width),
     )
 
 
-def gains_for(lists: Lists, gains: Sequence[float], depth: int) -> Gains:
-    """What rows are worth by relevance and place, down to a place `depth`."""
+def gains_for(lists: Lists, gains: Sequence[float], depth: int, threads: int) -> Gains:
+    """What rows are worth by relevance and place, down to a place `depth`, and memory for so many threads to judge queries."""
     discounts = np.empty(lists.width)
     find_discounts(len(discounts), discounts)
     return allocate(
@@ -46,7 +54,7 @@ def gains_for(lists: Lists, gains: Sequence[float], depth: int) -> Gains:
         depth=depth,
         gains=np.array(gains, np.float64),
         discounts=discounts,
-        lists=lists,
+        counts=allocate(LevelCounts, threads=threads, levels=len(gains)),
     )
 
 
@@ -57,7 +65,7 @@ def best_of(labels: Labels, lists: Lists, gains: Gains, team: Team) -> NDArray[n
     --------
     >>> labels = Labels(np.array([0.0, 1.0, 0.0]), queries=np.array([0, 0, 1]))
     >>> lists = lists_of(labels, 1)
-    >>> best_of(labels, lists, gains_for(lists, [0.0, 1.0], 10), Team(1)).tolist()
+    >>> best_of(labels, lists, gains_for(lists, [0.0, 1.0], 10, 1), Team(1)).tolist()
     [1.0, 0.0]
     """
     best = np.empty(lists.queries)

@@ -24,7 +24,7 @@ def by_query(row: MetricRow, outcome: Outcome, labels: Labels, parameters: Float
     lists, ranked = outcome.ranked(labels)
     depth, *gains = parameters.tolist()
     values = np.empty(lists.queries)
-    made = gains_for(lists, gains, int(depth))
+    made = gains_for(lists, gains, int(depth), outcome.team.size)
     outcome.team.run(kernel_of(row.name, "values").bind(labels.arrays(), lists, ranked, made, values))
     weight = _weights(scaled(labels), values)
     return math.fsum(values * weight) / math.fsum(weight)

@@ -14,7 +14,7 @@ from spinney.jit.team import run_alone
 from spinney.objectives import starts
 from spinney.objectives.base import Objective, kernel_of
 from spinney.objectives.gradients import gradients_room
-from spinney.objectives.kernels.quantile_leaves import Selection, renew_by_quantile
+from spinney.objectives.kernels.quantile_leaves import Buckets, Selection, renew_by_quantile
 from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import outputs_of, values_by_output
 
@@ -61,9 +61,11 @@ class Pointwise(Objective):
         """A job that finds quantiles of what is left of the target, or searches."""
         if self.row.leaf_values != "quantile":
             return super().renew(labels, threads, by_leaf, gradients, steps)
-        selection = allocate(Selection, threads=threads, by_leaf=by_leaf)
+        selection, buckets = allocate(Selection, by_leaf=by_leaf), allocate(Buckets, threads=threads)
         levels = np.array(self._levels)
-        job: Bound = renew_by_quantile.bind(by_leaf, gradients, labels.arrays(), levels, selection, steps)
+        job: Bound = renew_by_quantile.bind(
+            by_leaf, gradients, labels.arrays(), levels, selection, buckets, steps
+        )
         return job
 
     @property

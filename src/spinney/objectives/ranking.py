@@ -11,8 +11,8 @@ from spinney.data.ranking import best_of, gains_for, lists_of
 from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
 from spinney.objectives.base import Fill, Objective, kernel_of
-from spinney.objectives.kernels.pairs import Pairs
-from spinney.objectives.kernels.rank_xendcg import Drawn, rank_xendcg_gradients
+from spinney.objectives.kernels.pairs import Pairs, QueryPairs
+from spinney.objectives.kernels.rank_xendcg import Drawn, QueryShares, rank_xendcg_gradients
 from spinney.objectives.kernels.records import Gradients
 from spinney.params import gains_of
 
@@ -34,7 +34,7 @@ class Pairwise(_Ranking):
         # Losses that know no gains tell relevances apart all the same.
         by_relevance = self.row.name == "rank_ndcg"
         table = gains_of(config.label_gain) if by_relevance else np.arange(labels.target.max() + 1).tolist()
-        gains = gains_for(lists, table, config.lambdarank_truncation_level)
+        gains = gains_for(lists, table, config.lambdarank_truncation_level, 1)
         known = allocate(
             Pairs,
             truncation=config.lambdarank_truncation_level,
@@ -44,9 +44,9 @@ class Pairwise(_Ranking):
             gains=gains.gains,
             discounts=gains.discounts,
             scale=self._scale(labels, lists, gains),
-            lists=lists,
         )
-        return kernel_of(self.row.name, "gradients").bind(labels.arrays(), gradients, lists, known)
+        scratch = allocate(QueryPairs, threads=threads, lists=lists)
+        return kernel_of(self.row.name, "gradients").bind(labels.arrays(), gradients, lists, known, scratch)
 
     def _scale(self, labels: Labels, lists: Lists, gains: Gains) -> NDArray[np.float64]:
         """Factor on the weight of each query's pairs: 1 over what the best order has of the metric; 0 where it has nothing."""
@@ -79,6 +79,7 @@ class Listwise(_Ranking):
 
     def _job(self, labels: Labels, gradients: Gradients, threads: int, seed: NDArray[np.int64]) -> Bound:
         lists, gains = lists_of(labels, threads), np.array(gains_of(self.config.label_gain))
-        drawn = allocate(Drawn, levels=len(gains), first=labels.first, seed=seed, gains=gains, lists=lists)
-        job: Bound = rank_xendcg_gradients.bind(labels.arrays(), gradients, lists, drawn)
+        drawn = Drawn(levels=len(gains), first=labels.first, seed=seed, gains=gains)
+        scratch = allocate(QueryShares, threads=threads, lists=lists)
+        job: Bound = rank_xendcg_gradients.bind(labels.arrays(), gradients, lists, drawn, scratch)
         return job

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from spinney.data import Labels
 from spinney.errors import DataError
-from spinney.jit import Bound
+from spinney.jit import Bound, allocate
 from spinney.objectives.base import Objective
 from spinney.objectives.kernels.links import log_all
-from spinney.objectives.kernels.records import BLOCK, Gradients
-from spinney.objectives.kernels.softmax import softmax_gradients
+from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.softmax import BlockShares, softmax_gradients
 from spinney.objectives.sums import exact_sums
 
 
@@ -46,6 +46,6 @@ class Softmax(Classes):
 
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """Probabilities minus labels, and their scaled variances."""
-        scratch = np.empty(3 * BLOCK * threads)
-        job: Bound = softmax_gradients.bind(labels.arrays(), gradients, threads, scratch)
+        scratch = allocate(BlockShares, threads=threads)
+        job: Bound = softmax_gradients.bind(labels.arrays(), gradients, scratch)
         return job

@@ -15,8 +15,17 @@ from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.matrix import row_stride
 from spinney.data.lists import starts_of
 from spinney.errors import DatasetFormatError
+from spinney.jit import allocate
+from spinney.jit.records import of_thread
 from spinney.jit.team import Team
-from spinney.pages.kernels.bits import BYTE, PackedLines, look_at_lines, pack_lines, unpack_lines
+from spinney.pages.kernels.bits import (
+    BYTE,
+    LargestCodes,
+    PackedLines,
+    look_at_lines,
+    pack_lines,
+    unpack_lines,
+)
 
 COUNT, ROW, CODE = np.dtype("<u4"), np.dtype("<i4"), np.dtype("<u2")
 
@@ -102,13 +111,14 @@ class PageForm:
         """
         count = len(self.widths)
         from_ = self._packed(rows, data)
-        largest = np.zeros((team.size, count), np.int64)
+        largest = allocate(LargestCodes, threads=team.size, packed=from_)
         groups = (from_.packed if into is None else into[: count * rows]).reshape(count, rows)
         if into is None and not sound:
-            team.run(look_at_lines.bind(from_, rows, team.size, largest))
+            team.run(look_at_lines.bind(from_, rows, largest))
         elif into is not None:
-            team.run(unpack_lines.bind(from_, lines_record(groups), team.size, largest))
-        if (largest >= self.features.group_codes).any():
+            team.run(unpack_lines.bind(from_, lines_record(groups), largest))
+        by_thread = [of_thread(largest, rank).codes for rank in range(team.size)]
+        if (np.max(by_thread, axis=0) >= self.features.group_codes).any():
             raise DatasetFormatError("it holds a code that no bin has")
         starts, entry_rows, codes = self._entries(data[from_.bytes :], rows, entries)
         return ColumnCodes(groups, starts, entry_rows, codes, self.from_sparse)

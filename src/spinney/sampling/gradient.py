@@ -7,11 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.sampling.kernels.gradient import draw_by_chance, draw_goss, draw_weighted
 from spinney.sampling.kernels.records import Chances, Pairs
-from spinney.sampling.uniform import drawing_of
+from spinney.sampling.uniform import chances_of, drawing_of
 
 # Without a penalty, a row whose gradient is 0 would never be drawn, and its hessian be missing from the sums.
 LEAST_PENALTY = 1e-3
@@ -42,7 +41,7 @@ class GradientSampler:
 
     @cached_property
     def _chances(self) -> Chances:
-        return allocate(Chances, count=self._drawing.count, threads=self._team.size)
+        return chances_of(self._drawing, self._team)
 
     def goss(self, top_rate: float, other_rate: float, seed: int) -> int:
         """Keep the rows of largest gradients and draw some of the others; returns how many there are."""
@@ -63,7 +62,7 @@ class GradientSampler:
         wanted = max(1, round(share * drawing.count))
         penalty = max(float(reg_lambda), LEAST_PENALTY)
         self._team.run(draw_by_chance.bind(drawing, self._pairs, self._chances, wanted, seed, penalty))
-        drawn = int(drawing.counts[0])
+        drawn = int(drawing.drawn[0])
         if drawn == 0:
             # No row was lucky: one that weighs nothing makes a tree of a single leaf.
             drawing.bag[0] = drawing.eligible[0]

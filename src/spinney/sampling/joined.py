@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.jit import allocate
+from spinney.jit.records import of_thread
 from spinney.jit.team import Team
 from spinney.joining import Joining
 from spinney.sampling.gradient import LEAST_PENALTY, goss_counts
@@ -26,7 +26,7 @@ from spinney.sampling.kernels.joined import (
 from spinney.sampling.kernels.marks import DRAWN, KEPT, RANDOM_SHIFT
 from spinney.sampling.kernels.purposes import PURPOSE_OTHERS, PURPOSE_ROWS
 from spinney.sampling.kernels.records import Chances, Pairs
-from spinney.sampling.uniform import drawing_of
+from spinney.sampling.uniform import chances_of, drawing_of
 
 LEADING_BITS = 12
 DIGIT_BITS = 10
@@ -81,7 +81,7 @@ class JoinedSampler:
 
     @cached_property
     def _chances(self) -> Chances:
-        return allocate(Chances, count=self._drawing.count, threads=self._team.size)
+        return chances_of(self._drawing, self._team)
 
     def draw(self, share: float, seed: int) -> int:
         """Draw a share of all rows; returns how many of this rank's it has; see `UniformSampler.draw`."""
@@ -125,7 +125,7 @@ class JoinedSampler:
         self._team.run(measure_rows.bind(drawing, self._pairs, chances, penalty))
         factor = self._factor(wanted)
         self._team.run(draw_with_factor.bind(drawing, self._pairs, chances, factor, seed))
-        drawn = int(drawing.counts[0])
+        drawn = int(drawing.drawn[0])
         if self._by_rank(drawn).any():
             return drawn
         if self._joining.rank != int(np.flatnonzero(self._by_ranks())[0]):
@@ -136,13 +136,14 @@ class JoinedSampler:
     def _factor(self, wanted: int) -> float:
         """What `find_factor` of the kernels finds, with sums over all ranks."""
         chances, joining = self._chances, self._joining
-        found = np.array([chances.largest.max()])
+        by_thread = [of_thread(chances.found, rank) for rank in range(self._team.size)]
+        found = np.array([max(mine.largest[0] for mine in by_thread)])
         joining.largest(found)
         largest, factor = float(found[0]), 0.0
         scale = _fine_scale(largest)
         for _ in range(MOST_TURNS):
             self._team.run(sum_rest.bind(self._drawing, chances, factor, scale))
-            sums = chances.sums[: 2 * self._team.size].reshape(-1, 2).sum(axis=0)
+            sums = np.sum([mine.sums[:2] for mine in by_thread], axis=0)
             joining.sum(sums)
             left, rest, last = wanted - int(sums[0]), int(sums[1]), factor
             if left > 0 and rest > 0:
@@ -174,7 +175,7 @@ class JoinedSampler:
 
     def _taken(self) -> int:
         self._team.run(take_marked.bind(self._drawing))
-        return int(self._drawing.counts[0])
+        return int(self._drawing.drawn[0])
 
     def _by_rank(self, count: int) -> NDArray[np.int64]:
         """A count of each rank."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spinney.jit import allocate
 from spinney.jit.team import Team
-from spinney.sampling.kernels.records import Drawing
+from spinney.sampling.kernels.records import Chances, Drawing, DrawScratch, SizeSums
 from spinney.sampling.kernels.uniform import draw_uniform
 
 
@@ -52,8 +52,13 @@ def drawing_of(eligible: NDArray[np.int32], bag: NDArray[np.int32], team: Team, 
         Drawing,
         count=len(eligible),
         rows=len(bag),
-        threads=team.size,
         first=first,
         eligible=eligible,
+        scratch=allocate(DrawScratch, threads=team.size),
         bag=bag,
     )
+
+
+def chances_of(drawing: Drawing, team: Team) -> Chances:
+    """Memory for the sizes of the rows' gradients."""
+    return allocate(Chances, count=drawing.count, found=allocate(SizeSums, threads=team.size))

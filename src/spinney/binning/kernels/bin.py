@@ -1,7 +1,7 @@
 """Values → bin numbers, by columns and by rows."""
 
 from spinney.binning.kernels.records import BinLines, Block, CutLists
-from spinney.jit import Member, f64, i64, inline, kernel, out, u8, u16
+from spinney.jit import Member, f64, i64, inline, kernel, out, own, record, u8, u16
 from spinney.jit.intrinsics import bits_of, tail
 
 CHUNK = 1024  # rows binned at a time: the chunk's values of all columns stay in cache
@@ -25,14 +25,21 @@ def bin_of(x, cuts, count):
     return low + (1 if count > 0 and cuts[low] < wanted else 0)
 
 
+@record(per_thread=True)
+class ChunkValues:
+    """A thread's own memory: the values of a chunk of rows in one column."""
+
+    values: out(f64["CHUNK"])
+
+
 @kernel
 def bin_values(
-    team: Member, block: Block, first_row: i64, first_column: i64, threads: i64, cuts: CutLists, lines: BinLines,
-    infinite: out(u8["lines.columns"]), line: out(f64["threads * CHUNK"]),
+    team: Member, block: Block, first_row: i64, first_column: i64, cuts: CutLists, lines: BinLines,
+    infinite: out(u8["lines.columns"]), scratch: ChunkValues,
 ):
     """Bins of a block's rows, column by column; missing is the number of bins. Marks columns with infinite values."""
     chunks = (block.rows + CHUNK - 1) // CHUNK
-    own = tail(line, team.rank * CHUNK)
+    values = own(scratch, team.rank).values
     step = block.row_step
     for chunk in range(team.rank, chunks, team.size):
         begin = chunk * CHUNK
@@ -42,18 +49,18 @@ def bin_values(
             at = begin * step + c * block.column_step
             if block.span32 > 0:
                 for i in range(count):
-                    own[i] = float(block.values32[at + i * step])
+                    values[i] = float(block.values32[at + i * step])
             else:
                 for i in range(count):
-                    own[i] = block.values64[at + i * step]
-            mine = tail(cuts.values, cuts.starts[column])
+                    values[i] = block.values64[at + i * step]
+            column_cuts = tail(cuts.values, cuts.starts[column])
             made = cuts.starts[column + 1] - cuts.starts[column]
             to = column * lines.rows + first_row + begin
             unbounded = 0
             for i in range(count):
-                x = own[i]
+                x = values[i]
                 unbounded |= 1 if x == x and x - x != 0.0 else 0
-                b = bin_of(x, mine, made)
+                b = bin_of(x, column_cuts, made)
                 b = b if x == x else made + 1
                 if lines.wide == 0:
                     lines.lines8[to + i] = b

@@ -7,7 +7,7 @@ so the radix sort skips those digits.
 import numpy as np
 
 from spinney.binning.kernels.records import Block
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record
 from spinney.jit.intrinsics import bits_of, from_bits, tail
 from spinney.jit.math import exp, log
 
@@ -20,17 +20,23 @@ BUCKETS = 2048
 HEADS = DIGITS * BUCKETS
 
 
-@record
+@record(per_thread=True)
 class SortRoom:
-    """What each thread needs to sort up to `longest` keys."""
+    """A thread's own memory to sort up to `longest` keys."""
 
-    threads: i64
     longest: i64
     weighted: i64
-    spare: out(i64["threads * longest"])
-    order: out(i32["2 * threads * longest * weighted"])
-    mass: out(f64["threads * longest"])
-    heads: out(i32["threads * HEADS"])
+    spare: out(i64["longest"])
+    order: out(i32["2 * longest * weighted"])
+    mass: out(f64["longest"])
+    heads: out(i32["HEADS"])
+
+
+@record(per_thread=True)
+class Keys:
+    """A thread's own keys of one column or block at a time."""
+
+    keys: out(i64["room.longest"])
 
 
 @inline
@@ -71,12 +77,9 @@ def gather_keys(
 
 
 @inline
-def sort_keys(keys, count, room, rank, lowest):
+def sort_keys(keys, count, mine, lowest):
     """Sort the first `count` keys by their digits from `lowest` on; the thread's `order` then tells where each key was."""
-    spare = tail(room.spare, rank * room.longest)
-    order = tail(room.order, 2 * rank * room.longest)
-    heads = tail(room.heads, rank * HEADS)
-    weighted = room.weighted
+    spare, order, heads, weighted = mine.spare, mine.order, mine.heads, mine.weighted
     if weighted != 0:
         for i in range(count):
             order[i] = i
@@ -186,25 +189,22 @@ def spread_masses(keys, mass, distinct):
 
 
 @inline
-def sort_masses(masses, count, room, rank):
+def sort_masses(masses, count, mine):
     """Put the masses of keys that were sorted into their order, as bits in the line that sorting no longer needs."""
-    spare = tail(room.spare, rank * room.longest)
-    order = tail(room.order, 2 * rank * room.longest)
     for i in range(count):
-        spare[i] = bits_of(masses[order[i]])
+        mine.spare[i] = bits_of(masses[mine.order[i]])
 
 
 @inline
-def merge_equal(keys, count, room, rank):
+def merge_equal(keys, count, mine):
     """Keep each of `count` sorted keys once, with the mass of all that equal it; returns how many there are.
 
     Masses are 1, or those of `sort_masses`.
     """
-    bits = tail(room.spare, rank * room.longest)
-    mass = tail(room.mass, rank * room.longest)
+    bits, mass = mine.spare, mine.mass
     distinct = 0
     for i in range(count):
-        m = from_bits(bits[i]) if room.weighted != 0 else 1.0
+        m = from_bits(bits[i]) if mine.weighted != 0 else 1.0
         if i > 0 and keys[i] == keys[distinct - 1]:
             mass[distinct - 1] += m
         else:
@@ -222,22 +222,23 @@ def cut_columns(
     """Cuts of each column from the keys of its sampled rows. Rows that are missing or weigh nothing do not count."""
     total = room.longest
     weighted = room.weighted
-    mass = tail(room.mass, team.rank * total)
+    mine = own(room, team.rank)
+    mass = mine.mass
     for c in range(team.rank, columns, team.size):
-        own = tail(keys, c * total)
+        column = tail(keys, c * total)
         count = 0
         for i in range(total):
-            if own[i] != MISSING and (weighted == 0 or weight[i] > 0.0):
+            if column[i] != MISSING and (weighted == 0 or weight[i] > 0.0):
                 if weighted != 0:
                     mass[count] = weight[i]
-                own[count] = own[i]
+                column[count] = column[i]
                 count += 1
         made[c] = 0
         if count > 0:
-            sort_keys(own, count, room, team.rank, 0)
+            sort_keys(column, count, mine, 0)
             if weighted != 0:
-                sort_masses(mass, count, room, team.rank)
-            distinct = merge_equal(own, count, room, team.rank)
+                sort_masses(mass, count, mine)
+            distinct = merge_equal(column, count, mine)
             if spread != 0 and distinct > most:
-                spread_masses(own, mass, distinct)
-            made[c] = place_cuts(own, mass, distinct, most, tail(cuts, c * most))
+                spread_masses(column, mass, distinct)
+            made[c] = place_cuts(column, mass, distinct, most, tail(cuts, c * most))

@@ -3,9 +3,11 @@
 import numpy as np
 
 from spinney.binning.kernels.bin import bin_of
-from spinney.binning.kernels.cut import MISSING, SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses, spread_masses
+from spinney.binning.kernels.cut import (
+    MISSING, Keys, SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses, spread_masses,
+)  # fmt: skip
 from spinney.binning.kernels.records import BinLines, CutLists, EntryLists, StoredValues
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, u8, u16
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, u8, u16
 from spinney.jit.intrinsics import tail
 
 
@@ -30,7 +32,7 @@ def insert_zero(keys, mass, distinct, rest):
 @kernel
 def cut_stored(
     team: Member, values: StoredValues, all_rows: i64, most: i64, spread: i64, absent: f64, total_mass: f64,
-    mass_of: f64["all_rows"], room: SortRoom, keys: out(i64["room.threads * room.longest"]),
+    mass_of: f64["all_rows"], room: SortRoom, keys: Keys,
     cuts: out(f64["values.columns * most"]), made: out(i64["values.columns"]),
 ):
     """Cuts of each column from its stored values in rows of positive mass; the rest of the mass is at 0, or missing.
@@ -38,8 +40,8 @@ def cut_stored(
     There is room for one more than the stored values of any column. Masses are whole numbers, so sums do not depend on their
     order; without weights they are 0 and 1.
     """
-    own = tail(keys, team.rank * room.longest)
-    mass = tail(room.mass, team.rank * room.longest)
+    mine, column = own(room, team.rank), own(keys, team.rank).keys
+    mass = mine.mass
     for c in range(team.rank, values.columns, team.size):
         count = 0
         seen = 0.0
@@ -49,21 +51,21 @@ def cut_stored(
                 seen += m
                 key = key_of(float(values.values32[k]) if values.single != 0 else values.values64[k])
                 if key != MISSING:
-                    own[count] = key
+                    column[count] = key
                     if room.weighted != 0:
                         mass[count] = m
                     count += 1
         distinct = 0
         if count > 0:
-            sort_keys(own, count, room, team.rank, 0)
+            sort_keys(column, count, mine, 0)
             if room.weighted != 0:
-                sort_masses(mass, count, room, team.rank)
-            distinct = merge_equal(own, count, room, team.rank)
+                sort_masses(mass, count, mine)
+            distinct = merge_equal(column, count, mine)
         if seen < total_mass and absent == 0.0:
-            distinct = insert_zero(own, mass, distinct, total_mass - seen)
+            distinct = insert_zero(column, mass, distinct, total_mass - seen)
         if spread != 0 and distinct > most:
-            spread_masses(own, mass, distinct)
-        made[c] = place_cuts(own, mass, distinct, most, tail(cuts, c * most)) if distinct > 0 else 0
+            spread_masses(column, mass, distinct)
+        made[c] = place_cuts(column, mass, distinct, most, tail(cuts, c * most)) if distinct > 0 else 0
 
 
 @kernel
@@ -73,14 +75,14 @@ def bin_stored(
 ):
     """Bins of the stored values, and how many of each column's are not in the bin of absent ones."""
     for c in range(team.rank, values.columns, team.size):
-        own = tail(cuts.values, cuts.starts[c])
+        column_cuts = tail(cuts.values, cuts.starts[c])
         count = cuts.starts[c + 1] - cuts.starts[c]
         other = 0
         for k in range(values.starts[c], values.starts[c + 1]):
             x = float(values.values32[k]) if values.single != 0 else values.values64[k]
             if x == x and x - x != 0.0:
                 infinite[c] = 1
-            b = bin_of(x, own, count) if x == x else count + 1
+            b = bin_of(x, column_cuts, count) if x == x else count + 1
             bins[k] = b
             other += 1 if b != absent[c] else 0
         away[c] = other

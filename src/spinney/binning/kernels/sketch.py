@@ -5,8 +5,8 @@ A summary is a list of ascending points, each with the mass it stands for. `binn
 
 import numpy as np
 
-from spinney.binning.kernels.cut import SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses, value_of
-from spinney.jit import Member, f32, f64, i64, inline, item, kernel, out, record
+from spinney.binning.kernels.cut import Keys, SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses, value_of
+from spinney.jit import Member, f32, f64, i64, inline, item, kernel, out, own, record
 from spinney.jit.intrinsics import tail
 
 LARGEST = 1.7976931348623157e308
@@ -176,10 +176,9 @@ def take_values(
 
 
 @inline
-def finish_sort(keys, count, room, rank):
+def finish_sort(keys, count, mine):
     """Sort keys that are in order but for their lowest digits, by insertion. False where it takes too many steps."""
-    order = tail(room.order, 2 * rank * room.longest)
-    weighted = room.weighted
+    order, weighted = mine.order, mine.weighted
     steps = 0
     for i in range(1, count):
         key = keys[i]
@@ -204,25 +203,25 @@ def finish_sort(keys, count, room, rank):
 @kernel
 def condense_blocks(
     team: Member, total: i64, limit: i64, share: f64, values: f64["total"], weights: f64["total * room.weighted"],
-    room: SortRoom, keys: out(i64["room.threads * room.longest"]), found: Summaries,
+    room: SortRoom, keys: Keys, found: Summaries,
 ):
     """A summary of each block of values; `raised` is 1 where it is not exact."""
     block = found.block
-    own = tail(keys, team.rank * room.longest)
-    mass = tail(room.mass, team.rank * room.longest)
+    mine, line = own(room, team.rank), own(keys, team.rank).keys
     for b in range(team.rank, found.blocks, team.size):
         at = b * block
         for i in range(block):
-            own[i] = key_of(values[at + i])
-        sort_keys(own, block, room, team.rank, HIGH)
-        if not finish_sort(own, block, room, team.rank):
+            line[i] = key_of(values[at + i])
+        sort_keys(line, block, mine, HIGH)
+        if not finish_sort(line, block, mine):
             for i in range(block):
-                own[i] = key_of(values[at + i])
-            sort_keys(own, block, room, team.rank, 0)
+                line[i] = key_of(values[at + i])
+            sort_keys(line, block, mine, 0)
         if room.weighted != 0:
-            sort_masses(tail(weights, at), block, room, team.rank)
-        distinct = merge_equal(own, block, room, team.rank)
-        count, error = settle(own, mass, distinct, limit, share, 0.0, tail(found.points, at), tail(found.masses, at))
+            sort_masses(tail(weights, at), block, mine)
+        distinct = merge_equal(line, block, mine)
+        points, masses = tail(found.points, at), tail(found.masses, at)
+        count, error = settle(line, mine.mass, distinct, limit, share, 0.0, points, masses)
         found.made[b] = count
         found.raised[b] = 1 if distinct > limit else 0
         found.errors[b] = error

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record
+from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record
 from spinney.jit.intrinsics import tail
 from spinney.jit.math import log
 
@@ -11,18 +11,31 @@ RUN = 16  # rows that are sorted by counting, each compared with all others; lon
 LN2 = 0.6931471805599453
 
 
+@record(per_thread=True)
+class SortedList:
+    """A thread's own memory to sort one query."""
+
+    keys: out(f64["2 * width"])
+    places: out(i32["2 * width"])
+
+
 @record
 class Lists:
-    """Rows query by query, those of a query in the order of the table, and room for each thread to sort one of them."""
+    """Rows query by query, those of a query in the order of the table, and memory to sort them."""
 
     rows: i64
     queries: i64
-    threads: i64
     width: i64  # room for the longest query: whole runs, and some more
     order: i32["rows"]
     begins: i64["queries + 1"]
-    keys: out(f64["2 * threads * width"])
-    places: out(i32["2 * threads * width"])
+    sorted: SortedList
+
+
+@record(per_thread=True)
+class LevelCounts:
+    """A thread's own memory to count the rows of one query by relevance."""
+
+    rows: out(i64["levels"])
 
 
 @record
@@ -33,7 +46,7 @@ class Gains:
     depth: i64  # places that count
     gains: f64["levels"]
     discounts: f64["lists.width"]
-    counts: out(i64["lists.threads * levels"])
+    counts: LevelCounts
 
 
 @kernel
@@ -110,7 +123,7 @@ def sort_list(begin, count, width, scores, order, keys, places):
 @inline
 def best_gain(begin, end, rank, order, target, gains):
     """The discounted gain of a query in the best order of its rows."""
-    counts = tail(gains.counts, rank * gains.levels)
+    counts = own(gains.counts, rank).rows
     for level in range(gains.levels):
         counts[level] = 0
     for i in range(begin, end):

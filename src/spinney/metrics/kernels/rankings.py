@@ -4,22 +4,19 @@ import numpy as np
 
 from spinney.data.kernels.queries import Gains, Lists, sort_list
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, framed, i32, kernel, out
-from spinney.jit.intrinsics import tail
+from spinney.jit import Member, f64, framed, i32, kernel, out, own
 
 
 @kernel
 def rank_lists(team: Member, lists: Lists, scores: f64["lists.rows"], ranked: out(i32["lists.rows"])):
     """Rows of each query by score, the largest first; of equal scores the first rows come first."""
-    width = lists.width
-    keys = tail(lists.keys, 2 * team.rank * width)
-    places = tail(lists.places, 2 * team.rank * width)
+    mine = own(lists.sorted, team.rank)
     for q in range(team.rank, lists.queries, team.size):
         begin = lists.begins[q]
         count = lists.begins[q + 1] - begin
-        start = sort_list(begin, count, width, scores, lists.order, keys, places)
+        start = sort_list(begin, count, lists.width, scores, lists.order, mine.keys, mine.places)
         for k in range(count):
-            ranked[begin + k] = lists.order[begin + np.int64(places[start + k])]
+            ranked[begin + k] = lists.order[begin + np.int64(mine.places[start + k])]
 
 
 def frame(

@@ -162,7 +162,7 @@ def frame(
             for i in range(begin, end):
                 prefetch(pairs, 2 * by_leaf.members[min(i + PREFETCHED, end - 1)])
                 row = np.int64(by_leaf.members[i])
-                score, goal = own(row, gradients, labels, output)
+                score, goal = score_and_target(row, gradients, labels, output)
                 search.scores[i] = score
                 search.targets[i] = goal
                 search.weights[i] = pairs[2 * row + 1]
@@ -170,10 +170,10 @@ def frame(
         before += end - begin
 
 
-def line_search(name, gradient, own=own_column):
+def line_search(name, gradient, score_and_target=own_column):
     """The kernel `<name>_line_search` of a loss.
 
-    `gradient` is the loss's formula, as in the pointwise frame. `own(row, gradients, labels, output)` gives the score and the
-    target that it takes for an output.
+    `gradient` is the loss's formula, as in the pointwise frame. `score_and_target(row, gradients, labels, output)` gives those
+    that it takes for an output.
     """
-    return framed(f"{name}_line_search", frame, gradient=gradient, own=own)
+    return framed(f"{name}_line_search", frame, gradient=gradient, score_and_target=score_and_target)

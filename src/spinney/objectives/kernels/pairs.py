@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney.data.kernels.queries import Lists, sort_list
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, framed, i64, inline, out, record
+from spinney.jit import Member, f64, framed, i64, inline, out, own, record
 from spinney.jit.barrier import meet
 from spinney.jit.inline import filled
 from spinney.jit.intrinsics import tail
@@ -17,7 +17,6 @@ from spinney.jit.math import decay, log
 from spinney.objectives.kernels.largest import block_largest
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
-ARRAYS = 7  # of a query, for each thread
 LANES = 4  # sums of a place's pairs that are added up apart
 LN2 = 0.6931471805599453
 LARGEST_DIFFERENCE = 700.0  # of scores, beyond which the chance of a wrong order is as good as 0
@@ -26,7 +25,7 @@ SOFT = 0.01  # keeps pairs of equal scores from weighing without limit
 
 @record
 class Pairs:
-    """What a loss of pairs knows of the queries, and room for one query by thread."""
+    """What a loss of pairs knows of the queries."""
 
     truncation: i64  # first places of which all pairs count
     norm: i64
@@ -35,7 +34,19 @@ class Pairs:
     gains: f64["levels"]  # by relevance
     discounts: f64["lists.width"]  # by place
     scale: f64["lists.queries"]  # factor on the weight of pairs
-    scratch: out(f64["ARRAYS * lists.threads * lists.width"])
+
+
+@record(per_thread=True)
+class QueryPairs:
+    """A thread's own memory for one query, by place."""
+
+    gains: out(f64["lists.width"])
+    above: out(f64["lists.width"])  # what a place counts as the upper one of a pair
+    below: out(f64["lists.width"])  # and as the lower one
+    pulls: out(f64["lists.width"])  # what the pairs of one place add to gradients
+    bends: out(f64["lists.width"])  # and to hessians
+    pulled: out(f64["lists.width"])  # sums of both
+    bent: out(f64["lists.width"])
 
 
 @inline
@@ -110,19 +121,14 @@ def write_pairs(begin, count, order, places, labels, factors, pulled, bent, writ
 
 
 @inline
-def query_gradients(q, rank, labels, gradients, lists, known):
+def query_gradients(q, labels, gradients, lists, known, in_order, mine):
     """Gradients of a query."""
-    begin, width = lists.begins[q], lists.width
+    begin = lists.begins[q]
     count = lists.begins[q + 1] - begin
-    keys = tail(lists.keys, 2 * rank * width)
-    places = tail(lists.places, 2 * rank * width)
-    start = sort_list(begin, count, width, gradients.scores, lists.order, keys, places)
-    scores = tail(keys, start)
-    places = tail(places, start)
-    gains = tail(known.scratch, ARRAYS * rank * width)
-    above, below = tail(gains, width), tail(gains, 2 * width)
-    pulls, bends = tail(gains, 3 * width), tail(gains, 4 * width)
-    pulled, bent = tail(gains, 5 * width), tail(gains, 6 * width)
+    start = sort_list(begin, count, lists.width, gradients.scores, lists.order, in_order.keys, in_order.places)
+    scores, places = tail(in_order.keys, start), tail(in_order.places, start)
+    gains, above, below = mine.gains, mine.above, mine.below
+    pulls, bends, pulled, bent = mine.pulls, mine.bends, mine.pulled, mine.bent
     differ = take_gains(begin, count, lists.order, places, labels.target, known.gains, gains)
     for k in range(count):
         pulled[k] = 0.0
@@ -153,10 +159,13 @@ def query_gradients(q, rank, labels, gradients, lists, known):
     write_pairs(begin, count, lists.order, places, labels, factors, pulled, bent, gradients.pairs)
 
 
-def frame(team: Member, labels: LabelArrays, gradients: Gradients, lists: Lists, known: Pairs):
+def frame(
+    team: Member, labels: LabelArrays, gradients: Gradients, lists: Lists, known: Pairs, scratch: QueryPairs,
+):
     """Gradient and hessian of every row, both times the weight."""
+    in_order, mine = own(lists.sorted, team.rank), own(scratch, team.rank)
     for q in range(team.rank, lists.queries, team.size):
-        of_query(q, team.rank, labels, gradients, lists, known)
+        of_query(q, labels, gradients, lists, known, in_order, mine)
     if not meet(team.sync, team.size):
         return
     for b in range(team.rank, gradients.blocks, team.size):

@@ -7,7 +7,7 @@ numbers in their order, weights are summed as whole numbers: the quantile does n
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, i64, inline, kernel, out, record
+from spinney.jit import Member, f64, i64, inline, kernel, out, own, record
 from spinney.jit.intrinsics import prefetch, tail
 from spinney.jit.math import fine_scale, order_key, value_of_key
 from spinney.objectives.kernels.outputs import target_of
@@ -21,12 +21,17 @@ NO_KEY = 9223372036854775807  # no value has it
 
 @record
 class Selection:
-    """Room to look for quantiles: each leaf has the places of its rows, each thread buckets of its own."""
+    """Memory to look for quantiles: each leaf has the places of its rows."""
 
-    threads: i64
     keys: out(i64["by_leaf.rows"])
     masses: out(i64["by_leaf.rows"])
-    buckets: out(i64["threads * BUCKETS"])
+
+
+@record(per_thread=True)
+class Buckets:
+    """A thread's own memory: masses of a leaf's rows by bucket of their keys."""
+
+    masses: out(i64["BUCKETS"])
 
 
 @inline
@@ -143,14 +148,14 @@ def quantile(begin, end, wanted, selection, buckets):
 @kernel
 def renew_by_quantile(
     team: Member, by_leaf: LeafRows, gradients: Gradients, labels: LabelArrays,
-    levels: f64["gradients.outputs"], selection: Selection, steps: out(f64["by_leaf.max_nodes"]),
+    levels: f64["gradients.outputs"], selection: Selection, buckets: Buckets, steps: out(f64["by_leaf.max_nodes"]),
 ):
     """For each leaf the quantile, at the level of its output, of what is left of the target."""
     output = by_leaf.grown[0].output
     target = target_of(labels, output)
     scores = tail(gradients.scores, gradients.rows * output)
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
-    buckets = tail(selection.buckets, team.rank * BUCKETS)
+    mine = own(buckets, team.rank)
     total = rows_of_leaves(by_leaf)
     before = np.int64(0)
     for node in range(by_leaf.grown[0].nodes):
@@ -158,5 +163,5 @@ def renew_by_quantile(
         end = by_leaf.end[node]
         if begin < end and is_own(before, end - begin, total, team):
             mass = take_residuals(begin, end, by_leaf.members, scores, pairs, target, selection)
-            steps[node] = quantile(begin, end, levels[output] * float(mass), selection, buckets)
+            steps[node] = quantile(begin, end, levels[output] * float(mass), selection, mine.masses)
         before += end - begin

@@ -8,28 +8,34 @@ import numpy as np
 
 from spinney.data.kernels.queries import Lists
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, i64, inline, kernel, out, record
+from spinney.jit import Member, f64, i64, inline, kernel, out, own, record
 from spinney.jit.barrier import meet
-from spinney.jit.intrinsics import tail
 from spinney.jit.math import exp
 from spinney.objectives.kernels.largest import block_largest
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 from spinney.sampling.kernels.purposes import PURPOSE_TARGETS
 from spinney.sampling.kernels.random import random_bits, unit
 
-ARRAYS = 3
 LEAST = 1e-10  # what is left for all other rows of a query, at least
 
 
 @record
 class Drawn:
-    """The seed of a round, gains by relevance, and room for one query by thread."""
+    """The seed of a round, and gains by relevance."""
 
     levels: i64
     first: i64  # number of row 0, for what is drawn by row
     seed: i64["1"]
     gains: f64["levels"]
-    scratch: out(f64["ARRAYS * lists.threads * lists.width"])
+
+
+@record(per_thread=True)
+class QueryShares:
+    """A thread's own memory for one query: shares of its rows by score and as they are wanted, and gradients."""
+
+    shares: out(f64["lists.width"])
+    wanted: out(f64["lists.width"])
+    slopes: out(f64["lists.width"])
 
 
 @inline
@@ -83,11 +89,11 @@ def add_orders(count, shares, wanted, slopes):
 
 @kernel
 def rank_xendcg_gradients(
-    team: Member, labels: LabelArrays, gradients: Gradients, lists: Lists, drawn: Drawn,
+    team: Member, labels: LabelArrays, gradients: Gradients, lists: Lists, drawn: Drawn, scratch: QueryShares,
 ):
     """Gradient and hessian of every row, both times the weight; 0 in queries whose rows are all as relevant."""
-    shares = tail(drawn.scratch, ARRAYS * team.rank * lists.width)
-    wanted, slopes = tail(shares, lists.width), tail(shares, 2 * lists.width)
+    mine = own(scratch, team.rank)
+    shares, wanted, slopes = mine.shares, mine.wanted, mine.slopes
     for q in range(team.rank, lists.queries, team.size):
         begin = lists.begins[q]
         count = lists.begins[q + 1] - begin

@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, i64, inline, kernel, out
+from spinney.jit import Member, f64, inline, kernel, out, own, record
 from spinney.jit.intrinsics import tail
 from spinney.jit.math import exp, log
 from spinney.objectives.kernels.largest import block_largest
@@ -12,10 +12,17 @@ from spinney.objectives.kernels.log_loss import gradient
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
 
 
+@record(per_thread=True)
+class BlockShares:
+    """A thread's own memory for one block of rows: the largest score, the sum of the exponentials, shares of one class."""
+
+    tops: out(f64["BLOCK"])
+    sums: out(f64["BLOCK"])
+    shares: out(f64["BLOCK"])
+
+
 @kernel
-def softmax_gradients(
-    team: Member, labels: LabelArrays, gradients: Gradients, threads: i64, scratch: out(f64["3 * BLOCK * threads"]),
-):
+def softmax_gradients(team: Member, labels: LabelArrays, gradients: Gradients, scratch: BlockShares):
     """g = p - 1[y = class], h = K/(K-1) p(1-p), both times the weight.
 
     One of the K scores of a row is free, because adding a constant to all changes nothing; the factor K/(K-1) makes up for
@@ -25,9 +32,8 @@ def softmax_gradients(
     scores, pairs, target, weight = gradients.scores, gradients.pairs, labels.target, labels.weight
     weighted = labels.weighted
     factor = float(outputs) / float(outputs - 1)
-    tops = tail(scratch, team.rank * 3 * BLOCK)
-    sums = tail(tops, BLOCK)
-    shares = tail(sums, BLOCK)
+    mine = own(scratch, team.rank)
+    tops, sums, shares = mine.tops, mine.sums, mine.shares
     for b in range(team.rank, blocks, team.size):
         begin = b * BLOCK
         count = min(BLOCK, rows - begin)
@@ -35,21 +41,21 @@ def softmax_gradients(
             tops[i] = scores[begin + i]
             sums[i] = 0.0
         for k in range(1, outputs):
-            own = tail(scores, k * rows + begin)
+            of_class = tail(scores, k * rows + begin)
             for i in range(count):
-                tops[i] = own[i] if own[i] > tops[i] else tops[i]
+                tops[i] = of_class[i] if of_class[i] > tops[i] else tops[i]
         # The exponentials are summed, then computed again: there is no room to keep them all.
         for k in range(outputs):
-            own = tail(scores, k * rows + begin)
+            of_class = tail(scores, k * rows + begin)
             for i in range(count):
-                sums[i] += exp(own[i] - tops[i])
+                sums[i] += exp(of_class[i] - tops[i])
         for k in range(outputs):
             at = k * rows + begin
-            own = tail(scores, at)
+            of_class = tail(scores, at)
             of_block = tail(pairs, 2 * at)
             # By itself this is a loop of vectors; together with the next one it was not.
             for i in range(count):
-                shares[i] = exp(own[i] - tops[i]) / sums[i]
+                shares[i] = exp(of_class[i] - tops[i]) / sums[i]
             for i in range(count):
                 w = weight[begin + i] if weighted != 0 else 1.0
                 p = shares[i]

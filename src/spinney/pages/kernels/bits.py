@@ -7,7 +7,7 @@ line of `rows` codes of `width` bits takes (rows * width + 7) >> 3 bytes.
 import numpy as np
 
 from spinney.binning.kernels.records import BinLines
-from spinney.jit import Member, i64, inline, kernel, out, record, u8
+from spinney.jit import Member, i64, inline, kernel, out, own, record, u8
 from spinney.jit.intrinsics import tail
 
 BYTE = 8
@@ -22,6 +22,13 @@ class PackedLines:
     widths: i64["lines"]
     starts: i64["lines + 1"]
     packed: out(u8["bytes"])
+
+
+@record(per_thread=True)
+class LargestCodes:
+    """A thread's own memory: the largest code of each line that it has seen."""
+
+    codes: out(i64["packed.lines"])
 
 
 @inline
@@ -125,14 +132,13 @@ def pack_lines(team: Member, lines: BinLines, to: PackedLines):
 
 
 @kernel
-def unpack_lines(
-    team: Member, packed: PackedLines, lines: BinLines, threads: i64, largest: out(i64["threads * lines.columns"])
-):
+def unpack_lines(team: Member, packed: PackedLines, lines: BinLines, largest: LargestCodes):
     """Unpack lines of codes, each thread its share of the rows, and tell the largest code of each line that it has seen."""
     rows = lines.rows
     share = (rows + team.size * BYTE - 1) // (team.size * BYTE) * BYTE
     first = min(team.rank * share, rows)
     last = min(first + share, rows)
+    mine = own(largest, team.rank)
     for j in range(lines.columns):
         line = tail(packed.packed, packed.starts[j])
         width = packed.widths[j]
@@ -142,16 +148,15 @@ def unpack_lines(
             found = copy_line(line, first, last, tail(lines.lines8, j * rows))
         else:
             found = spread_line(line, first, last, width, tail(lines.lines8, j * rows))
-        largest[team.rank * lines.columns + j] = found
+        mine.codes[j] = found
 
 
 @kernel
-def look_at_lines(
-    team: Member, packed: PackedLines, rows: i64, threads: i64, largest: out(i64["threads * packed.lines"])
-):
+def look_at_lines(team: Member, packed: PackedLines, rows: i64, largest: LargestCodes):
     """Tell the largest code of each line that a thread's share of the rows has, where every code is a byte."""
     first = rows * team.rank // team.size
     last = rows * (team.rank + 1) // team.size
+    mine = own(largest, team.rank)
     for j in range(packed.lines):
         line = tail(packed.packed, packed.starts[j])
-        largest[team.rank * packed.lines + j] = largest_byte(line, first, last)
+        mine.codes[j] = largest_byte(line, first, last)

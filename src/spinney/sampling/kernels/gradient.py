@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from spinney.jit import Member, f64, i64, inline, kernel
+from spinney.jit import Member, f64, i64, inline, kernel, own
 from spinney.jit.barrier import meet
-from spinney.jit.intrinsics import bits_of, tail
+from spinney.jit.intrinsics import bits_of
 from spinney.jit.math import fine_scale, log
 from spinney.sampling.kernels.largest import mark_largest
 from spinney.sampling.kernels.marks import DRAWN, KEPT, RANDOM_SHIFT, clear_marks, fill_bag, random_keys
@@ -76,7 +76,7 @@ def draw_goss(
 ):
     """Keep the `top` rows of largest gradients, draw `other` of the rest, whose gradients then stand for all of it.
 
-    A row's gradients are multiplied by the factor of its mark. `counts[0]` is the number of rows in the bag.
+    A row's gradients are multiplied by the factor of its mark. `drawn[0]` is the number of rows in the bag.
     """
     begin, end = clear_marks(team, drawing)
     if top > 0:
@@ -123,7 +123,7 @@ def measure_sizes(team, begin, end, drawing, pairs, reg_lambda, chances):
         size = length(np.int64(drawing.eligible[i]), pairs, reg_lambda)
         chances.sizes[i] = size
         largest = max(largest, size)
-    chances.largest[team.rank] = largest
+    own(chances.found, team.rank).largest[0] = largest
 
 
 @inline
@@ -154,20 +154,22 @@ def find_factor(team, begin, end, wanted, chances):
         return -1.0
     largest = 0.0
     for t in range(team.size):
-        largest = max(largest, chances.largest[t])
+        largest = max(largest, own(chances.found, t).largest[0])
     scale = fine_scale(largest)
     factor = 0.0
+    mine = own(chances.found, team.rank)
     for turn in range(MOST_TURNS):
         # Others may still read the sums of the last turn.
-        sums = tail(chances.sums, (turn % 2) * 2 * team.size)
-        sums[2 * team.rank], sums[2 * team.rank + 1] = sum_sizes(begin, end, chances.sizes, factor, scale)
+        at = (turn % 2) * 2
+        mine.sums[at], mine.sums[at + 1] = sum_sizes(begin, end, chances.sizes, factor, scale)
         if not meet(team.sync, team.size):
             return -1.0
         left = wanted
         rest = np.int64(0)
         for t in range(team.size):
-            left -= sums[2 * t]
-            rest += sums[2 * t + 1]
+            sums = own(chances.found, t).sums
+            left -= sums[at]
+            rest += sums[at + 1]
         last = factor
         if left > 0 and rest > 0:
             factor = max(factor, float(left) / float(rest) * scale)

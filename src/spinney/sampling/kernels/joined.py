@@ -4,7 +4,7 @@ Keys and sizes depend on the row alone. Which rows have the largest keys, and th
 of whole numbers over all ranks (`sampling/joined.py`).
 """
 
-from spinney.jit import Member, f64, i64, kernel
+from spinney.jit import Member, f64, i64, kernel, own
 from spinney.sampling.kernels.gradient import (
     draw_chances, gradient_keys, measure_sizes, scale_rows, sum_sizes, waiting_keys,
 )  # fmt: skip
@@ -36,7 +36,7 @@ def find_waiting_keys(team: Member, drawing: Drawing, pairs: Pairs, seed: i64):
 
 @kernel
 def take_marked(team: Member, drawing: Drawing):
-    """Write the marked rows to the bag; `counts[0]` becomes their number."""
+    """Write the marked rows to the bag; `drawn[0]` becomes their number."""
     fill_bag(team, drawing)
 
 
@@ -59,9 +59,8 @@ def sum_rest(team: Member, drawing: Drawing, chances: Chances, factor: f64, scal
     """Of each thread's rows: how many a factor makes certain, and the sum of the other rows' sizes in steps."""
     begin = share_of(drawing.count, team.rank, team.size)
     end = share_of(drawing.count, team.rank + 1, team.size)
-    full, rest = sum_sizes(begin, end, chances.sizes, factor, scale)
-    chances.sums[2 * team.rank] = full
-    chances.sums[2 * team.rank + 1] = rest
+    mine = own(chances.found, team.rank)
+    mine.sums[0], mine.sums[1] = sum_sizes(begin, end, chances.sizes, factor, scale)
 
 
 @kernel

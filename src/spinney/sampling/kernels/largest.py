@@ -7,20 +7,19 @@ do not depend on the number of threads.
 
 import numpy as np
 
-from spinney.jit import inline
+from spinney.jit import inline, own
 from spinney.jit.barrier import meet
-from spinney.sampling.kernels.records import PLACES
 
 LEADING = 4096  # buckets of the first 12 bits of a key
 DIGIT = 1024  # and of the next 10
 BLOCK = 32  # rows that are looked at together, whether one of them is in the bucket
 
-# A thread's part of `counts`. Each digit has places of its own: some may still be read when the next ones are counted.
+# Places of `counts`. Each digit has places of its own: some may still be read when the next ones are counted.
 OF_LEADING = 1  # the place before it counts the rows that have no key
 OF_SECOND = 4104
 OF_NEXT = 8208
 OF_LAST = 9232
-MARKED = 10256  # up to PLACES
+MARKED = 10256  # below PLACES
 
 
 @inline
@@ -37,21 +36,21 @@ def clear(counts, at, places):
 
 
 @inline
-def count_leading(begin, end, keys, shift, counts, at):
+def count_leading(begin, end, keys, shift, counts):
     """Count the rows of each leading digit."""
-    clear(counts, at, OF_NEXT)
+    clear(counts, 0, OF_NEXT)
     # Two rows at a time, each in a histogram of its own: neighbours often have the same digit, and would wait for each other.
     for i in range(begin, end - 1, 2):
-        counts[at + OF_LEADING + (keys[i] >> shift)] += 1
-        counts[at + OF_SECOND + (keys[i + 1] >> shift)] += 1
+        counts[OF_LEADING + (keys[i] >> shift)] += 1
+        counts[OF_SECOND + (keys[i + 1] >> shift)] += 1
     if (end - begin) % 2 == 1:
-        counts[at + OF_LEADING + (keys[end - 1] >> shift)] += 1
+        counts[OF_LEADING + (keys[end - 1] >> shift)] += 1
     for b in range(LEADING):
-        counts[at + OF_LEADING + b] += counts[at + OF_SECOND + b]
+        counts[OF_LEADING + b] += counts[OF_SECOND + b]
 
 
 @inline
-def bucket_of_last(size, first, buckets, wanted, counts):
+def bucket_of_last(size, first, buckets, wanted, scratch):
     """The bucket of the last of the `wanted` largest digits, and how many of its rows are wanted."""
     b = buckets
     left = wanted
@@ -61,7 +60,7 @@ def bucket_of_last(size, first, buckets, wanted, counts):
         b -= 1
         total = 0
         for t in range(size):
-            total += np.int64(counts[t * PLACES + first + b])
+            total += np.int64(own(scratch, t).counts[first + b])
     return b, left
 
 
@@ -96,10 +95,10 @@ def narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near):
     to = begin
     for j in range(begin, begin + found):
         i = near[j]
-        own = (keys[i] >> shift) & mask
-        chosen[i] |= np.uint8(mark if own > digit else 0)
+        found_digit = (keys[i] >> shift) & mask
+        chosen[i] |= np.uint8(mark if found_digit > digit else 0)
         near[to] = i
-        to += 1 if own == digit else 0
+        to += 1 if found_digit == digit else 0
     return to - begin
 
 
@@ -113,28 +112,28 @@ def mark_largest(team, drawing, shift, wanted, mark):
     """
     keys = drawing.keys
     chosen = drawing.chosen
-    counts = drawing.counts
+    scratch = drawing.scratch
+    counts = own(scratch, team.rank).counts
     near = drawing.bag
     begin = share_of(drawing.count, team.rank, team.size)
     end = share_of(drawing.count, team.rank + 1, team.size)
-    at = team.rank * PLACES
-    count_leading(begin, end, keys, shift, counts, at)
+    count_leading(begin, end, keys, shift, counts)
     if not meet(team.sync, team.size):
         return False
-    digit, left = bucket_of_last(team.size, OF_LEADING, LEADING, wanted, counts)
+    digit, left = bucket_of_last(team.size, OF_LEADING, LEADING, wanted, scratch)
     found = narrow_rows(begin, end, keys, shift, digit, mark, chosen, near)
     for first in (OF_NEXT, OF_LAST):
         mask = (1 << min(shift, 10)) - 1
         shift = max(shift - 10, 0)
-        clear(counts, at + first, DIGIT)
+        clear(counts, first, DIGIT)
         for j in range(begin, begin + found):
-            counts[at + first + ((keys[near[j]] >> shift) & mask)] += 1
+            counts[first + ((keys[near[j]] >> shift) & mask)] += 1
         if not meet(team.sync, team.size):
             return False
-        digit, left = bucket_of_last(team.size, first, DIGIT, left, counts)
+        digit, left = bucket_of_last(team.size, first, DIGIT, left, scratch)
         found = narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near)
     for t in range(team.rank):
-        left -= np.int64(counts[t * PLACES + OF_LAST + digit])
+        left -= np.int64(own(scratch, t).counts[OF_LAST + digit])
     for j in range(begin, begin + min(max(left, 0), found)):
         chosen[near[j]] = mark
     return True

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from spinney.jit import inline
+from spinney.jit import inline, own
 from spinney.jit.barrier import meet
 from spinney.sampling.kernels.largest import MARKED, clear, share_of
 from spinney.sampling.kernels.random import random_bits
-from spinney.sampling.kernels.records import PLACES
 
 KEPT = 1
 DRAWN = 2
@@ -43,16 +42,15 @@ def count_marked(begin, end, chosen):
 
 @inline
 def fill_bag(team, drawing):
-    """Write the marked rows to the bag, ascending; `counts[0]` becomes their number. False: give up."""
-    counts = drawing.counts
+    """Write the marked rows to the bag, ascending; `drawn[0]` becomes their number. False: give up."""
     begin = share_of(drawing.count, team.rank, team.size)
     marked = count_marked(begin, share_of(drawing.count, team.rank + 1, team.size), drawing.chosen)
-    counts[team.rank * PLACES + MARKED] = marked
+    own(drawing.scratch, team.rank).counts[MARKED] = marked
     if not meet(team.sync, team.size):
         return False
     to = 0
     for t in range(team.rank):
-        to += np.int64(counts[t * PLACES + MARKED])
+        to += np.int64(own(drawing.scratch, t).counts[MARKED])
     stop = to + marked
     i = begin
     while to < stop:
@@ -61,5 +59,5 @@ def fill_bag(team, drawing):
         to += 1 if drawing.chosen[i] != 0 else 0
         i += 1
     if team.rank == team.size - 1:
-        counts[0] = to
+        drawing.drawn[0] = to
     return True

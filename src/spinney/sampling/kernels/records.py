@@ -2,21 +2,28 @@
 
 from spinney.jit import f32, f64, i32, i64, out, record, u8
 
-PLACES = 10272  # of a thread in `counts`; `largest` says for what
+PLACES = 10272  # of `counts`; `largest` says for what
+
+
+@record(per_thread=True)
+class DrawScratch:
+    """A thread's own memory: counts of its rows by digits of their keys, and of those that are marked."""
+
+    counts: out(i32["PLACES"])
 
 
 @record
 class Drawing:
-    """Rows that may be drawn, their keys and marks, scratch of each thread, and the bag that drawn rows are written to."""
+    """Rows that may be drawn, their keys and marks, and the bag that drawn rows are written to."""
 
     count: i64
     rows: i64
-    threads: i64
     first: i64  # number of row 0, for what is drawn by row
     eligible: i32["count"]
     keys: out(i32["count"])
     chosen: out(u8["count"])
-    counts: out(i32["PLACES * threads"])
+    scratch: DrawScratch
+    drawn: out(i64["1"])  # how many rows are in the bag
     bag: out(i32["rows"])
 
 
@@ -29,15 +36,21 @@ class Pairs:
     values: out(f32["2 * rows * outputs"])
 
 
+@record(per_thread=True)
+class SizeSums:
+    """A thread's own memory: of its rows the largest size, and the sums of two turns."""
+
+    largest: out(f64["1"])
+    sums: out(i64["4"])
+
+
 @record
 class Chances:
-    """The sizes of gradients; of each thread's rows the largest size, and the sums of two turns."""
+    """The sizes of gradients, and what each thread finds of its rows."""
 
     count: i64
-    threads: i64
     sizes: out(f64["count"])
-    largest: out(f64["threads"])
-    sums: out(i64["4 * threads"])
+    found: SizeSums
 
 
 @record
