@@ -1,7 +1,7 @@
 """The frames around losses: weighted sums over blocks of rows."""
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, framed, i64, inline, out, own, record
+from spinney.jit import Member, f64, framed, hole, i64, inline, out, own, record
 
 BLOCK = 8192  # rows
 
@@ -11,6 +11,9 @@ class Losses:
     """A thread's own memory for the losses of a block of rows."""
 
     losses: out(f64["BLOCK"])
+
+
+loss = hole("the loss of one row")
 
 
 @inline

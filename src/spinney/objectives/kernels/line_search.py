@@ -9,7 +9,7 @@ what is left, the middle is tried next: a Newton step may lead far beyond, to wh
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f32, f64, framed, i64, inline, out, record
+from spinney.jit import Member, f32, f64, framed, hole, i64, inline, out, record
 from spinney.jit.intrinsics import prefetch, tail
 from spinney.objectives.kernels.outputs import target_of
 from spinney.objectives.kernels.records import Gradients, LeafRows
@@ -143,6 +143,10 @@ def closed_in(begin, end, near, near_slope, far, far_slope, side, gradient, para
             kept = -1
         secant = not secant or far - near <= 0.5 * width
     return step
+
+
+gradient = hole("g and h of one row, from its score, its target and the parameters")
+score_and_target = hole("those of a row for an output")
 
 
 def frame(

@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney.data.kernels.queries import Lists, sort_list
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, framed, i64, inline, out, own, record
+from spinney.jit import Member, f64, framed, hole, i64, inline, out, own, record
 from spinney.jit.barrier import meet
 from spinney.jit.inline import filled
 from spinney.jit.intrinsics import tail
@@ -47,6 +47,12 @@ class QueryPairs:
     bends: out(f64["lists.width"])  # and to hessians
     pulled: out(f64["lists.width"])  # sums of both
     bent: out(f64["lists.width"])
+
+
+pair_weight = hole("what swapping two rows would cost")
+weigh_places = hole("two numbers for each place of a sorted query")
+terms = hole("what the pairs of a row add to it and to the others")
+of_query = hole("gradients of the rows of a query")
 
 
 @inline

@@ -3,12 +3,14 @@
 import numpy as np
 
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, framed, i64
+from spinney.jit import Member, f64, framed, hole, i64
 from spinney.jit.intrinsics import tail
 from spinney.objectives.kernels.largest import block_largest
 from spinney.objectives.kernels.line_search import line_search
 from spinney.objectives.kernels.outputs import target_of, weight_of
 from spinney.objectives.kernels.records import BLOCK, PAIR, Gradients
+
+gradient = hole("g and h of one row, from its score, its target and the parameters")
 
 
 def frame(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, record, u8
+from spinney.jit import Member, f64, i32, i64, inline, item, kernel, out, record, u8
 from spinney.jit.math import exp
 
 # Losses of numbers
@@ -11,15 +11,22 @@ SQUARE = 1
 EXPONENTIAL = 2
 
 
+@item(own_line=True)
+class Tally:
+    """What a thread has summed up, and the largest error that it has seen."""
+
+    sum: i64
+    largest: f64
+
+
 @record
 class RowWeights:
-    """The weight of every row, what each thread has summed up, and the largest error that it has seen."""
+    """The weight of every row, and the tally of each thread."""
 
     rows: i64
     threads: i64
     weight: out(f64["rows"])
-    sums: out(i64["threads"])
-    largest: out(f64["threads"])
+    tallies: out(Tally["threads"])
 
 
 @inline
@@ -39,7 +46,7 @@ def mark_wrong(
         miss = said[leaf[i]] != target[i]
         wrong[i] = 1 if miss else 0
         total += np.int64(state.weight[i]) if miss else np.int64(0)
-    state.sums[team.rank] = total
+    state.tallies[team.rank].sum = total
 
 
 @kernel
@@ -50,7 +57,7 @@ def scale_weights(team: Member, right: f64, mistaken: f64, wrong: u8["state.rows
         moved = max(whole(state.weight[i] * (mistaken if wrong[i] != 0 else right)), np.int64(1))
         state.weight[i] = float(moved)
         total += moved
-    state.sums[team.rank] = total
+    state.tallies[team.rank].sum = total
 
 
 @kernel
@@ -63,7 +70,7 @@ def measure_errors(
     for i in range(state.rows * team.rank // team.size, state.rows * (team.rank + 1) // team.size):
         error[i] = abs(said[leaf[i]] - target[i])
         largest = max(largest, error[i])
-    state.largest[team.rank] = largest
+    state.tallies[team.rank].largest = largest
 
 
 @kernel
@@ -78,7 +85,7 @@ def scale_errors(team: Member, form: i64, largest: f64, state: RowWeights, error
             loss = 1.0 - exp(-loss)
         error[i] = loss
         total += whole(state.weight[i] * loss)
-    state.sums[team.rank] = total
+    state.tallies[team.rank].sum = total
 
 
 @kernel
@@ -91,4 +98,4 @@ def lower_weights(team: Member, log_beta: f64, most: f64, loss: f64["state.rows"
     for i in range(state.rows * team.rank // team.size, state.rows * (team.rank + 1) // team.size):
         state.weight[i] *= exp((most - loss[i]) * log_beta)
         total += whole(state.weight[i])
-    state.sums[team.rank] = total
+    state.tallies[team.rank].sum = total
