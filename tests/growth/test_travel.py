@@ -17,7 +17,7 @@ USED, TOTAL = 7, 9
 
 def sums_of(histograms):
     axis = allocate(Axis, groups=1, columns=1, member_count=1, unit_count=1, total=TOTAL)
-    by_thread = allocate(PackedSums, threads=1, size=TOTAL, axis=axis)
+    by_thread = allocate(PackedSums, threads=2, size=TOTAL, axis=axis)
     sums = allocate(Sums, threads=1, slots=len(histograms), by_thread=by_thread, axis=axis)
     sums.histograms.reshape(-1, 3, TOTAL)[: len(histograms)] = histograms
     return axis, sums
