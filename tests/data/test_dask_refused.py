@@ -137,8 +137,3 @@ def test_validation_rows_of_a_fit_are_named():
 
 def test_the_check_knows_other_tables():
     assert not any(map(is_dask, (X, X.tolist(), FRAME, FRAME["a"], None, 3, sp.Dataset(X))))
-
-
-def test_rows_to_hold_out_are_no_dask_collection():
-    with pytest.raises(DataTypeError, match=r"^validation is a Dask collection \(Array\)"):
-        sp.GBMClassifier().fit(X, Y, validation=lazy_array(Y > 0))

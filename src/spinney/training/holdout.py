@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
-from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
 from spinney.params.validate import shown
@@ -35,7 +34,6 @@ def checked_rows(validation: object, rows: int | None = None) -> Rows:
         raise ParameterError(
             f"validation={shown(validation)} is unknown: it must be {LAST!r}, or the numbers or a mask of rows to hold out"
         )
-    refuse_dask(validation, "validation")
     try:
         given = np.asarray(validation)
     except ValueError:  # rows of several lengths
