@@ -45,6 +45,14 @@ def test_duplicates_are_found_among_rows_of_coarse_columns(how, categories):
     assert found(X.iloc[rows], y[rows]) is not None
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
+def test_few_copies_are_found_too(share):
+    X, y = table(4 * ROWS, 300)
+    assert found(X, y) is None
+    rows = np.concatenate([np.arange(4 * ROWS), np.arange(int(share * 4 * ROWS))])
+    assert same_numbers(found(X.iloc[rows], y[rows])) == same_numbers(rows)
+
+
 def test_a_table_that_was_copied_whole_is_found_even_if_each_row_has_a_name():
     X, y = table(ROWS, 300)
     X["name"] = pd.Categorical(np.arange(ROWS))
@@ -105,7 +113,8 @@ def test_no_coarse_table_is_taken_for_duplicates(skew, target):
             y = np.where(rng.random(rows) < 0.05, 1 - y, y)
         repeats = Repeats.of(number.ravel(), np.unique(y, return_inverse=True)[1], 1.0)
         assert not (
-            repeats.some and (repeats.whole_table or (repeats.likely and repeats.beyond_chance(codes, True)))
+            repeats.reach(0.01)
+            and (repeats.whole_table or (repeats.likely and repeats.beyond_chance(codes, True)))
         )
 
 

@@ -165,7 +165,9 @@ def test_a_fit_goes_on_from_a_model_of_the_same_rows(client: Client) -> None:
 def test_digits_as_text_are_categories_that_are_warned_of_as_on_one_machine(client: Client) -> None:
     digits = np.array(["1", "2", "3"], dtype=object)[(Y > 0).astype(int) + (Y > 0.5)]
     table = pd.DataFrame({"number": X[:, 0], "digits": digits})
-    said = r"""^column "digits": text that all reads as numbers, such as '\d', .*X\['digits'\]\.astype\(float\), or"""
+    said = (
+        r"""^column "digits": text that all reads as numbers is taken .*X\['digits'\]\.astype\(float\), or"""
+    )
     with pytest.warns(DataConversionWarning, match=said):
         here = sp.GBMRegressor(**SMALL).fit(table, Y)
     with pytest.warns(DataConversionWarning, match=said) as noted:

@@ -99,7 +99,7 @@ def test_isolation_forests_and_rankers_take_digits_too():
 
 def test_the_warning_comes_once_a_fit_and_names_every_column():
     X = pd.DataFrame({f"c{k}": DIGITS for k in range(12)} | {"word": ONE_WORD})
-    said = r'"c0", .*"c9" and 2 more: text .* such as \'0\', .*X\[\'c0\'\]\.astype\(float\), or pass categorical='
+    said = r'"c0", .*"c9" and 2 more: text .* is taken .*X\[\'c0\'\]\.astype\(float\), or pass categorical='
     with pytest.warns(DataConversionWarning, match=said) as noted:
         sp.GBMRegressor(n_estimators=1).fit(X, Y)
     assert len(noted) == 1

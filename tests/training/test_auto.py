@@ -433,6 +433,8 @@ def test_the_last_rows_are_held_out_where_that_is_asked_for():
     assert held_rows({}, sp.Dataset(X, ORDER), validation="last").tolist() == ORDER[-60:].tolist()
     held = held_rows({"seed": 5}, sp.Dataset(X, ORDER), validation="last", validation_fraction=0.25)
     assert held.tolist() == ORDER[-150:].tolist()
+    few = held_rows({}, sp.Dataset(X[:100], ORDER[:100]), validation="last")
+    assert few.tolist() == ORDER[90:100].tolist()
 
 
 def test_rows_of_weight_zero_at_the_end_are_not_the_last_ones():

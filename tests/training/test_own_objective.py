@@ -220,7 +220,7 @@ def test_rounds_of_a_function_without_a_metric_cannot_be_found(how):
         return squared(scores, labels)
 
     with pytest.raises(
-        ParameterError, match=r"rounds='auto' needs a metric .* eval_metric, .* `loss`, .* number of rounds"
+        ParameterError, match=r"rounds='auto' needs a metric .* eval_metric, .* `loss` .* number of rounds"
     ):
         sp.train(FEW, DATA, "auto", objective=own, **how)
     assert calls == []

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
-from spinney.binning.duplicates import Repeats
+from spinney.binning.duplicates import SOME, Repeats
 from spinney.binning.features import NO_DEFAULT, SPARSE, Features
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.tallies import Floats, Numbers, matrices_of
@@ -105,6 +105,7 @@ def copies_of(
     columns: Sequence[int] = (),
     team: Team | None = None,
     joining: Joining = ALONE,
+    least: float = SOME,
 ) -> Numbers | None:
     """A number for each row that its copies share, if the table holds copies of rows.
 
@@ -118,6 +119,8 @@ def copies_of(
         Columns of categories that statistics of the target are made of.
     team, joining
         Threads that unpack codes, and ranks that hold other rows.
+    least : float
+        Share of rows that must repeat others.
 
     Returns
     -------
@@ -148,7 +151,7 @@ def copies_of(
         of_all, other, target = np.concatenate(gathered).T
         repeats = Repeats.of(of_all, target, share)
         rich = repeats.rich(other, categories)
-        verdict = _verdict(repeats, rich)
+        verdict = _verdict(repeats, rich, least)
     verdict = int(joining.spread(np.array([verdict]))[0])
     if verdict == BY_COLUMNS:
         bins = joining.gather(_bins_of(dataset, taken, row_marks.widest, team))
@@ -157,9 +160,9 @@ def copies_of(
     return marks.view(np.int64) if verdict == YES else None
 
 
-def _verdict(repeats: Repeats, rich: bool) -> int:
+def _verdict(repeats: Repeats, rich: bool, least: float) -> int:
     """Whether a sample holds copies, or its columns must tell."""
-    if not repeats.some:
+    if not repeats.reach(least):
         return NO
     if rich and repeats.whole_table:
         return YES

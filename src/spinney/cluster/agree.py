@@ -95,7 +95,7 @@ class Agreement:
         self._begins = starts_of(rows.facts.lengths)
         self._total = int(self._begins[-1])
         self._entries: NDArray[np.int64] | None = None
-        self.numbers_as_text: dict[int, tuple[str, str]] = {}
+        self.numbers_as_text: dict[int, str] = {}
 
     def encoded(self) -> tuple[Form, list[Future], NDArray[np.int64]]:
         """The form of the codes, an `EncodedPart` of each partition or of those that share a query, and the rows of each."""

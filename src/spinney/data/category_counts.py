@@ -183,7 +183,7 @@ class CategoryCounts:
             for value, count in more.counts.items():
                 known.counts[value] = known.counts.get(value, 0) + count
 
-    def numbers_as_text(self) -> dict[int, tuple[str, str]]:
+    def numbers_as_text(self) -> dict[int, str]:
         """Columns of text that all reads as numbers, although nobody said that it stands for categories.
 
         Examples
@@ -192,11 +192,11 @@ class CategoryCounts:
         >>> from spinney.data import read_table
         >>> counts = CategoryCounts(("price",), 1, ())
         >>> counts.add(read_table(pandas.DataFrame({"price": ["12.5", "7"]})), None)
-        >>> counts.numbers_as_text()  # such a text, and how to make numbers of them
-        {0: ('12.5', "X['price'].astype(float)")}
+        >>> counts.numbers_as_text()  # and how to make numbers of it
+        {0: "X['price'].astype(float)"}
         """
         return {
-            column: (str(next(iter(known.counts))), known.panel.as_numbers)
+            column: known.panel.as_numbers
             for column, known in enumerate(self._columns)
             if known.panel is not None
             and column not in self._named

@@ -131,29 +131,32 @@ def categories_of_text(
         What the user is to be warned of: columns of text that all reads as numbers, unless they are named or known.
     """
     named = named_columns(categorical, table)
-    found, panels = dict[int, tuple[str, str]](), list[Panel]()
+    found, panels = dict[int, str](), list[Panel]()
     for panel in table.panels:
         column, texts = panel.first, panel.categories or ()
         learnt = column not in named and (known is None or column in known.empty)
         if panel.as_numbers and learnt and read_as_numbers(texts):
-            found[column] = str(texts[0]), panel.as_numbers
+            found[column] = panel.as_numbers
         panels.append(replace(panel, declared=True) if panel.as_numbers else panel)
     return replace(table, panels=tuple(panels)), notes_of_text(found, table.names)
 
 
-def notes_of_text(found: Mapping[int, tuple[str, str]], names: tuple[str, ...] | None) -> list[Warning]:
-    """The warning of columns of text that all reads as numbers: such a text of each, and how to make numbers of it."""
+def notes_of_text(found: Mapping[int, str], names: tuple[str, ...] | None) -> list[Warning]:
+    """The warning of columns of text that all reads as numbers: how to make numbers of each.
+
+    It says nothing of their rows, so that it is the same in every fold, and Python shows it once.
+    """
     if not found:
         return []
     titles = [column_title(names, column) for column in found]
     shown = ", ".join(titles[:SHOWN_NAMES])
     more = len(titles) - SHOWN_NAMES
-    text, call = next(iter(found.values()))
+    call = next(iter(found.values()))
     labels = [column if names is None else names[column] for column in found][:SHOWN_NAMES]
     return [
         DataConversionWarning(
-            f"{shown}{f' and {more} more' if more > 0 else ''}: text that all reads as numbers, such as {text!r:.40}, is taken "
-            f"as categories, as all text is. Make it numbers, as in {call}, or pass categorical={labels!r} if it stands for "
+            f"{shown}{f' and {more} more' if more > 0 else ''}: text that all reads as numbers is taken as "
+            f"categories, as all text is. Make it numbers, as in {call}, or pass categorical={labels!r} if it stands for "
             "categories"
         )
     ]

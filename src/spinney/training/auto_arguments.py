@@ -158,8 +158,7 @@ def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge
     """Refuse what contradicts each other, whatever the rows; gives whether the user wishes for rows to be held out."""
     check_judged(auto.called, config, judges)
     wished = auto.validation_fraction is not None or config.early_stopping_rounds is not None
-    wished |= isinstance(auto.validation, np.ndarray)
-    asked = wished or auto.validation is not None
+    wished |= auto.validation is not None
     if watched and judges:
         given = ("validation_fraction", "groups", "validation")
         name = next((one for one in given if getattr(auto, one) is not None), None)
@@ -167,12 +166,12 @@ def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge
             raise ParameterError(
                 f"{name} contradicts valid: there are validation data already, give only one"
             )
-    elif asked and continued:
+    elif wished and continued:
         raise ParameterError(
             f"{auto.called}={AUTO!r} cannot hold out rows that init_model may have seen: give validation data, or a number of "
             "rounds"
         )
-    elif asked and not judges:
+    elif wished and not judges:
         raise ParameterError(
             f"{auto.called}={AUTO!r} needs a metric to stop by, but eval_metric='none'; name one"
         )
@@ -184,6 +183,6 @@ def check_judged(called: str, config: Config, judges: Sequence[Judge]) -> None:
     if config.objective == OWN and not judges and not config.eval_metric:
         raise ParameterError(
             f"{called}={AUTO!r} needs a metric to stop by, but an objective of your own has none: name one in eval_metric, give "
-            "the function an attribute `loss`, a function of the same arguments that returns one number, or give a number of "
-            "rounds"
+            "the objective an attribute `loss` that is a function, of the same arguments, which returns one number, or give a "
+            "number of rounds"
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.copies import copies_of
 from spinney.binning.dataset import Dataset
+from spinney.binning.duplicates import HELD_TOGETHER
 from spinney.data import Labels
 from spinney.errors import ParameterError
 from spinney.joining import ALONE, Joining
@@ -62,7 +63,7 @@ def kin_of(
         return Kin(numbers)
     if not needed or labels.queries is not None:
         return None
-    copies = copies_of(dataset, labels, told_columns(config, dataset), joining=joining)
+    copies = copies_of(dataset, labels, told_columns(config, dataset), joining=joining, least=HELD_TOGETHER)
     return None if copies is None else Kin(copies, copies=True)
 
 

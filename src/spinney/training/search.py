@@ -142,10 +142,12 @@ def warn_of_cap(found: Sequence[AutoRounds], called: str, kind: type[Warning], s
     capped = [one for one in found if one.stopped_by == CAP]
     if capped:
         most, best = capped[0].tried, capped[0].chosen
-        which = "the last one is the best" if best == most else f"round {best} is the best so far"
+        last = best == most
+        which = "the last one is the best" if last else f"round {best} is the best so far"
+        without = f"; {called}={most} does so many without a search" if last else ""
         warnings.warn(
             f"{called}='auto' ended at {most} rounds, the most that it may try, and {which}: more may be better. Set max_rounds= "
-            f"to more, or a larger learning_rate=; {called}={most} does so many without a search",
+            f"to more, or a larger learning_rate={without}",
             kind,
             stacklevel=stacklevel + 1,
         )
