@@ -9,6 +9,7 @@ from spinney.binning.entries import split8
 from spinney.binning.kernels.records import Codes
 from spinney.growth import gather
 from spinney.growth.kernels.gather import gather as gather_rows
+from spinney.growth.kernels.gather import owned_rows, piece_length
 from spinney.growth.kernels.records import Control, Gathered, HistBag
 from spinney.growth.subset import subset_of
 from spinney.jit import Member
@@ -173,3 +174,13 @@ def test_copies_hold_the_codes_and_gradients_of_the_bag(some, kind, wide, in_bag
     assert np.array_equal(own[:in_bag], codes_of[bag])
     assert np.array_equal(columns[:, :in_bag], codes_of[bag, :groups].T)
     assert np.array_equal(own_pairs[:in_bag], pairs[1, bag])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 16])
+@pytest.mark.parametrize("count", [0, 1, 511, 512, 513, 8191, 16_385, 100_001, 500_000])
+def test_every_row_is_owned_by_one_thread_and_shares_are_about_even(count, size):
+    length = int(piece_length(count, size))
+    owner = np.arange(count) // length % size
+    owned = [int(owned_rows(count, rank, size)) for rank in range(size)]
+    assert owned == [int((owner == rank).sum()) for rank in range(size)]
+    assert max(owned) - min(owned) <= max(512, count // (16 * size))

@@ -234,7 +234,7 @@ class BlockGrower:
         self._by_block = allocate(
             BlockRows, rows=gradients.rows, threads=threads, blocks=count,
             longest=int(np.diff(blocks.begins).max(initial=0)), sparse=int((features.group == SPARSE).any()),
-            ranges=allocate(NodeRanges, threads=threads * count, table=table),
+            ranges=allocate(NodeRanges, threads=threads * max(count, 1), table=table),
             listed=allocate(ListedRows, threads=threads, table=table),
             firsts=blocks.begins, by_leaf=self._grown.by_leaf, table=table,
         )  # fmt: skip

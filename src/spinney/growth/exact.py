@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.sorted import SortedColumns
-from spinney.growth.kernels.exact import ExactBag, ExactRows, SpareEntries, grow_exact
+from spinney.growth.kernels.exact import ExactBag, ExactRows, ExactScratch, grow_exact
 from spinney.growth.kernels.records import Chosen
 from spinney.growth.kernels.scan import SortedLine
 from spinney.growth.leaf_values import NEWTON, Finish, LeafValues
@@ -125,7 +125,7 @@ class ExactGrower:
                 threads=threads,
                 columns=columns,
                 bounds=self._own,
-                spare=allocate(SpareEntries, threads=threads, rows=rows),
+                scratch=allocate(ExactScratch, threads=threads, rows=rows),
                 by_leaf=self._by_leaf,
                 sorted_columns=sorted_columns,
                 table=table,

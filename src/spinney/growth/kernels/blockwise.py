@@ -16,7 +16,7 @@ import numpy as np
 
 from spinney.binning.kernels.records import Binned, Columns
 from spinney.growth.kernels.batch import Batch, open_batch
-from spinney.growth.kernels.histogram import empty, flushed_of, histogram_of, join, sum_rows
+from spinney.growth.kernels.histogram import clear_own, clear_sums, empty, flushed_of, histogram_of, join, sum_rows
 from spinney.growth.kernels.nodes import close_task, describe_split, start_tree, write_tree
 from spinney.growth.kernels.order import put_in_order
 from spinney.growth.kernels.partition import partition
@@ -82,11 +82,7 @@ def rows_to_sum(who, tasks, table):
 @inline
 def clear_slot(node, sums, axis, table):
     """Clear the histogram of a node that is to be summed."""
-    histogram = histogram_of(table.nodes[node].slot, sums, axis)
-    for c in range(axis.total):
-        histogram.g[c] = 0
-        histogram.h[c] = 0
-        histogram.count[c] = 0
+    clear_sums(0, axis.total, histogram_of(table.nodes[node].slot, sums, axis))
 
 
 @inline
@@ -147,7 +143,10 @@ def sum_apart(who, block, team, data, rows, work):
 
 @inline
 def join_units(block, child, team, rows, work):
-    """Add what all threads have summed of a child in a block to its histogram, this thread's share of the units."""
+    """Add what all threads have summed of a child in a block to its histogram, this thread's share of the units.
+
+    Gives whether threads have flushed some of it.
+    """
     axis = work.axis
     flushed_too = np.int64(0)
     for t in range(team.size):
@@ -157,7 +156,8 @@ def join_units(block, child, team, rows, work):
     histogram = histogram_of(work.table.nodes[child].slot, work.sums, axis)
     units = axis.extent[0].units
     for u in range(units * team.rank // team.size, units * (team.rank + 1) // team.size):
-        join(axis.units[u], flushed_too, work.sums, axis, work.table.packing[0], histogram)
+        join(axis.units[u], flushed_too, team.size, work.sums, axis, work.table.packing[0], histogram)
+    return flushed_too
 
 
 @inline
@@ -171,9 +171,14 @@ def sum_together(who, block, team, data, rows, work):
             sum_pieces(rank, rank + 1, block, child, who, rank, data, rows, work, flushed)
             if not meet(team.sync, team.size):
                 return False
-            join_units(block, child, team, rows, work)
+            flushed_too = join_units(block, child, team, rows, work)
             if not meet(team.sync, team.size):
                 return False
+            schedule = work.tasks.schedules[who]
+            first = schedule.live_first
+            clear_own(
+                rank, first, schedule.live_last, flushed_too, data.codes, data.sparse, work.axis, work.sums
+            )
     return True
 
 

@@ -1,7 +1,7 @@
 """One tree from sorted columns: every thread of a team runs `grow_exact`.
 
-A node owns a range of the entries of every column, sorted by value. When it is split, the rows' sides are marked once and
-each thread sorts out the entries of its columns, left ones first, and searches both children there. Node table and queue are
+A node owns a range of the entries of every column, sorted by value. When it is split, each thread marks the rows' sides for
+itself, sorts out the entries of its columns, left ones first, and searches both children there. Node table and queue are
 those of the histogram learner. Gradients are whole numbers of up to 31 bits, sums stay below 2**52: exact as float64 too.
 """
 
@@ -37,10 +37,11 @@ class ExactBag:
 
 
 @record(per_thread=True)
-class SpareEntries:
-    """A thread's room to part entries."""
+class ExactScratch:
+    """A thread's own memory."""
 
-    entries: out(i64["rows"])
+    spare: out(i64["rows"])  # room to part entries
+    sides: out(u8["rows"])  # 1: goes left
 
 
 @record
@@ -51,11 +52,11 @@ class ExactRows:
     threads: i64
     columns: i64
     bounds: i64["threads + 1"]  # places in the tree's columns at which each thread's begin
-    spare: SpareEntries
+    scratch: ExactScratch
     entries: out(i64["sorted_columns.listed"])
     ranges: out(Range["table.max_nodes * columns"])
     amounts: out(i64["rows"])  # gradient << 32 | hessian
-    sides: out(u8["rows"])  # 1: goes left, or is in the bag
+    in_bag: out(u8["rows"])
     spare_members: out(i32["rows"])
     member_ranges: out(Range["table.max_nodes"])
     by_leaf: LeafRows  # its members are listed by node while the tree grows
@@ -101,7 +102,7 @@ def take_amounts(team, bag, pairs, scales, rows, parts):
         h = np.int64(math.floor(float(pairs[2 * row + 1]) * scales.h + 0.5))
         rows.amounts[row] = (g << 32) | h
         rows.by_leaf.members[i] = row
-        rows.sides[row] = 1
+        rows.in_bag[row] = 1
         g_sum += g
         h_sum += h
     put_parts(g_sum, h_sum, team.rank, parts)
@@ -124,7 +125,7 @@ def take_entries(rank, all_rows, sorted_columns, used_columns, rows):
         else:
             for i in range(begin, end):
                 entries[to] = source[i]
-                to += rows.sides[source[i] & ROW_MASK]
+                to += rows.in_bag[source[i] & ROW_MASK]
         rows.ranges[column].begin = begin
         rows.ranges[column].end = to
 
@@ -150,30 +151,44 @@ def part_entries(entries, spare, begin, end, sides):
 
 
 @inline
-def mark_rows(task, sorted_columns, rows):
-    """Mark where the rows of a task's node go and part them (thread 0)."""
+def lists_every_row(task, rows):
+    """Whether the column that splits a task's node has an entry for each of its rows."""
+    listed = rows.ranges[task.node * rows.columns + task.column]
+    members = rows.member_ranges[task.node]
+    return listed.end - listed.begin == members.end - members.begin
+
+
+@inline
+def mark_rows(task, sorted_columns, rows, sides):
+    """Mark where the rows of a task's node go."""
     column = task.column
     cut = task.cut
     default = task.default_left
     listed = rows.ranges[task.node * rows.columns + column]
     begin = listed.begin
     end = listed.end
-    members = rows.member_ranges[task.node]
-    first = members.begin
-    last = members.end
     rest = sorted_columns.rest[column]
     ranks = sorted_columns.ranks[column]
-    if end - begin < last - first:
+    if not lists_every_row(task, rows):
+        members = rows.member_ranges[task.node]
         other = default
         if rest < ranks:
             other = 1 if rest <= cut else 0
-        for i in range(first, last):
-            rows.sides[rows.by_leaf.members[i]] = other
+        for i in range(members.begin, members.end):
+            sides[rows.by_leaf.members[i]] = other
     for i in range(begin, end):
         entry = rows.entries[i]
         rank = entry >> 32
-        rows.sides[entry & ROW_MASK] = default if rank == ranks else (1 if rank <= cut else 0)
-    middle = part_entries(rows.by_leaf.members, rows.spare_members, first, last, rows.sides)
+        sides[entry & ROW_MASK] = default if rank == ranks else (1 if rank <= cut else 0)
+
+
+@inline
+def part_members(task, rows):
+    """Part the rows of a task's node (thread 0)."""
+    members = rows.member_ranges[task.node]
+    first = members.begin
+    last = members.end
+    middle = part_entries(rows.by_leaf.members, rows.spare_members, first, last, own(rows.scratch, 0).sides)
     left = rows.member_ranges[task.child]
     right = rows.member_ranges[task.child + 1]
     left.begin = first
@@ -183,12 +198,12 @@ def mark_rows(task, sorted_columns, rows):
 
 
 @inline
-def part_column(task, column, rank, rows):
+def part_column(task, column, rows, mine):
     """Part the entries of a task's node in one column."""
     listed = rows.ranges[task.node * rows.columns + column]
     left = rows.ranges[task.child * rows.columns + column]
     right = rows.ranges[(task.child + 1) * rows.columns + column]
-    middle = part_entries(rows.entries, own(rows.spare, rank).entries, listed.begin, listed.end, rows.sides)
+    middle = part_entries(rows.entries, mine.spare, listed.begin, listed.end, mine.sides)
     left.begin = listed.begin
     left.end = middle
     right.begin = middle
@@ -207,7 +222,14 @@ def work_on_columns(candidates, seed, work):
     found.splits[0].gain = -1.0
     found.splits[1].gain = -1.0
     search_large = task.search_large if task.large != task.small else 0
-    if task.search_small == 0 and search_large == 0:
+    searched = task.search_small != 0 or search_large != 0
+    mine = own(rows.scratch, rank)
+    if task.child != 0 and (searched or rank == 0):
+        mark_rows(task, sorted_columns, rows, mine.sides)
+        # Else other threads may still ask which rows the node has.
+        if rank == 0 and lists_every_row(task, rows):
+            part_members(task, rows)
+    if not searched:
         return
     small = table.nodes[task.small]
     large = table.nodes[task.large]
@@ -218,7 +240,7 @@ def work_on_columns(candidates, seed, work):
     for k in range(rows.bounds[rank], rows.bounds[rank + 1]):
         column = work.axis.used_columns[k]
         if task.child != 0:
-            part_column(task, column, rank, rows)
+            part_column(task, column, rows, mine)
         for turn in range(2):
             wanted = task.search_small if turn == 0 else search_large
             marks = marks_small if turn == 0 else marks_large
@@ -235,11 +257,11 @@ def work_on_columns(candidates, seed, work):
 
 @inline
 def next_node(work):
-    """Queue the current node's children, choose the node to split next and part its rows (thread 0)."""
-    go_on(0, 1, True, True, work.team.size, work.rules, work.tasks, work.found, work.table)
+    """Queue the current node's children and choose the node to split next (thread 0)."""
     task = work.tasks.tasks[0]
-    if task.node >= 0:
-        mark_rows(task, work.sorted_columns, work.rows)
+    if task.child != 0 and not lists_every_row(task, work.rows):
+        part_members(task, work.rows)
+    go_on(0, 1, True, True, work.team.size, work.rules, work.tasks, work.found, work.table)
 
 
 @inline
@@ -294,7 +316,7 @@ def grow_exact(
     if team.rank == 0:
         set_fine_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table.scales[0])
     for row in range(bag.rows * team.rank // team.size, bag.rows * (team.rank + 1) // team.size):
-        rows.sides[row] = 0
+        rows.in_bag[row] = 0
     if not meet(team.sync, team.size):
         return
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)

@@ -11,19 +11,34 @@ import numpy as np
 from spinney.binning.features import SHORTEST_ROW
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import prefetch
+from spinney.objectives.kernels.records import BLOCK
 
-OWNED = 512  # rows side by side that one thread owns for the whole tree; such pieces are dealt out in turn
+# Rows side by side that one thread owns for the whole tree; such pieces are dealt out in turn. At the most they are those whose
+# gradients one thread computes, so that these are in its cache; fewer where threads would have few pieces each.
+MOST_OWNED = BLOCK
+FEWEST_OWNED = 512
+PIECES = 16
 PREFETCH_ROWS = 16  # with 40 it takes as long
 WORDS = SHORTEST_ROW // 8  # rows are as long as that or a multiple of it
 
 
 @inline
+def piece_length(count, size):
+    """How many of `count` rows stand in a piece."""
+    length = np.int64(MOST_OWNED)
+    while length > FEWEST_OWNED and length * PIECES * size > count:
+        length >>= 1
+    return length
+
+
+@inline
 def owned_rows(count, rank, size):
     """How many of `count` rows a thread owns."""
-    whole = count // OWNED
-    rest = count - whole * OWNED
-    blocks = (whole - rank + size - 1) // size
-    return blocks * OWNED + (rest if whole % size == rank else 0)
+    length = piece_length(count, size)
+    whole = count // length
+    rest = count - whole * length
+    pieces = (whole - rank + size - 1) // size
+    return pieces * length + (rest if whole % size == rank else 0)
 
 
 @inline
@@ -67,8 +82,9 @@ def gather(team, bag, pairs):
     gathered = bag.gathered
     codes = gathered.codes
     words = codes.stride * (1 + codes.wide) // 8
-    for begin in range(team.rank * OWNED, in_bag, team.size * OWNED):
-        end = min(begin + OWNED, in_bag)
+    length = piece_length(in_bag, team.size)
+    for begin in range(team.rank * length, in_bag, team.size * length):
+        end = min(begin + length, in_bag)
         copy_rows(begin, end, bag, words)
         if codes.wide != 0:
             turn_rows(begin, end, codes, codes.by_row16, 4, gathered.column_words)

@@ -2,7 +2,8 @@
 
 Rows are summed into *packed sums* first (see `packing`), a thread's own, SLAB groups at a time so that those in use stay in
 the first-level cache. A full block of rows is moved to the thread's `flushed` sums; what is left in the packed ones when the
-rows are done is unpacked when a unit's histogram is made (`flush`). Both are left clear for the next node.
+rows are done is unpacked when a unit's histogram is made (`flush`, or `join` for what all threads hold). Both are left clear for
+the next node.
 
 Groups of at most 256 codes have their packed sums at a fixed distance of `SPAN`, which saves a load per row and group; wider
 ones stand one after another. Those of sparse columns follow; of these a row has a list.
@@ -203,62 +204,85 @@ def sum_rows(rows, begin, end, held, codes, sparse, axis, first, last, packed, p
 
 
 @inline
-def take_flushed(begin, end, flushed, histogram):
-    """Add flushed sums of the codes begin..end-1 to a histogram, and clear them."""
+def add_flushed(begin, end, flushed, histogram):
+    """Add flushed sums of the codes begin..end-1 to a histogram."""
     for c in range(begin, end):
         histogram.g[c] += flushed.g[c]
         histogram.h[c] += flushed.h[c]
         histogram.count[c] += flushed.count[c]
-        flushed.g[c] = 0
-        flushed.h[c] = 0
-        flushed.count[c] = 0
 
 
 @inline
-def flush(unit, flushed_too, first, last, sums, axis, packing, histogram):
-    """A unit's part of a histogram: what threads first..last-1 hold in their packed and flushed sums, which are cleared."""
+def clear_sums(begin, end, histogram):
+    """Clear the sums of the codes begin..end-1."""
+    for c in range(begin, end):
+        histogram.g[c] = 0
+        histogram.h[c] = 0
+        histogram.count[c] = 0
+
+
+@inline
+def flush(unit, flushed_too, rank, sums, axis, packing, histogram):
+    """A unit's part of a histogram: what a thread holds in its packed and flushed sums, which are cleared."""
     begin = unit.begin
     end = unit.end
     fields = fields_of(packing)
-    for t in range(first, last):
-        at = unit.packed
-        packed = own(sums.by_thread, t).packed
-        if t == first:
-            for c in range(begin, end):
-                value = packed[at + c - begin]
-                packed[at + c - begin] = 0
-                g, h, count = unpacked(value, fields)
-                histogram.g[c] = g
-                histogram.h[c] = h
-                histogram.count[c] = count
-        else:
-            unpack(packed, at, packing, histogram, begin, end)
-        if flushed_too != 0:
-            take_flushed(begin, end, flushed_of(t, sums, axis), histogram)
+    packed = tail(own(sums.by_thread, rank).packed, unit.packed)
+    for c in range(begin, end):
+        value = packed[c - begin]
+        packed[c - begin] = 0
+        g, h, count = unpacked(value, fields)
+        histogram.g[c] = g
+        histogram.h[c] = h
+        histogram.count[c] = count
+    if flushed_too != 0:
+        flushed = flushed_of(rank, sums, axis)
+        add_flushed(begin, end, flushed, histogram)
+        clear_sums(begin, end, flushed)
 
 
 @inline
-def join(unit, flushed_too, sums, axis, packing, histogram):
-    """Add what all threads hold of a unit in their packed and flushed sums, which are cleared, to a histogram."""
-    for t in range(sums.threads):
-        unpack(own(sums.by_thread, t).packed, unit.packed, packing, histogram, unit.begin, unit.end)
+def join(unit, flushed_too, threads, sums, axis, packing, histogram):
+    """Add what all threads hold of a unit in their packed and flushed sums to a histogram.
+
+    Each of them empties its own afterwards (`clear_own`): who clears what another thread writes takes its cache lines away.
+    """
+    begin = unit.begin
+    fields = fields_of(packing)
+    for t in range(threads):
+        packed = tail(own(sums.by_thread, t).packed, unit.packed)
+        for c in range(begin, unit.end):
+            g, h, count = unpacked(packed[c - begin], fields)
+            histogram.g[c] += g
+            histogram.h[c] += h
+            histogram.count[c] += count
         if flushed_too != 0:
-            take_flushed(unit.begin, unit.end, flushed_of(t, sums, axis), histogram)
+            add_flushed(begin, unit.end, flushed_of(t, sums, axis), histogram)
 
 
 @inline
-def clear(unit, flushed_too, first, last, sums, axis):
-    """Clear what threads first..last-1 hold of a unit that nobody will ask for."""
-    for t in range(first, last):
-        packed = own(sums.by_thread, t).packed
-        for c in range(unit.end - unit.begin):
-            packed[unit.packed + c] = 0
-        if flushed_too != 0:
-            flushed = flushed_of(t, sums, axis)
-            for c in range(unit.begin, unit.end):
-                flushed.g[c] = 0
-                flushed.h[c] = 0
-                flushed.count[c] = 0
+def clear(unit, flushed_too, rank, sums, axis):
+    """Clear what a thread holds of a unit that nobody will ask for."""
+    packed = own(sums.by_thread, rank).packed
+    for c in range(unit.end - unit.begin):
+        packed[unit.packed + c] = 0
+    if flushed_too != 0:
+        clear_sums(unit.begin, unit.end, flushed_of(rank, sums, axis))
+
+
+@inline
+def clear_own(rank, first, last, flushed_too, codes, sparse, axis, sums):
+    """Clear what a thread holds of the used groups first..last-1 and of all sparse columns."""
+    packed = own(sums.by_thread, rank).packed
+    for c in range(packed_of(first, codes, axis), packed_of(last, codes, axis)):
+        packed[c] = 0
+    extent = axis.extent[0]
+    for c in range(extent.sparse_packed, extent.sparse_packed + sparse.axis):
+        packed[c] = 0
+    if flushed_too != 0:
+        flushed = flushed_of(rank, sums, axis)
+        clear_sums(axis.starts[first], axis.starts[last], flushed)
+        clear_sums(extent.sparse_at, extent.sparse_at + sparse.axis, flushed)
 
 
 @inline

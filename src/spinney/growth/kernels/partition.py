@@ -1,6 +1,6 @@
 """Partition: the rows of a leaf → the rows of its two children, in the same order as before.
 
-Every thread owns some of the rows for the whole tree (`OWNED`), so that any node's rows are spread evenly. Its rows of a node
+Every thread owns some of the rows for the whole tree (`gather.py`), so that any node's rows are spread evenly. Its rows of a node
 are one range of `entries`, and it partitions them in place, without asking anybody:
 
     entries  | left child's →        | right child's         |

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.growth.kernels.gather import OWNED
+from spinney.growth.kernels.gather import piece_length
 from spinney.growth.packing import BLOCK, CELL_BITS, EXACT_LIMIT, FEW, FEWEST_COUNT_BITS, HALF, LARGEST, SUM_LIMIT
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
@@ -59,10 +59,12 @@ def sum_sizes(team, gradients, output, parts):
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
     sum_g = np.int64(0)
     sum_h = np.int64(0)
-    for row in range(gradients.rows * team.rank // team.size, gradients.rows * (team.rank + 1) // team.size):
-        # By way of int32, which vectors can convert to.
-        sum_g += np.int64(np.int32(abs(float(pairs[2 * row])) * scale_g))
-        sum_h += np.int64(np.int32(float(pairs[2 * row + 1]) * scale_h))
+    length = piece_length(gradients.rows, team.size)
+    for piece in range(team.rank * length, gradients.rows, team.size * length):
+        for row in range(piece, min(piece + length, gradients.rows)):
+            # By way of int32, which vectors can convert to.
+            sum_g += np.int64(np.int32(abs(float(pairs[2 * row])) * scale_g))
+            sum_h += np.int64(np.int32(float(pairs[2 * row + 1]) * scale_h))
     put_parts(sum_g, sum_h, team.rank, parts)
 
 
@@ -203,8 +205,9 @@ def make_entries(team, at, bag, gathered, pairs, table, rows, parts):
     to = np.int64(at)
     sum_g = 0
     sum_h = 0
-    for block in range(team.rank * OWNED, in_bag, team.size * OWNED):
-        for i in range(block, min(block + OWNED, in_bag)):
+    length = piece_length(in_bag, team.size)
+    for piece in range(team.rank * length, in_bag, team.size * length):
+        for i in range(piece, min(piece + length, in_bag)):
             number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
             at_pair = np.int64(i) if gathered else number
             place = np.int64(subset.rows[number]) if subset.some != 0 and not gathered else at_pair

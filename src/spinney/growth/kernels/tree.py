@@ -11,7 +11,7 @@ import numpy as np
 
 from spinney.binning.kernels.records import Binned, Codes, Columns
 from spinney.growth.kernels.gather import gather, owned_rows
-from spinney.growth.kernels.histogram import flushed_of, sum_rows
+from spinney.growth.kernels.histogram import clear_own, flushed_of, sum_rows
 from spinney.growth.kernels.leaves import leaf_sums
 from spinney.growth.kernels.nodes import describe_split, start_tree, write_tree
 from spinney.growth.kernels.order import prune, put_in_order
@@ -24,6 +24,7 @@ from spinney.growth.kernels.rules import Rules
 from spinney.growth.kernels.schedule import share_out, summed_by_rows
 from spinney.growth.kernels.turns import go_on, set_apart
 from spinney.growth.kernels.units import search_children, summed_child
+from spinney.growth.packing import BLOCK
 from spinney.jit import Member, inline, kernel, own, record
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import tail
@@ -104,17 +105,29 @@ def work_on_node(crew, who, seed, work):
             return False
     found.splits[0].gain = -1.0
     found.splits[1].gain = -1.0
+    schedule = tasks.schedules[who]
+    first = schedule.live_first
+    last = schedule.live_last
+    flushed_too = np.int64(0)
     for turn in range(2):
         child = summed_child(turn, task)
         if child < 0:
             continue
-        if turn == 1 and by_rows and not meet(team.sync, crew):
-            return False
+        if turn == 1 and by_rows:
+            if not meet(team.sync, crew):
+                return False
+            clear_own(rank, first, last, flushed_too, work.codes, work.data.sparse, work.axis, work.sums)
+        flushed_too = 1 if work.table.nodes[child].count > BLOCK else 0
         sum_node(crew, who, child, work)
         if by_rows and not meet(team.sync, crew):
             return False
         search_children(crew, who, turn, seed, work)
-    return meet(team.sync, crew)
+    if not meet(team.sync, crew):
+        return False
+    # Nobody reads them any more; thread 0 chooses the next task meanwhile, so nothing of this one may be asked for.
+    if by_rows:
+        clear_own(rank, first, last, flushed_too, work.codes, work.data.sparse, work.axis, work.sums)
+    return True
 
 
 @inline

@@ -11,7 +11,7 @@ from spinney.growth.kernels.cuts import (
 )  # fmt: skip
 from spinney.growth.kernels.draws import any_column, columns_of_children
 from spinney.growth.kernels.gain import INVALID
-from spinney.growth.kernels.histogram import clear, derive, flush, histogram_of
+from spinney.growth.kernels.histogram import clear, clear_sums, derive, flush, histogram_of, join
 from spinney.growth.packing import BLOCK
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
@@ -197,10 +197,8 @@ def search_children(crew, who, turn, seed, work):
     alive_large = tail(sums.alive, large_slot * axis.unit_count)
     packing = work.table.packing[0]
     flushed_too = 1 if node_small.count > BLOCK else 0
-    from_thread = 0 if schedule.by_rows != 0 else rank
-    to_thread = work.team.size if schedule.by_rows != 0 else rank + 1
-    if schedule.in_slot != 0:
-        to_thread = from_thread
+    in_slot = schedule.in_slot != 0
+    by_rows = schedule.by_rows != 0 and not in_slot
     first_unit, last_unit = own_units(rank, crew, schedule, tasks.bounds, axis)
     first_summed = axis.group_units[schedule.live_first]
     last_summed = axis.group_units[schedule.live_last]
@@ -212,11 +210,15 @@ def search_children(crew, who, turn, seed, work):
     for u in range(first_unit, last_unit):
         unit = axis.units[u]
         if large >= 0 and alive_large[u] == 0:
-            if first_summed <= u < last_summed or u >= first_sparse:
-                clear(unit, flushed_too, from_thread, to_thread, sums, axis)
+            if not (in_slot or by_rows) and (first_summed <= u < last_summed or u >= first_sparse):
+                clear(unit, flushed_too, rank, sums, axis)
             alive_small[u] = 0
             continue
-        flush(unit, flushed_too, from_thread, to_thread, sums, axis, packing, histogram_small)
+        if by_rows:
+            clear_sums(unit.begin, unit.end, histogram_small)
+            join(unit, flushed_too, work.team.size, sums, axis, packing, histogram_small)
+        elif not in_slot:
+            flush(unit, flushed_too, rank, sums, axis, packing, histogram_small)
         # One place for both children: inlining the search twice would double the time to compile it.
         for which in range(2 if large >= 0 else 1):
             if which == 1:
