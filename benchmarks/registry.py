@@ -42,6 +42,7 @@ from benchmarks.cases import (
     small,
     sparsity,
     survival,
+    threads,
     training,
 )
 from benchmarks.peers import BOOSTING
@@ -116,6 +117,12 @@ LIST = (
     Case("identical", "model files of every train case for 1, 2, 3 and 8 threads", identical.run, NOBODY),
     Case("identical-losses", "model files of every loss by threads", identical_losses.run, NOBODY),
     Case("scaling", "growth of training time when rows or columns double", scaling.run, LIGHTGBM),
+    Case(
+        "threads",
+        "every learner and predict on 1, 2, ... threads, with the processor time that they take",
+        threads.run,
+        ("lightgbm", "xgboost", "sklearn-forest", "sklearn-isolation"),
+    ),
     Case("flights", "one-hot flights: bundling, GOSS, peers", flights.run, ("lightgbm", "xgboost")),
     Case("flights-peers", "one-hot flights, peers alone", flights.run_peers, ("lightgbm", "xgboost")),
     Case("categories", "categorical columns: flights, adult, census", categories.run, LIGHTGBM),
