@@ -20,7 +20,7 @@ TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
 from spinney.jit import f64, i64, kernel, out
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
-from spinney.jit.intrinsics import copy_to_one, tail
+from spinney.jit.intrinsics import copy_to_one, filled_cells, tail
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
 from spinney.jit.normal import log_upper_tail, mills
 from spinney.toy.constants import STEP
@@ -72,6 +72,13 @@ def log_upper_tail_all(count: i64, values: f64["count"], result: out(f64["count"
 def step_all(count: i64, values: f64["count"], result: out(f64["count"])):
     for i in range(count):
         result[i] = values[i] + STEP
+
+
+@kernel
+def filled(count: i64, cells: i64["count + 64"], result: out(i64["count"])):
+    """Which of the 64 cells from each on are not 0."""
+    for i in range(count):
+        result[i] = filled_cells(cells, i)
 
 
 @kernel

@@ -40,3 +40,24 @@ PART = """
 
 def test_records_of_any_width_are_copied_to_one_of_two_places_and_nowhere_else(toy, way):
     assert toy(PART, SPINNEY_KERNELS=way) == [True] * 52
+
+
+FILLED = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    rng, found = np.random.default_rng(0), []
+    for share in (0.0, 0.1, 0.9, 1.0):
+        cells = rng.integers(-(2**62), 2**62, 100 + 64) * (rng.random(164) < share)
+        cells[5], cells[7] = 1 << 62, -1
+        result = np.zeros(100, np.int64)
+        kernels.filled(100, cells, result)
+        bits = [[int(word) >> k & 1 for k in range(64)] for word in result]
+        found.append(bits == [[int(cell != 0) for cell in cells[i : i + 64]] for i in range(100)])
+    print(json.dumps(found))
+"""
+
+
+def test_cells_that_are_filled_have_a_bit_each(toy, way):
+    assert toy(FILLED, SPINNEY_KERNELS=way) == [True] * 4

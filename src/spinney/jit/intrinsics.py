@@ -77,6 +77,12 @@ def _byte_ranges(words: Any, first: int, step: int, count: int, low: Any, high: 
             target[at + k] = found
 
 
+def _filled_cells(cells: Any, at: int) -> int:
+    """Which of the 64 int64 from a place on are not 0, a bit each, as a signed integer."""
+    bits = sum(1 << k for k in range(64) if cells[at + k] != 0)
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
 def _lowest_bit(bits: int) -> int:
     """The place of the lowest bit that is 1; at least one is."""
     return (int(bits) & -int(bits)).bit_length() - 1
@@ -101,6 +107,7 @@ give_way = Intrinsic(_give_way)
 tail = Intrinsic(_tail)
 copy_to_one = Intrinsic(_copy_to_one)
 byte_ranges = Intrinsic(_byte_ranges)
+filled_cells = Intrinsic(_filled_cells)
 lowest_bit = Intrinsic(_lowest_bit)
 bits_of = Intrinsic(_bits_of)
 from_bits = Intrinsic(_from_bits)

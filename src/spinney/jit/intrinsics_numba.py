@@ -198,6 +198,25 @@ def _byte_ranges(
 
 
 @intrinsic
+def _filled_cells(typingctx: Any, cells: Any, at: Any) -> Any:
+    word = ir.IntType(64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first = _address(context, builder, signature.args[0], args[0], args[1])
+        found = word(0)
+        # Eight at a time: vectors of 64 take LLVM long, and the machine has none.
+        few = ir.VectorType(word, 8)
+        for k in range(8):
+            place = builder.bitcast(builder.gep(first, [word(8 * k)]), few.as_pointer())
+            differs = builder.icmp_signed("!=", builder.load(place, align=8), few([word(0)] * 8))
+            bits = builder.zext(builder.bitcast(differs, ir.IntType(8)), word)
+            found = builder.or_(found, builder.shl(bits, word(8 * k)))
+        return found
+
+    return types.int64(cells, types.int64), codegen
+
+
+@intrinsic
 def _lowest_bit(typingctx: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.IntType(1)(1))

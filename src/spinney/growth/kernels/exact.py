@@ -159,6 +159,28 @@ def lists_every_row(task, rows):
 
 
 @inline
+def left_is_first(task, sorted_columns):
+    """Whether the entries of the column that splits a node stand in the order of their sides, as all but missing ones do."""
+    column = task.column
+    last = sorted_columns.entries[max(sorted_columns.starts[column + 1] - 1, np.int64(0))]
+    return task.default_left == 0 or last >> 32 != sorted_columns.ranks[column]
+
+
+@inline
+def first_on_right(cut, entries, begin, end):
+    """Where the entries above a cut begin, of some that are sorted."""
+    low = begin
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if entries[middle] >> 32 <= cut:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
 def mark_rows(task, sorted_columns, rows, sides):
     """Mark where the rows of a task's node go."""
     column = task.column
@@ -198,12 +220,15 @@ def part_members(task, rows):
 
 
 @inline
-def part_column(task, column, rows, mine):
-    """Part the entries of a task's node in one column."""
+def part_column(task, column, in_order, rows, mine):
+    """Part the entries of a task's node in one column, unless they stand `in_order`."""
     listed = rows.ranges[task.node * rows.columns + column]
     left = rows.ranges[task.child * rows.columns + column]
     right = rows.ranges[(task.child + 1) * rows.columns + column]
-    middle = part_entries(rows.entries, mine.spare, listed.begin, listed.end, mine.sides)
+    if in_order:
+        middle = first_on_right(task.cut, rows.entries, listed.begin, listed.end)
+    else:
+        middle = part_entries(rows.entries, mine.spare, listed.begin, listed.end, mine.sides)
     left.begin = listed.begin
     left.end = middle
     right.begin = middle
@@ -212,7 +237,7 @@ def part_column(task, column, rows, mine):
 
 @inline
 def work_on_columns(candidates, seed, work):
-    """Part the current node's entries in this thread's columns and search both children there."""
+    """Part the current node's entries in this thread's columns and search both children there. False: give up."""
     rank = work.team.rank
     rows = work.rows
     found = own(work.found, rank)
@@ -230,7 +255,11 @@ def work_on_columns(candidates, seed, work):
         if rank == 0 and lists_every_row(task, rows):
             part_members(task, rows)
     if not searched:
-        return
+        return True
+    # Other threads read the entries of the column that splits the node, which its own thread may move only then.
+    in_order = task.child != 0 and left_is_first(task, sorted_columns)
+    if task.child != 0 and not in_order and not meet(work.team.sync, work.team.size):
+        return False
     small = table.nodes[task.small]
     large = table.nodes[task.large]
     marks_small, marks_large = columns_of_children(
@@ -240,7 +269,7 @@ def work_on_columns(candidates, seed, work):
     for k in range(rows.bounds[rank], rows.bounds[rank + 1]):
         column = work.axis.used_columns[k]
         if task.child != 0:
-            part_column(task, column, rows, mine)
+            part_column(task, column, in_order and column == task.column, rows, mine)
         for turn in range(2):
             wanted = task.search_small if turn == 0 else search_large
             marks = marks_small if turn == 0 else marks_large
@@ -253,6 +282,7 @@ def work_on_columns(candidates, seed, work):
                 search_sorted(
                     entries, small if turn == 0 else large, work.rules, table.scales[0], line, found.splits[turn]
                 )
+    return True
 
 
 @inline
@@ -289,8 +319,7 @@ def split_leaves(candidates, seed, work):
     """Search the root, then split leaves until the tree is finished. False: give up."""
     team = work.team
     while work.tasks.tasks[0].node >= 0:
-        work_on_columns(candidates, seed, work)
-        if not meet(team.sync, team.size):
+        if not work_on_columns(candidates, seed, work) or not meet(team.sync, team.size):
             return False
         if team.rank == 0:
             next_node(work)

@@ -13,9 +13,12 @@ from spinney.growth.forest.kernels.entries import entries_of
 from spinney.growth.forest.kernels.ordering import sort_few
 from spinney.growth.forest.kernels.records import BATCH, MOVED, TARGET, WEIGHT
 from spinney.jit.inline import inline
-from spinney.jit.intrinsics import lowest_bit
+from spinney.jit.intrinsics import filled_cells, lowest_bit
 
 FEW_CODES = 512  # up to which all words of bits are looked at
+# Rows from which filled cells are found by looking at all of them: 100 000 × 28, two classes, fully grown, 19.2 → 17.2 ms a
+# tree; noting a bit for each row takes less for fewer rows.
+LOOKED_ROWS = 24
 SORTED_ROWS = 128  # up to which rows of many codes are sorted
 PLACE = 4294967295
 
@@ -67,6 +70,22 @@ def list_codes(codes, mine):
                 mine.list_code[listed] = word * 64 + bit
                 codes_left ^= np.int64(1) << bit
                 listed += 1
+    return listed
+
+
+@inline
+def list_filled(codes, mine):
+    """List the codes whose cells of packed sums are not 0, ascending. Returns how many there are."""
+    listed = 0
+    for first in range(0, codes, 64):
+        codes_left = filled_cells(mine.cells, first)
+        if codes - first < 64:
+            codes_left &= (np.int64(1) << (codes - first)) - 1
+        while codes_left != 0:
+            bit = lowest_bit(codes_left)
+            mine.list_code[listed] = first + bit
+            codes_left ^= np.int64(1) << bit
+            listed += 1
     return listed
 
 
@@ -150,10 +169,9 @@ def sort_pairs(counted, node, rows, mine):
 
 
 @inline
-def take_cells(codes, counted, mine):
-    """List the codes that were touched with sums up to each of them, and clear their cells. Returns how many there are."""
+def take_cells(listed, counted, mine):
+    """Add up the sums of the codes that are listed, up to each of them, and clear their cells."""
     cells = mine.cells
-    listed = list_codes(codes, mine)
     packed = np.int64(0)
     on_left = 0
     for j in range(listed):
@@ -165,7 +183,6 @@ def take_cells(codes, counted, mine):
             on_left += mine.cell_rows[code]
             mine.cell_rows[code] = 0
             mine.list_rows[j] = on_left
-    return listed
 
 
 @inline
@@ -174,8 +191,10 @@ def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
     cells = mine.cells
     if rules.access != MOVED:
         read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
-    if mine.width > FEW_CODES and node.end - node.begin <= SORTED_ROWS:
+    count = node.end - node.begin
+    if mine.width > FEW_CODES and count <= SORTED_ROWS:
         return sort_pairs(counted, node, rows, mine)
+    looked = mine.width <= FEW_CODES and count >= LOOKED_ROWS
     if rules.access == MOVED:
         words = rows.words
         group = data.features.group_of[column]
@@ -187,7 +206,8 @@ def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
             )
             code = np.int64(rows.bytes[place])
             cells[code] += packed
-            touch(code, mine)
+            if not looked:
+                touch(code, mine)
             if counted:
                 mine.cell_rows[code] += 1
             place += words * 8
@@ -196,10 +216,13 @@ def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
         for i in range(node.begin, node.end):
             code = np.int64(mine.line[i - node.begin])
             cells[code] += packed_sum(target_of(i, rows), weight_of(i, rows), node)
-            touch(code, mine)
+            if not looked:
+                touch(code, mine)
             if counted:
                 mine.cell_rows[code] += 1
-    return take_cells(codes, counted, mine)
+    listed = list_filled(codes, mine) if looked else list_codes(codes, mine)
+    take_cells(listed, counted, mine)
+    return listed
 
 
 @inline
@@ -226,4 +249,6 @@ def list_sparse_pairs(column, codes, counted, node, data, rows, mine):
         touch(default, mine)
         if counted:
             mine.cell_rows[default] = count - found
-    return take_cells(codes, counted, mine)
+    listed = list_codes(codes, mine)
+    take_cells(listed, counted, mine)
+    return listed

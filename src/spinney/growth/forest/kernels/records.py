@@ -272,7 +272,7 @@ class TreeScratch:
     cuts: out(i64["BATCH"])
     left_sums: out(i64["BATCH + 1"])
     left_classes: out(i64["BATCH * 8"])
-    cells: out(i64["cell_columns * width * (target.channels + 1)"])  # always zeros between columns
+    cells: out(i64["cell_columns * width * (target.channels + 1) + 64"])  # always zeros between columns; 64 are read at once
     cell_rows: out(i32["cell_columns * width"])  # always zeros too
     touched: out(i64["width // 64 + 2"])
     touched_words: out(i64["width // 4096 + 2"])
