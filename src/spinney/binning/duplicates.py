@@ -27,9 +27,9 @@ Numbers = NDArray[np.int64]
 # Below this share of rows that have the bins of a row before, they tell each other. 3 000 rows with a column of 400 categories
 # that say nothing: with .02 of the rows copied the statistics of the target cost .002 of AUC, with .05 .008, with .1 .012.
 SOME = 0.01
-# And below this one they are held out apart, which has a price either way. With .17 of 3 000 rows copies, "auto" went on for 62 to
-# 89 rounds in place of 22 to 30 and lost .009 to .014 of AUC on rows that are no copies, with .23 for 279 and .03. But a table of
-# wines has .16 that were measured twice, and new ones will have as many: held out together, they cost 2 to 6 % of loss.
+# And below this one they are held out apart, which has a price either way. With .17 of 3 000 rows copies, "auto" went on for 62
+# to 89 rounds in place of 22 to 30 and lost .009 to .014 of AUC on rows that are no copies, with .23 for 279 and .03. But a table
+# of wines has .16 that were measured twice, and new ones will have as many: held out together, they cost 2 to 6 % of loss.
 HELD_TOGETHER = 0.2
 # Sets of rows of the same bins that have several targets, at most, as a share of those that would by chance: none where all are
 # duplicates, but some rows have the same bins because bins are wide. 12 000 sales or none of 30 goods in 100 shops, each with a

@@ -16,8 +16,8 @@ from spinney.jit.inline import inline
 from spinney.jit.intrinsics import filled_cells, lowest_bit
 
 FEW_CODES = 512  # up to which all words of bits are looked at
-# Rows from which filled cells are found by looking at all of them: trees of two classes take 1.5 % less time (AMD EPYC, AVX2), those
-# of numbers as long as before. Noting a bit for each row takes less for fewer rows.
+# Rows from which filled cells are found by looking at all of them: trees of two classes take 1.5 % less time (AMD EPYC, AVX2),
+# those of numbers as long as before. Noting a bit for each row takes less for fewer rows.
 LOOKED_ROWS = 24
 SORTED_ROWS = 128  # up to which rows of many codes are sorted
 PLACE = 4294967295
