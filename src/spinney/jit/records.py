@@ -26,9 +26,8 @@ from spinney.jit.types import LINE, ArrayOf, Scalar, aligned_bytes, i64
 
 T = TypeVar("T")
 
-THREAD_BYTES = (
-    "thread_bytes"  # the field of a per-thread record that says how far apart two threads' arenas are
-)
+# The field of a per-thread record that says how far apart the arenas of two threads are.
+THREAD_BYTES = "thread_bytes"
 WIDE = 64  # bytes from which an array begins on a line of 64 bytes
 
 
@@ -41,7 +40,7 @@ def record(declared: type[Any] | None = None, *, per_thread: bool = False) -> An
     """Declare a record by a class whose annotations are its fields.
 
     Sizes of arrays may name the record's other fields, the other arguments of the kernel and their fields, and constants of the
-    module.
+    module. With `per_thread`, each thread of a team has arrays of its own, of these sizes; no field may be another record.
 
     Examples
     --------

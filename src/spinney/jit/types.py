@@ -54,9 +54,8 @@ class Item:
 
     name: str
     dtype: np.dtype[np.generic]
-    own_line: bool = (
-        False  # whether each begins on a cache line, so that threads that write to neighbours do not wait
-    )
+    # Each begins on a cache line, so that threads that write to neighbours do not wait.
+    own_line: bool = False
 
     def __getitem__(self, size: str) -> "ArrayOf":
         return ArrayOf(self, size, writable=False)
