@@ -18,9 +18,9 @@ LIMIT = 300  # seconds; only what hangs takes so long
 
 TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
-from spinney.jit import f64, i64, kernel, out
+from spinney.jit import f64, i32, i64, kernel, out
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
-from spinney.jit.intrinsics import copy_to_one, filled_cells, tail
+from spinney.jit.intrinsics import copy_to_one, filled_cells, running_sums, tail
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
 from spinney.jit.normal import log_upper_tail, mills
 from spinney.toy.constants import STEP
@@ -79,6 +79,19 @@ def filled(count: i64, cells: i64["count + 64"], result: out(i64["count"])):
     """Which of the 64 cells from each on are not 0."""
     for i in range(count):
         result[i] = filled_cells(cells, i)
+
+
+@kernel
+def filled_small(count: i64, cells: i32["count + 64"], result: out(i64["count"])):
+    """The same of 32-bit cells."""
+    for i in range(count):
+        result[i] = filled_cells(cells, i)
+
+
+@kernel
+def add_up(first: i64, count: i64, values: i32["first + count"], result: out(i32["count"])):
+    """Running sums of the values from the first on."""
+    running_sums(values, first, result, count)
 
 
 @kernel

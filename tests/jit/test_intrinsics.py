@@ -48,16 +48,37 @@ FILLED = """
     from spinney.toy import kernels
 
     rng, found = np.random.default_rng(0), []
-    for share in (0.0, 0.1, 0.9, 1.0):
-        cells = rng.integers(-(2**62), 2**62, 100 + 64) * (rng.random(164) < share)
-        cells[5], cells[7] = 1 << 62, -1
-        result = np.zeros(100, np.int64)
-        kernels.filled(100, cells, result)
-        bits = [[int(word) >> k & 1 for k in range(64)] for word in result]
-        found.append(bits == [[int(cell != 0) for cell in cells[i : i + 64]] for i in range(100)])
+    for bits, fill in ((62, kernels.filled), (30, kernels.filled_small)):
+        for share in (0.0, 0.1, 0.9, 1.0):
+            cells = rng.integers(-(2**bits), 2**bits, 100 + 64) * (rng.random(164) < share)
+            cells[5], cells[7] = 1 << bits, -1
+            result = np.zeros(100, np.int64)
+            fill(100, cells.astype(np.int64 if bits == 62 else np.int32), result)
+            seen = [[int(word) >> k & 1 for k in range(64)] for word in result]
+            found.append(seen == [[int(cell != 0) for cell in cells[i : i + 64]] for i in range(100)])
     print(json.dumps(found))
 """
 
 
 def test_cells_that_are_filled_have_a_bit_each(toy, way):
-    assert toy(FILLED, SPINNEY_KERNELS=way) == [True] * 4
+    assert toy(FILLED, SPINNEY_KERNELS=way) == [True] * 8
+
+
+SUMS = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    rng, found = np.random.default_rng(0), []
+    for count in (0, 1, 7, 8, 9, 15, 16, 255, 256, 257):
+        for first in (0, 3):
+            values = rng.integers(-(2**22), 2**22, first + count).astype(np.int32)
+            result = np.full(count, -7, np.int32)
+            kernels.add_up(first, count, values, result)
+            found.append(bool((result == np.cumsum(values[first:])).all()))
+    print(json.dumps(found))
+"""
+
+
+def test_running_sums_of_any_number_of_values_are_those_of_a_loop(toy, way):
+    assert toy(SUMS, SPINNEY_KERNELS=way) == [True] * 20

@@ -78,9 +78,17 @@ def _byte_ranges(words: Any, first: int, step: int, count: int, low: Any, high: 
 
 
 def _filled_cells(cells: Any, at: int) -> int:
-    """Which of the 64 int64 from a place on are not 0, a bit each, as a signed integer."""
+    """Which of the 64 integers from a place on are not 0, a bit each, as a signed integer."""
     bits = sum(1 << k for k in range(64) if cells[at + k] != 0)
     return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _running_sums(source: Any, at: int, target: Any, count: int) -> None:
+    """Write the running sums of `count` int32 from a place on to the beginning of another array."""
+    total = 0
+    for k in range(count):
+        total += int(source[at + k])
+        target[k] = total
 
 
 def _lowest_bit(bits: int) -> int:
@@ -108,6 +116,7 @@ tail = Intrinsic(_tail)
 copy_to_one = Intrinsic(_copy_to_one)
 byte_ranges = Intrinsic(_byte_ranges)
 filled_cells = Intrinsic(_filled_cells)
+running_sums = Intrinsic(_running_sums)
 lowest_bit = Intrinsic(_lowest_bit)
 bits_of = Intrinsic(_bits_of)
 from_bits = Intrinsic(_from_bits)

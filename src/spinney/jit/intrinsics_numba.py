@@ -205,15 +205,53 @@ def _filled_cells(typingctx: Any, cells: Any, at: Any) -> Any:
         first = _address(context, builder, signature.args[0], args[0], args[1])
         found = word(0)
         # Eight at a time: vectors of 64 take LLVM long, and the machine has none.
-        few = ir.VectorType(word, 8)
+        size = _size(signature.args[0].dtype)
+        cell = ir.IntType(8 * size)
+        few = ir.VectorType(cell, 8)
         for k in range(8):
             place = builder.bitcast(builder.gep(first, [word(8 * k)]), few.as_pointer())
-            differs = builder.icmp_signed("!=", builder.load(place, align=8), few([word(0)] * 8))
+            differs = builder.icmp_signed("!=", builder.load(place, align=size), few([cell(0)] * 8))
             bits = builder.zext(builder.bitcast(differs, ir.IntType(8)), word)
             found = builder.or_(found, builder.shl(bits, word(8 * k)))
         return found
 
     return types.int64(cells, types.int64), codegen
+
+
+@intrinsic
+def _running_sums(typingctx: Any, source: Any, at: Any, target: Any, count: Any) -> Any:
+    word, number, lanes = ir.IntType(64), ir.IntType(32), 8
+    vector = ir.VectorType(number, lanes)
+    zeros = vector([number(0)] * lanes)
+
+    def shuffled(builder: Any, one: Any, other: Any, places: list[int]) -> Any:
+        return builder.shuffle_vector(one, other, ir.VectorType(number, lanes)([number(k) for k in places]))
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        read = _address(context, builder, signature.args[0], args[0], args[1])
+        written = _address(context, builder, signature.args[2], args[2], word(0))
+        # The sum so far, in every lane.
+        total = cgutils.alloca_once_value(builder, zeros)
+        whole = builder.lshr(args[3], word(3))
+        with cgutils.for_range(builder, whole, intp=word) as loop:
+            begin = builder.shl(loop.index, word(3))
+            sums = builder.load(builder.bitcast(builder.gep(read, [begin]), vector.as_pointer()), align=4)
+            # Each half adds its neighbours one and two places before, then the second half what the first one sums up to.
+            for step in (1, 2):
+                before = [k - step if k % 4 >= step else lanes for k in range(lanes)]
+                sums = builder.add(sums, shuffled(builder, sums, zeros, before))
+            sums = builder.add(sums, shuffled(builder, sums, zeros, [lanes] * 4 + [3] * 4))
+            sums = builder.add(sums, builder.load(total))
+            builder.store(sums, builder.bitcast(builder.gep(written, [begin]), vector.as_pointer()), align=4)
+            builder.store(shuffled(builder, sums, zeros, [lanes - 1] * lanes), total)
+        last = cgutils.alloca_once_value(builder, builder.extract_element(builder.load(total), number(0)))
+        with cgutils.for_range_slice(builder, builder.shl(whole, word(3)), args[3], word(1), word) as (k, _):
+            more = builder.add(builder.load(last), builder.load(builder.gep(read, [k])))
+            builder.store(more, last)
+            builder.store(more, builder.gep(written, [k]))
+        return context.get_dummy_value()
+
+    return types.void(source, types.int64, target, types.int64), codegen
 
 
 @intrinsic

@@ -197,7 +197,7 @@ def pass_block(
     for who in range(count):
         task = tasks.tasks[who]
         if task.child != 0:
-            partition(task, 0, 1, data.codes, data, piece, own(tasks.of_task, who).sides)
+            partition(task, 0, 1, 1, data.codes, data, piece, own(tasks.of_task, who).sides)
     for who in range(count):
         if tasks.schedules[who].by_rows != 0 and not sum_together(who, block, team, data, rows, work):
             return

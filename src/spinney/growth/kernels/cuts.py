@@ -9,44 +9,43 @@ import numpy as np
 from spinney.growth.kernels.constraints import score_cuts_bounded
 from spinney.growth.kernels.gain import INVALID, least_hessian, node_score
 from spinney.jit.inline import inline
-from spinney.jit.intrinsics import bits_of, from_bits
+from spinney.jit.intrinsics import bits_of, filled_cells, from_bits, lowest_bit, running_sums
 
 
 @inline
 def prefix_sums(histogram, start, bins, line):
     """Running sums over the bins of a column that has a code for each of them, as the left side of each cut."""
-    g = 0
-    h = 0
-    c = 0
-    for b in range(bins):
-        g += histogram.g[start + b]
-        h += histogram.h[start + b]
-        c += histogram.count[start + b]
-        line.g[b] = g
-        line.h[b] = h
-        line.count[b] = c
+    running_sums(histogram.g, start, line.g, bins)
+    running_sums(histogram.h, start, line.h, bins)
+    running_sums(histogram.count, start, line.count, bins)
 
 
 @inline
 def prefix_filled(histogram, start, bins, line):
     """`prefix_sums` after the bins that have rows only, and which bins these are; returns how many.
 
-    A cut after an empty bin is the same as the one before it.
+    A cut after an empty bin is the same as the one before it. Nodes of fewer rows than bins come here: with
+    all bins scored from 48 rows on, trees of 31 leaves on 1 000 rows took 1.08 times as long.
     """
     g = 0
     h = 0
     c = 0
     filled = 0
-    for b in range(bins):
-        count = histogram.count[start + b]
-        g += histogram.g[start + b]
-        h += histogram.h[start + b]
-        c += count
-        line.g[filled] = g
-        line.h[filled] = h
-        line.count[filled] = c
-        line.bin[filled] = b
-        filled += 1 if count > 0 else 0
+    for first in range(0, bins, 64):
+        left = filled_cells(histogram.count, start + first)
+        if bins - first < 64:
+            left &= (np.int64(1) << (bins - first)) - 1
+        while left != 0:
+            b = first + lowest_bit(left)
+            left &= left - 1
+            g += histogram.g[start + b]
+            h += histogram.h[start + b]
+            c += histogram.count[start + b]
+            line.g[filled] = g
+            line.h[filled] = h
+            line.count[filled] = c
+            line.bin[filled] = b
+            filled += 1
     return filled
 
 

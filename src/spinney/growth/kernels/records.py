@@ -172,7 +172,8 @@ class Sums:
     threads: i64
     slots: i64
     by_thread: PackedSums
-    histograms: out(i32["(slots + SPARE_SLOTS) * PLANES * axis.total"])
+    # Filled cells are looked for 64 at a time, so the last ones have some behind them.
+    histograms: out(i32["(slots + SPARE_SLOTS) * PLANES * axis.total + 64"])
     alive: out(u8["(slots + SPARE_SLOTS) * axis.unit_count"])
 
 

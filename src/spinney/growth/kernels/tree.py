@@ -98,8 +98,9 @@ def work_on_node(crew, who, seed, work):
     if task.child != 0:
         sides = own(tasks.of_task, who).sides
         partition(
-            task, rank if crew > 1 else 0, rank + 1 if crew > 1 else team.size, work.codes, work.data, work.rows, sides
-        )
+            task, rank if crew > 1 else 0, rank + 1 if crew > 1 else team.size, team.size, work.codes, work.data, work.rows,
+            sides,
+        )  # fmt: skip
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
         if not by_rows and not meet(team.sync, crew):
             return False
