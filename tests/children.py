@@ -18,7 +18,7 @@ LIMIT = 300  # seconds; only what hangs takes so long
 
 TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
-from spinney.jit import f64, i32, i64, kernel, out
+from spinney.jit import Member, f64, i32, i64, kernel, out
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import copy_to_one, filled_cells, running_sums, tail
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
@@ -114,20 +114,21 @@ def part(rows: i64, width: i64, goes: i64["rows"], memory: out(i64["rows * width
 
 
 @kernel
-def hand_on(rank: i64, size: i64, sync: out(i64["32"]), threads: i64, turns: i64, cells: out(i64["8 * threads"])):
+def hand_on(team: Member, threads: i64, turns: i64, cells: out(i64["8 * threads"])):
     """Every thread adds 1 to what its neighbour had in the turn before; ends early when the team gives up."""
     for turn in range(turns):
-        seen = cells[8 * ((rank + 1) % size)]
-        if not meet(sync, size):
+        seen = cells[8 * ((team.rank + 1) % team.size)]
+        if not meet(team, team.size):
             return
-        cells[8 * rank] = seen + 1
-        if not meet(sync, size):
+        cells[8 * team.rank] = seen + 1
+        if not meet(team, team.size):
             return
 
 
 @kernel
-def take_turns(rank: i64, size: i64, sync: out(i64["32"]), turns: i64, last: i64, cells: out(i64["1"])):
+def take_turns(team: Member, turns: i64, last: i64, cells: out(i64["1"])):
     """Every thread adds 1 to a cell in its turn, then waits until the sum is `last`; ends early when the team gives up."""
+    sync = team.sync
     for turn in range(turns):
         if not take_turn(sync):
             return

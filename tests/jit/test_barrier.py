@@ -16,7 +16,7 @@ MEET = """
         return cells[::8].tolist()
 
     found = {}
-    for size in (2, 3, 8):
+    for size in (2, 3, 8, 9, 17, 24):
         for delay in (0, 1, 77):
             with Team(size) as team:
                 team.sync[barrier.DELAY] = delay
@@ -30,6 +30,8 @@ MEET = """
         def __init__(self, team, which):
             self.job = kernels.hand_on.bind(team.size, 10**15, np.zeros(8 * team.size, np.int64))
             self.which = which
+        def machine_code(self, threads):
+            return None
         def __call__(self, rank, size, sync):
             if rank == self.which:
                 raise OSError(f"thread {rank}")
@@ -47,7 +49,7 @@ MEET = """
 
 
 def expected():
-    found = {f"{size} {delay}": [True] * 3 for size in (2, 3, 8) for delay in (0, 1, 77)}
+    found = {f"{size} {delay}": [True] * 3 for size in (2, 3, 8, 9, 17, 24) for delay in (0, 1, 77)}
     return found | {"thread 0": True, "thread 2": True, "left": 1}
 
 
@@ -84,6 +86,8 @@ TURNS = """
         # One thread fails, so that the sum for which the others wait is never reached.
         def __init__(self, job, which, busy):
             self.job, self.which, self.busy = job, which, busy
+        def machine_code(self, threads):
+            return None
         def __call__(self, rank, size, sync):
             if rank == self.which:
                 sync[barrier.BUSY] += self.busy

@@ -100,12 +100,13 @@ def test_a_record_is_passed_field_by_field():
         "field_total",
     ]  # fmt: skip
     assert walk_field.is_team
-    # Nothing is left of the names: arguments of machine code are numbers and pointers.
+    assert list(walk_field.packed) == names[3:]
+    # Machine code of every kernel has places for Numba's result and exception, rank, size, meeting place and packed arguments.
     text = compiler._internal_ir(walk_field)
     entry = next(
         line for line in text.splitlines() if line.startswith("define") and walk_field.symbol in line
     )
-    assert entry.count("%") == 2 + len(names)
+    assert entry.count("%") == 2 + 4
 
 
 def refusal(more, field):

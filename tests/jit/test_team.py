@@ -6,7 +6,9 @@ import threading
 import numpy as np
 import pytest
 
+from spinney.errors import SpinneyError
 from spinney.jit import barrier, library
+from spinney.jit import team as team_module
 from spinney.jit.library import runs_as_python
 from spinney.jit.team import Team, run_alone
 from spinney.objectives.kernels.links import sigmoid_all
@@ -25,6 +27,9 @@ class Job:
 
     def __init__(self, function):
         self.function = function
+
+    def machine_code(self, threads):
+        return None
 
     def __call__(self, rank, size, sync):
         self.function(rank, size, sync)
@@ -165,6 +170,9 @@ class Interrupted:
     def __init__(self, inbox, before):
         self.inbox, self.before, self.armed = inbox, before, True
 
+    def get(self):
+        return self.inbox.get()
+
     def put(self, order):
         if self.armed and self.before:
             self.armed = False
@@ -180,7 +188,7 @@ class Interrupted:
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_an_interrupt_while_jobs_are_handed_out_leaves_nobody_waiting(before, which):
     with Team(4) as team:
-        team._inboxes[which] = Interrupted(team._inboxes[which], before)
+        team._workers[which].inbox = Interrupted(team._workers[which].inbox, before)
         with pytest.raises(KeyboardInterrupt):
             team.run(Job(lambda rank, size, sync: wait_for_the_others(sync)))
         assert threads() == []
@@ -198,7 +206,7 @@ def test_what_an_interrupted_run_leaves_over_does_not_end_the_next_one():
         late.wait()
 
     with Team(2) as team:
-        waiting = team._threads[0]
+        waiting = team._workers[0].thread
         threading.Thread(target=lambda: (wait_for_the_others(team.sync), late.set())).start()
         with pytest.raises(KeyboardInterrupt):
             team.run(Job(work))
@@ -278,3 +286,69 @@ def test_a_job_keeps_its_arrays_alive():
         job = sigmoid_all.bind(1000, values.copy(), result)
         team.run(job)
     np.testing.assert_allclose(result, 1 / (1 + np.exp(-values)), rtol=1e-15)
+
+
+@pytest.fixture
+def machine_code():
+    """Kernels are called by their address."""
+    if not library.has_machine_code():
+        pytest.skip("kernels are not from a library")
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("size", [2, 3, 9])
+@pytest.mark.parametrize("looks", [0, 5, 100_000])
+def test_threads_take_up_machine_code_whether_they_are_awake_or_asleep(monkeypatch, size, looks):
+    monkeypatch.setattr(team_module, "LOOKS", looks)
+    monkeypatch.setattr(team_module, "available_cores", lambda: size)
+    values, result = np.linspace(-3, 3, 100 * size), np.zeros(100 * size)
+    expected = 1 / (1 + np.exp(-values))
+    with Team(size) as team:
+        job = sigmoid_all.bind(len(values), values, result)
+        for again in range(200):
+            result[:] = 0
+            team.run(job)
+            np.testing.assert_allclose(result, expected, rtol=1e-15)
+            if again % 50 == 0:  # by way of Python in between
+                assert ranks(team) == [(rank, size) for rank in range(size)]
+    assert threads() == []
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_machine_code_that_fails_is_reported_and_the_team_can_go_on(monkeypatch):
+    values, result = np.linspace(-3, 3, 1000), np.zeros(1000)
+    with Team(2) as team:
+        job = sigmoid_all.bind(1000, values, result)
+        lead = team._lead
+
+        def failing(rank, size, sync):
+            lead(rank, size, sync)
+            sync[barrier.FAILED] = 1
+
+        team._lead = failing
+        with pytest.raises(SpinneyError, match="kernel sigmoid_all failed"):
+            team.run(job)
+        team._lead = lead
+        team.run(job)
+    np.testing.assert_allclose(result, 1 / (1 + np.exp(-values)), rtol=1e-15)
+    assert threads() == []
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_an_interrupt_before_machine_code_is_announced_leaves_nobody_waiting():
+    values, result = np.linspace(-3, 3, 1000), np.zeros(1000)
+
+    def interrupted(rank, size, sync):
+        raise KeyboardInterrupt
+
+    with Team(3) as team:
+        job = sigmoid_all.bind(1000, values, result)
+        team.run(job)
+        lead, team._lead = team._lead, interrupted
+        with pytest.raises(KeyboardInterrupt):
+            team.run(job)
+        assert threads() == []
+        team._lead, result[:] = lead, 0
+        team.run(job)
+    np.testing.assert_allclose(result, 1 / (1 + np.exp(-values)), rtol=1e-15)
+    assert threads() == []

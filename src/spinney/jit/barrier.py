@@ -1,22 +1,36 @@
-"""Where the threads of a team meet.
+"""Where the threads of a team meet, and where they find their jobs.
 
-`sync` is one small array of int64 that all threads of a team share, made by the team. Arrivals and turns are counted on
-other cache lines than those that threads waiting for a meeting or for news look at.
+`sync` is one small array of int64 that all threads of a team share, made by the team. What threads write while others wait
+stands on other cache lines than what those look at.
+
+Threads meet in groups: each counts itself in at its group, and the last one of a group at the team. So no counter is taken from
+core to core by more than `GROUP` threads, however large the team is.
 """
 
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
 from spinney.jit.records import record
-from spinney.jit.types import i64, item, out
+from spinney.jit.types import LINE, i64, item, out
 
-ARRIVED = 0
-PHASE = 16
-ABORT = 17
-DELAY = 32  # not 0: wait a random while before each meeting and each turn (tests look for races with it)
-NEWS = 33
-TICKET = 48
-BUSY = 49
-CELLS = 64
+APART = LINE // 8  # cells from one cache line to the next
+PHASE = 0
+ABORT = 1
+DELAY = APART  # not 0: wait a random while before each meeting and each turn (tests look for races with it)
+NEWS = APART + 1
+TICKET = 2 * APART
+BUSY = 2 * APART + 1
+JOB = 3 * APART  # the number of the latest job
+CODE = JOB + 1  # the address of its machine code, 0 for none
+WORDS = JOB + 2  # that of its arguments
+SIZE = JOB + 3  # the threads that do it
+DONE = 4 * APART  # threads that have done their part of it
+FAILED = 4 * APART + 1  # not 0: the machine code of one of them said so
+ARRIVED = 5 * APART  # groups of which all threads have arrived
+FIRST_GROUP = 6 * APART  # threads of each group that have arrived, a line each
+
+GROUP = 8  # threads, in a team of up to GROUP * GROUPS
+GROUPS = 32
+CELLS = FIRST_GROUP + GROUPS * APART
 
 
 @item(own_line=True)
@@ -41,19 +55,37 @@ SPINS = 500
 
 
 @inline
-def meet(sync, size):
-    """Wait until all `size` threads have come here. False: the team was told to give up, return at once."""
+def meet(team, size):
+    """Wait until all threads have come here, `size` of them: the team's, or one. False: the team gives up, return at once."""
     if size == 1:
         return True
+    sync = team.sync
     if sync[DELAY] != 0:
         wait_a_while(sync)
     phase = atomic_load(sync, PHASE)
-    if atomic_add(sync, ARRIVED, 1) == size - 1:
-        atomic_store(sync, ARRIVED, 0)
+    if arrives_last(team.rank, size, sync):
         atomic_add(sync, PHASE, 1)
     elif not wait_for_change(sync, PHASE, phase):
         return False
     return atomic_load(sync, ABORT) == 0
+
+
+@inline
+def arrives_last(rank, size, sync):
+    """Count a thread in. True: it is the last one, and the counters are 0 again."""
+    groups = min((size + GROUP - 1) // GROUP, GROUPS)
+    group = rank % groups
+    members = (size - group + groups - 1) // groups
+    cell = FIRST_GROUP + group * APART
+    if atomic_add(sync, cell, 1) != members - 1:
+        return False
+    atomic_store(sync, cell, 0)
+    if groups == 1:
+        return True
+    if atomic_add(sync, ARRIVED, 1) != groups - 1:
+        return False
+    atomic_store(sync, ARRIVED, 0)
+    return True
 
 
 @inline

@@ -147,12 +147,30 @@ def _optimized(text: str, symbol: str, machine: Any) -> Any:
     return module
 
 
+def _with_packed_arguments(kernel: Kernel) -> FunctionType:
+    """A function of rank, size, meeting place and packed arguments that calls a kernel.
+
+    So all kernels are called alike, by Python and by threads that have no Python, and a call does not pass a hundred arguments.
+    """
+    body = numba.njit(no_cpython_wrapper=True, **_OPTIONS)(_with_dispatchers(kernel.function))
+    names: dict[str, Any] = {"body": body, "__name__": kernel.__module__}
+    given = ["rank", "size", "sync"] if kernel.is_team else []
+    for place, kind in enumerate(kernel.packed.values()):
+        names[f"load_{place}"] = intrinsics_numba.loaded_as(_numba_type(kind, as_pointer=True))
+        given.append(f"load_{place}(words, {place})")
+    text = f"def {kernel.name}(rank, size, sync, words):\n    body({', '.join(given)})\n"
+    exec(compile(text, f"<packed arguments of {kernel.name}>", "exec"), names)
+    made: FunctionType = names[kernel.name]
+    return made
+
+
 def _internal_ir(kernel: Kernel) -> str:
-    """LLVM's text of one kernel with pointers for arrays, its entry renamed to `symbol`."""
+    """LLVM's text of one kernel that takes packed arguments, its entry renamed to `symbol`."""
     compiled = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(
-        _with_dispatchers(kernel.function)
+        _with_packed_arguments(kernel)
     )
-    signature = tuple(_numba_type(kind, as_pointer=True) for kind in kernel.arguments.values())
+    words = types.CPointer(types.int64)
+    signature = (types.int64, types.int64, words, words)
     compiled.compile(signature)
     result = compiled.overloads[signature]
     with global_compiler_lock:

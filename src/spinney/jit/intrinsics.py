@@ -44,6 +44,11 @@ def _give_way() -> None:
     """Let another thread have the processor."""
 
 
+def _call_code(code: int, rank: int, size: int, sync: Any, words: int) -> int:
+    """Call a kernel by the address of its machine code and of its packed arguments; not 0: it failed. Plain Python has none."""
+    return 0
+
+
 def _tail(array: Any, begin: int) -> Any:
     """An array from one of its items on. In a loop, a place in it costs no addition."""
     return array[begin:]
@@ -112,6 +117,7 @@ atomic_load = Intrinsic(_atomic_load)
 atomic_store = Intrinsic(_atomic_store)
 prefetch = Intrinsic(_prefetch)
 give_way = Intrinsic(_give_way)
+call_code = Intrinsic(_call_code)
 tail = Intrinsic(_tail)
 copy_to_one = Intrinsic(_copy_to_one)
 byte_ranges = Intrinsic(_byte_ranges)

@@ -92,6 +92,43 @@ def _give_way(typingctx: Any) -> Any:
     return types.void(), codegen
 
 
+@intrinsic
+def _call_code(typingctx: Any, code: Any, rank: Any, size: Any, sync: Any, words: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        cells = _address(context, builder, signature.args[3], args[3], ir.IntType(64)(0))
+        packed = builder.inttoptr(args[4], ir.IntType(64).as_pointer())
+        # Numba's calling convention: places for a result and an exception, then the arguments.
+        ignored = [cgutils.alloca_once(builder, ir.IntType(8).as_pointer()) for _ in range(2)]
+        given = [*ignored, args[1], args[2], cells, packed]
+        kind = ir.FunctionType(ir.IntType(32), [value.type for value in given])
+        return builder.sext(builder.call(builder.inttoptr(args[0], kind.as_pointer()), given), ir.IntType(64))
+
+    number = types.int64
+    return number(number, number, number, sync, number), codegen
+
+
+def loaded_as(result: Any) -> Any:
+    """What reads one of a kernel's packed arguments, 64 bits each, as a number or a pointer of some type."""
+
+    @intrinsic
+    def load(typingctx: Any, words: Any, index: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            cell = builder.gep(args[0], [args[1]])
+            wanted = context.get_value_type(result)
+            stored = ir.IntType(64) if isinstance(result, types.Integer) else wanted
+            stored = ir.DoubleType() if isinstance(result, types.Float) else stored
+            value = builder.load(builder.bitcast(cell, stored.as_pointer()))
+            if stored != wanted:
+                value = (builder.trunc if isinstance(result, types.Integer) else builder.fptrunc)(
+                    value, wanted
+                )
+            return value
+
+        return result(words, types.int64), codegen
+
+    return load
+
+
 def _from(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """An array or a pointer from one of its items on."""
     if isinstance(signature.args[0], types.CPointer):

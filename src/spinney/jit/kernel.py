@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Kernel:
         self.arguments: dict[str, Scalar | ArrayOf] = dict(flat_fields(self._declared))
         names = list(self.arguments)
         self.is_team = names[:3] == ["rank", "size", "sync"]
+        # What machine code finds packed in one array: all but what a team adds.
+        self.packed = dict(list(self.arguments.items())[3 if self.is_team else 0 :])
         self._bound = dict(list(self._declared.items())[_leading(self._declared) :])
         self.function = entry(function, self._declared) if names != list(self._declared) else function
         self.symbol = f"spinney_{self.name}_{_digest(self.arguments)}"
@@ -141,6 +143,13 @@ class Kernel:
         raise KernelArgumentError(f"{where} must be C-contiguous and aligned")
 
 
+class MachineCode(NamedTuple):
+    """Where a kernel's machine code and its packed arguments stand in memory."""
+
+    code: int
+    words: int
+
+
 class Bound:
     """A kernel with checked arguments. It keeps the arrays alive.
 
@@ -157,15 +166,28 @@ class Bound:
 
     def __call__(self, *leading: Any) -> None:
         """Run the kernel; a team gives rank, size and meeting place."""
-        if self.threads is not None and leading[1] > self.threads:
-            raise KernelArgumentError(
-                f"kernel {self.kernel.name} has memory for {self.threads} threads, and runs on {leading[1]}"
-            )
+        if leading:
+            self._check_threads(leading[1])
+        self._prepare()(*leading)
+
+    def machine_code(self, threads: int) -> MachineCode | None:
+        """Machine code that so many threads can run without Python; None where the kernel is not from a library."""
+        self._check_threads(threads)
+        code: MachineCode | None = getattr(self._prepare(), "machine_code", None)
+        return code
+
+    def _prepare(self) -> Callable[..., None]:
         if self._prepared is None:
             from spinney.jit.library import prepare
 
             self._prepared = prepare(self.kernel, self.arguments)
-        self._prepared(*leading)
+        return self._prepared
+
+    def _check_threads(self, threads: int) -> None:
+        if self.threads is not None and threads > self.threads:
+            raise KernelArgumentError(
+                f"kernel {self.kernel.name} has memory for {self.threads} threads, and runs on {threads}"
+            )
 
 
 def kernel(function: Callable[..., None]) -> Kernel:

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spinney.errors import KernelBuildError, SpinneyError
 from spinney.jit import cpu
-from spinney.jit.kernel import Kernel
+from spinney.jit.kernel import Kernel, MachineCode
 from spinney.jit.objects import Objects
 from spinney.jit.types import ArrayOf, Scalar
 
@@ -85,6 +86,11 @@ def runs_as_python() -> bool:
     return runtime().kind == "python"
 
 
+def has_machine_code() -> bool:
+    """Whether the package's kernels are machine code that can be called by its address."""
+    return runtime().handle is not None
+
+
 def _choose() -> Runtime:
     asked = os.environ.get("SPINNEY_KERNELS", "")
     if asked == "python" or (not asked and os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")):
@@ -140,7 +146,7 @@ def prepare(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
     if how.kind == "python":
         return _python_call(kernel, arguments)
     if how.handle is not None and kernel.in_package:
-        return _library_call(how.handle, kernel, arguments)
+        return _LibraryCall(_functions.get(kernel) or _find(how.handle, kernel), kernel, arguments)
     return _jit_call(kernel, arguments)
 
 
@@ -149,11 +155,30 @@ _IGNORED_RESULT = ctypes.addressof(_IGNORED)
 _IGNORED_ERROR = _IGNORED_RESULT + ctypes.sizeof(ctypes.c_void_p)
 
 
-_functions: dict[Kernel, Any] = {}
+# Those, then rank, size, meeting place and packed arguments.
+_ARGUMENTS = [
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+]
 
 
-def _find(handle: ctypes.CDLL | Objects, kernel: Kernel) -> Any:
-    """The library's function behind a kernel, with its argument types set."""
+class _Function(NamedTuple):
+    """The library's function behind a kernel: to be called, its address, and how its arguments are packed."""
+
+    call: Any
+    address: int
+    packing: struct.Struct
+
+
+_functions: dict[Kernel, _Function] = {}
+
+
+def _find(handle: ctypes.CDLL | Objects, kernel: Kernel) -> _Function:
+    """The library's function behind a kernel."""
     try:
         function = handle[kernel.symbol]
     except AttributeError:
@@ -161,29 +186,40 @@ def _find(handle: ctypes.CDLL | Objects, kernel: Kernel) -> Any:
             f"the kernel library has no {kernel.symbol}: a source changed while this process was running; start it again"
         ) from None
     function.restype = ctypes.c_int32
-    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p] + [
-        kind.ctype if isinstance(kind, Scalar) else ctypes.c_void_p for kind in kernel.arguments.values()
-    ]
-    _functions[kernel] = function
-    return function
+    function.argtypes = _ARGUMENTS
+    packing = struct.Struct("=" + "".join(map(_packed_as, kernel.packed.values())))
+    found = _Function(function, ctypes.cast(function, ctypes.c_void_p).value or 0, packing)
+    _functions[kernel] = found
+    return found
 
 
-def _library_call(handle: ctypes.CDLL | Objects, kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:
-    function = _functions.get(kernel) or _find(handle, kernel)
-    fixed = [
-        value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value
-        for value in arguments
-    ]
+def _packed_as(kind: Scalar | ArrayOf) -> str:
+    """How an argument is packed into 64 bits, in the letters of `struct`."""
+    if isinstance(kind, ArrayOf):
+        return "Q"
+    return "d" if kind.dtype.kind == "f" else "Q" if kind.dtype == np.uint64 else "q"
 
-    def call(*leading: Any) -> None:
-        first = [
-            value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value
-            for value in leading
-        ]
-        if function(_IGNORED_RESULT, _IGNORED_ERROR, *first, *fixed) != 0:
-            raise SpinneyError(f"kernel {kernel.name} failed")
 
-    return call
+class _LibraryCall:
+    """Calls machine code with packed arguments."""
+
+    __slots__ = ("_function", "_name", "_packed", "machine_code")
+
+    def __init__(self, function: _Function, kernel: Kernel, arguments: list[Any]) -> None:
+        self._function, self._name = function.call, kernel.name
+        packed = function.packing.pack(
+            *(
+                value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value
+                for value in arguments
+            )
+        )
+        self._packed = np.frombuffer(packed, np.int64).copy()  # aligned, as bytes need not be
+        self.machine_code = MachineCode(function.address, self._packed.__array_interface__["data"][0])
+
+    def __call__(self, rank: int = 0, size: int = 1, sync: Any = None) -> None:
+        cells = None if sync is None else sync.__array_interface__["data"][0]
+        if self._function(_IGNORED_RESULT, _IGNORED_ERROR, rank, size, cells, self.machine_code.words) != 0:
+            raise SpinneyError(f"kernel {self._name} failed")
 
 
 def _jit_call(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:

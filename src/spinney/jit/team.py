@@ -1,8 +1,11 @@
 """A team of threads that run one kernel together.
 
 Every thread of a team calls the same kernel with its own rank; they meet at barriers inside it. A team lives as long as
-one `with` block and belongs to whoever opened it, so that fits in several threads, nested fits and forked processes never
-share one. Opening a team of two costs about 0.1 ms.
+one `with` block and belongs to the code that opened it, so that fits in several threads, nested fits and forked processes
+never share one. Opening a team of two costs about 0.1 ms.
+
+A thread that has done its part of a job looks for the next one for a while, in machine code and without the interpreter's lock
+(`jit.kernels`). Then it sleeps until something is put into its inbox.
 """
 
 from __future__ import annotations
@@ -15,20 +18,26 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.errors import SpinneyError
 from spinney.jit import barrier
 from spinney.jit.cores import available_cores, most_for, threads_for
-from spinney.jit.kernel import Bound
-from spinney.jit.library import runs_as_python
+from spinney.jit.kernel import Bound, MachineCode
+from spinney.jit.kernels import announce_job, lead_job, serve_jobs
+from spinney.jit.library import has_machine_code, runs_as_python
 from spinney.jit.spread import join_all, start_all
 from spinney.jit.types import aligned_bytes
 
 __all__ = ["Team", "available_cores", "most_for", "run_alone", "threads_for"]
 
 AGAIN = 0.05  # seconds after which a waiting thread looks for signals, and tells others again to give up
-# A job, and where a thread says that it has done its part: None, or what went wrong. Each run has a queue of its own, so
-# that what is left of one that was broken off cannot be taken for the end of the next.
+# How often a thread looks for a job before it sleeps, where every thread has a core: about 100 µs, more than what Python does
+# between two kernels of a round.
+LOOKS = 700
+# A job that is called by way of Python, and where a thread reports that it has done its part: None, or what went wrong. Each run
+# has a queue of its own, so that what is left of an interrupted one cannot be taken for the end of the next.
 Done = queue.SimpleQueue[BaseException | None]
-Inbox = queue.SimpleQueue[tuple[Bound, Done] | None]
+Call = tuple[Bound, Done]
+WAKE = "wake"  # there is a job of machine code
 
 
 class Team:
@@ -50,9 +59,9 @@ class Team:
     def __init__(self, threads: int) -> None:
         self.size = 1 if runs_as_python() else max(1, threads)
         self.sync = _meeting_place()
-        self._inboxes: list[Inbox] = []
-        self._threads: list[threading.Thread] = []
+        self._workers: list[_Worker] = []
         self._process = os.getpid()
+        self._lead, self._announce = lead_job.bind(), announce_job.bind()
 
     def __enter__(self) -> Team:
         self._start()
@@ -68,10 +77,11 @@ class Team:
         self.sync[barrier.ABORT] = 1
         # In a forked process there are no threads to wait for, only what the parent knew of them.
         if self._process == os.getpid():
-            for inbox in self._inboxes:
-                inbox.put(None)
-            join_all(self._threads)
-        self._inboxes, self._threads = [], []
+            self._take_code_away()
+            for worker in self._workers:
+                worker.inbox.put(None)
+            join_all([worker.thread for worker in self._workers])
+        self._workers = []
 
     def run(self, job: Bound) -> None:
         """Run a bound kernel on all threads and return when all have finished.
@@ -79,29 +89,28 @@ class Team:
         What one of them raises, or an interrupt, frees the others from waiting for it and is raised here. The team can be
         used again afterwards, and in a process forked off while it was open.
         """
+        if self.size > 1 and (not self._workers or self._process != os.getpid()):
+            self._start()
         if self.size == 1:
             job(0, 1, self.sync)
             return
-        if not self._threads or self._process != os.getpid():
-            self._start()
-        self.sync[barrier.ARRIVED] = 0
+        code = job.machine_code(self.size)
+        self.sync[barrier.ARRIVED :: barrier.APART] = 0
+        self.sync[barrier.SIZE] = self.size
         self.sync[barrier.BUSY] = 0
+        self.sync[barrier.FAILED] = 0
         self.sync[barrier.ABORT] = 0
-        done: Done = queue.SimpleQueue()
         try:
-            for inbox in self._inboxes:
-                inbox.put((job, done))
-            job(0, self.size, self.sync)
-            for _ in self._inboxes:
-                failure = done.get()
-                if failure is not None:
-                    raise failure
+            if code is None:
+                self._run_calls(job)
+            else:
+                self._run_code(code)
         except BaseException:
             # Whatever came, an interrupt in the line before this one too: no thread is left at work.
             self.close()
             raise
-        finally:
-            failure = None  # it knows this frame by its traceback
+        if self.sync[barrier.FAILED] != 0:
+            raise SpinneyError(f"kernel {job.kernel.name} failed")
 
     def run_apart(self, job: Bound) -> None:
         """Run a bound kernel as `run` does while the calling thread only waits, so that it serves an interrupt at once.
@@ -141,35 +150,103 @@ class Team:
         if failures:
             raise failures[0]
 
+    def _run_code(self, code: MachineCode) -> None:
+        """Run machine code. Threads that are awake take it up by themselves."""
+        self.sync[barrier.CODE], self.sync[barrier.WORDS] = code
+        for worker in self._workers:
+            worker.jobs += 1
+            if worker.asleep:
+                worker.asleep = False
+                worker.inbox.put(WAKE)
+        self._lead(0, self.size, self.sync)
+
+    def _run_calls(self, job: Bound) -> None:
+        """Run what each thread must call by way of Python."""
+        done: Done = queue.SimpleQueue()
+        self._take_code_away()
+        try:
+            for worker in self._workers:
+                worker.inbox.put((job, done))
+            job(0, self.size, self.sync)
+            for _ in self._workers:
+                failure = done.get()
+                if failure is not None:
+                    raise failure
+        finally:
+            failure = None  # it knows this frame by its traceback
+
+    def _take_code_away(self) -> None:
+        """Let threads that look for machine code look into their inboxes."""
+        self.sync[barrier.CODE] = 0
+        if self._workers and has_machine_code():
+            self._announce(0, self.size, self.sync)
+        for worker in self._workers:
+            worker.jobs = int(self.sync[barrier.JOB])
+
     def _start(self) -> None:
         self._process = os.getpid()
-        self._inboxes = [queue.SimpleQueue() for _ in range(1, self.size)]
-        self._threads = [
-            threading.Thread(target=self._work, args=(rank, inbox), daemon=True, name=f"spinney-{rank}")
-            for rank, inbox in enumerate(self._inboxes, start=1)
-        ]
+        looks = LOOKS if self.size <= available_cores() else 0
+        self._workers = [_Worker(rank, self.sync, looks) for rank in range(1, self.size)]
         try:
-            started = start_all(self._threads)
+            started = start_all([worker.thread for worker in self._workers])
         except BaseException:
             self.close()
             raise
-        for inbox in self._inboxes[started:]:
-            inbox.put(None)  # a thread that runs, though its start was said to have failed, ends at once
+        for worker in self._workers[started:]:
+            # A thread that runs, though its start was said to have failed, ends at once.
+            worker.inbox.put(None)
         # Where there are fewer than asked for, the result is the same.
-        del self._inboxes[started:], self._threads[started:]
+        del self._workers[started:]
         self.size = 1 + started
 
-    def _work(self, rank: int, inbox: Inbox) -> None:
-        while (order := inbox.get()) is not None:
-            job, done = order
+
+class _Worker:
+    """A thread of a team other than the calling one.
+
+    Attributes
+    ----------
+    inbox : SimpleQueue
+        Calls, WAKE, or None to end.
+    jobs : int
+        The number of the latest job that was announced, or is about to be.
+    asleep : bool
+        Whether the thread waits for something in its inbox. The thread sets it, then looks at `jobs`; the team sets `jobs`, then looks
+        at it; both have the interpreter's lock. So no job is missed.
+    """
+
+    def __init__(self, rank: int, sync: NDArray[np.int64], looks: int) -> None:
+        self.inbox: queue.SimpleQueue[Call | str | None] = queue.SimpleQueue()
+        self.jobs, self.asleep = int(sync[barrier.JOB]), False
+        self._rank, self._sync = rank, sync
+        self._seen = np.array([self.jobs])
+        self._serve = serve_jobs.bind(looks, self._seen)
+        self.thread = threading.Thread(target=self._work, daemon=True, name=f"spinney-{rank}")
+
+    def _work(self) -> None:
+        while (call := self._next_call()) is not None:
+            job, done = call
             try:
-                job(rank, self.size, self.sync)
+                job(self._rank, int(self._sync[barrier.SIZE]), self._sync)
             except BaseException as error:
-                self.sync[barrier.ABORT] = 1
+                self._sync[barrier.ABORT] = 1
                 done.put(error)
             else:
                 done.put(None)
-            del job, done, order
+            del job, done, call
+
+    def _next_call(self) -> Call | None:
+        """Do this thread's part of jobs of machine code, until there is something else to do."""
+        while True:
+            if has_machine_code():
+                self._serve(self._rank, 1, self._sync)
+                self.asleep = True
+                if self.jobs > self._seen[0]:
+                    self.asleep = False
+                    continue
+            received = self.inbox.get()
+            self.asleep = False
+            if not isinstance(received, str):
+                return received
 
 
 def _meeting_place() -> NDArray[np.int64]:

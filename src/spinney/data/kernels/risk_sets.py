@@ -61,14 +61,14 @@ def sum_risk_sets(team, sets, scores):
     """Fill hazards and their sums from scores. False: the team was told to give up."""
     for b in range(team.rank, sets.blocks, team.size):
         sets.tops[b] = block_top(sets, scores, b * BLOCK, min((b + 1) * BLOCK, sets.rows))
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return False
     top = sets.tops[0]
     for b in range(sets.blocks):
         top = max(top, sets.tops[b])
     for b in range(team.rank, sets.blocks, team.size):
         sets.after[b] = block_hazards(sets, scores, b * BLOCK, min((b + 1) * BLOCK, sets.rows), top)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return False
     if team.rank == 0:
         total = 0.0
@@ -77,7 +77,7 @@ def sum_risk_sets(team, sets, scores):
             own = sets.after[b]
             sets.after[b] = total
             total += own
-    return meet(team.sync, team.size)
+    return meet(team, team.size)
 
 
 @inline

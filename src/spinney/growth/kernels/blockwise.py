@@ -169,10 +169,10 @@ def sum_together(who, block, team, data, rows, work):
         if child >= 0:
             flushed = flushed_of(rank, work.sums, work.axis)
             sum_pieces(rank, rank + 1, block, child, who, rank, data, rows, work, flushed)
-            if not meet(team.sync, team.size):
+            if not meet(team, team.size):
                 return False
             flushed_too = join_units(block, child, team, rows, work)
-            if not meet(team.sync, team.size):
+            if not meet(team, team.size):
                 return False
             schedule = work.tasks.schedules[who]
             first = schedule.live_first
@@ -201,7 +201,7 @@ def pass_block(
     for who in range(count):
         if tasks.schedules[who].by_rows != 0 and not sum_together(who, block, team, data, rows, work):
             return
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     who = atomic_add(batch.taken, 0, 1)
     while who < count:
@@ -225,7 +225,7 @@ def take_rows(
     output = control.output
     if team.rank == 0:
         set_scales(team.size, gradients, output, control.in_bag, rules, tasks.parts, table)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
     take_pieces(team, bag, pairs, rows, table, tasks.parts)
@@ -242,7 +242,7 @@ def open_root(
         batch.count[0] = 1
         # A root that is not worth a search is a leaf, and nobody asks for its codes.
         table.state[0].mode = TOGETHER if tasks.tasks[0].search_small != 0 else FINISHED
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     prepare_batch(team, features, axis, rules, sums, tasks, table, batch)
 
@@ -272,10 +272,10 @@ def search_batch(count, seed, work, batch):
         if together:
             if team.rank == 0:
                 share_out(who, crew, 0, True, work.axis, work.sums, work.tasks)
-            if not meet(team.sync, crew):
+            if not meet(team, crew):
                 return False
         search_task(crew, who, seed, work)
-        if not (meet(team.sync, crew) if together else take_turn(team.sync)):
+        if not (meet(team, crew) if together else take_turn(team.sync)):
             return False
         if team.rank == 0 or not together:
             first = np.int64(0) if together else team.rank
@@ -295,16 +295,16 @@ def end_pass(
     work = Search(team, features, axis, rules, sums, found, lines, tasks, table)
     if team.rank == 0:
         batch.taken[0] = 0
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if not search_batch(batch.count[0], control[0].seed, work, batch):
         return
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if team.rank == 0:
         enter_splits(table, rules.limits)
         open_batch(batch, rules, tasks, table)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     prepare_batch(team, features, axis, rules, sums, tasks, table, batch)
 
@@ -314,7 +314,7 @@ def list_leaves(team: Member, bag: BlockBag, gradients: Gradients, rows: BlockRo
     """Put the nodes of the finished tree in order, list its rows by leaf, and sum them."""
     if team.rank == 0:
         put_in_order(table)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     pairs = tail(gradients.pairs, 2 * gradients.rows * bag.control[0].output)
     sum_leaves(team.rank, rows, bag.subset, pairs, table)

@@ -258,7 +258,7 @@ def work_on_columns(candidates, seed, work):
         return True
     # Other threads read the entries of the column that splits the node, which its own thread may move only then.
     in_order = task.child != 0 and left_is_first(task, sorted_columns)
-    if task.child != 0 and not in_order and not meet(work.team.sync, work.team.size):
+    if task.child != 0 and not in_order and not meet(work.team, work.team.size):
         return False
     small = table.nodes[task.small]
     large = table.nodes[task.large]
@@ -319,11 +319,11 @@ def split_leaves(candidates, seed, work):
     """Search the root, then split leaves until the tree is finished. False: give up."""
     team = work.team
     while work.tasks.tasks[0].node >= 0:
-        if not work_on_columns(candidates, seed, work) or not meet(team.sync, team.size):
+        if not work_on_columns(candidates, seed, work) or not meet(team, team.size):
             return False
         if team.rank == 0:
             next_node(work)
-        if not meet(team.sync, team.size):
+        if not meet(team, team.size):
             return False
     return True
 
@@ -340,24 +340,24 @@ def grow_exact(
     output = control.output
     work = ExactWork(team, sorted_columns, axis, rules, rows, found, lines, tasks, table)
     sum_sizes(team, gradients, output, tasks.parts)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if team.rank == 0:
         set_fine_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table.scales[0])
     for row in range(bag.rows * team.rank // team.size, bag.rows * (team.rank + 1) // team.size):
         rows.in_bag[row] = 0
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
     take_amounts(team, bag, pairs, table.scales[0], rows, tasks.parts)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if team.rank == 0:
         rows.member_ranges[0].begin = 0
         rows.member_ranges[0].end = in_bag
         start_tree(team.size, in_bag, rules, tasks, table)
     take_entries(team.rank, all_rows, sorted_columns, axis.used_columns, rows)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if not split_leaves(candidates, control.seed, work):
         return

@@ -88,9 +88,10 @@ def find_listed(entries, begin, end, listed_rows, listed_codes, first, last, lin
 
 @inline
 def split_rows(entries, spare, begin, end, close, codes, sides, left_is_larger):
-    """Partition entries[begin:end] by the codes of their rows; returns how many went left. Rows are `close` together or scattered.
+    """Partition entries[begin:end] by the codes of their rows; returns how many went left.
 
-    Both places are written for every row, and one of them counts: a branch on the side would be mispredicted half of the time.
+    Rows that are more than `close` apart on average are asked for ahead. Both places are written for every row, and one of them
+    counts: a branch on the side would be mispredicted half of the time.
     """
     moved = 0
     if begin == end:

@@ -150,10 +150,10 @@ def propose(team: Member, data: Binned, gradients: Gradients, proposal: Proposal
     """Choose the bins of one tree and write the codes of all rows by columns."""
     output = proposal.control[0].output
     sum_sizes(team, gradients, output, proposal.parts)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     round_masses(team, gradients, output, proposal.parts, proposal.subset, proposal.masses)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     mine = own(proposal.joined, team.rank)
     mass = mine.mass

@@ -141,13 +141,13 @@ def sum_all(team: Member, counted_rows: CountedRows, gradients: Gradients, rules
     begin, end = share_of(team, counted_rows.count)
     if team.rank == 0:
         set_scales(team.size, gradients, output, counted_rows.total, rules, counted_rows.parts, table)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     sum_leaves(
         begin, end, counted_rows, tail(gradients.pairs, 2 * gradients.rows * output), table.state[0].used, table.scales[0],
         own(counted_rows.sums, team.rank).of_leaf,
     )
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if team.rank == 0:
         join_threads(team.size, counted_rows, table)

@@ -102,7 +102,7 @@ def work_on_node(crew, who, seed, work):
             sides,
         )  # fmt: skip
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
-        if not by_rows and not meet(team.sync, crew):
+        if not by_rows and not meet(team, crew):
             return False
     found.splits[0].gain = -1.0
     found.splits[1].gain = -1.0
@@ -115,15 +115,15 @@ def work_on_node(crew, who, seed, work):
         if child < 0:
             continue
         if turn == 1 and by_rows:
-            if not meet(team.sync, crew):
+            if not meet(team, crew):
                 return False
             clear_own(rank, first, last, flushed_too, work.codes, work.data.sparse, work.axis, work.sums)
         flushed_too = 1 if work.table.nodes[child].count > BLOCK else 0
         sum_node(crew, who, child, work)
-        if by_rows and not meet(team.sync, crew):
+        if by_rows and not meet(team, crew):
             return False
         search_children(crew, who, turn, seed, work)
-    if not meet(team.sync, crew):
+    if not meet(team, crew):
         return False
     # Nobody reads them any more; thread 0 chooses the next task meanwhile, so nothing of this one may be asked for.
     if by_rows:
@@ -178,14 +178,14 @@ def split_leaves(seed, work):
         if seen < 0:
             return False
         if together:
-            if not meet(team.sync, team.size):
+            if not meet(team, team.size):
                 return False
             if state.mode == FINISHED:
                 return True
             together = state.mode == TOGETHER
             working = together or rank == 0
         elif called:
-            if not meet(team.sync, team.size):
+            if not meet(team, team.size):
                 return False
             together = True
             working = False
@@ -214,21 +214,21 @@ def grow_tree(
     pairs = bag.gathered.pairs if gathered else all_pairs
     work = Work(team, codes, data, data.features, axis, rules, rows, sums, found, lines, tasks, table)
     sum_sizes(team, gradients, output, tasks.parts)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if team.rank == 0:
         set_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     take_rows(team, bag, gathered, pairs, table, rows, tasks.parts)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if team.rank == 0:
         start_tree(team.size, in_bag, rules, tasks, table)
         set_apart(in_bag, team.size, table.state[0])
         by_rows = summed_by_rows(in_bag, codes.stride, data.sparse)
         share_out(0, team.size, in_bag, by_rows, axis, sums, tasks)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if not split_leaves(control.seed, work):
         return
@@ -236,10 +236,10 @@ def grow_tree(
         put_in_order(table)
         if rules.limits.least_gain > 0.0:
             prune(rules.limits.least_gain, table)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     leaf_sums(team, rows, bag, gathered, pairs, table)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     if team.rank == 0:
         rows.by_leaf.grown[0].output = output

@@ -64,7 +64,7 @@ def one_pass(team, sorted, digits, source, turn):
         mine.counts[d] = 0
     for i in range(begin, end):
         mine.counts[((keys[i] >> shift) & (DIGITS - 1)) ^ flip] += 1
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return -1
     if not find_places(team.rank, team.size, rows, digits):
         target = rows - source
@@ -75,7 +75,7 @@ def one_pass(team, sorted, digits, source, turn):
             keys[place] = keys[i]
             order[place] = order[i]
         source = target
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return -1
     return source
 
@@ -120,16 +120,16 @@ def finish(team, sorted, digits, source):
     end = source + rows * (team.rank + 1) // team.size
     first = begin if begin == source else end_of_run(keys, begin, end)
     last = end_of_run(keys, end, source + rows) if first < end else end
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return -1
     broken = put_right(keys, sorted.order, first, last) if first < end else False
     own(digits, team.rank).counts[0] = 1 if broken else 0
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return -1
     left = 0
     for t in range(team.size):
         left = max(left, own(digits, t).counts[0])
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return -1
     return left
 

@@ -47,7 +47,7 @@ def cumulate(team, sets, sums):
             sums.square[i] = square
         sums.hazard_before[b] = hazard
         sums.square_before[b] = square
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return False
     if team.rank == 0:
         hazard = 0.0
@@ -59,7 +59,7 @@ def cumulate(team, sets, sums):
             sums.square_before[b] = square
             hazard += own_hazard
             square += own_square
-    return meet(team.sync, team.size)
+    return meet(team, team.size)
 
 
 @kernel
@@ -83,7 +83,7 @@ def cox_gradients(team: Member, sets: RiskSets, sums: Cumulated, gradients: Grad
             row = np.int64(sets.order[i])
             pairs[2 * row] = np.float32(first - sets.event[i])
             pairs[2 * row + 1] = np.float32(max(first - second, LEAST_HESSIAN * sets.weight[i]))
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     for b in range(team.rank, gradients.blocks, team.size):
         end = min((b + 1) * LARGEST_BLOCK, gradients.rows)

@@ -172,7 +172,7 @@ def frame(
     in_order, mine = own(lists.sorted, team.rank), own(scratch, team.rank)
     for q in range(team.rank, lists.queries, team.size):
         of_query(q, labels, gradients, lists, known, in_order, mine)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     for b in range(team.rank, gradients.blocks, team.size):
         begin = b * BLOCK

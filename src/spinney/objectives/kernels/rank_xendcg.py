@@ -106,7 +106,7 @@ def rank_xendcg_gradients(
             w = w if differ else 0.0
             gradients.pairs[2 * row] = np.float32(slopes[k] * w)
             gradients.pairs[2 * row + 1] = np.float32(shares[k] * (1.0 - shares[k]) * w)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return
     for b in range(team.rank, gradients.blocks, team.size):
         first = b * BLOCK

@@ -150,7 +150,7 @@ def find_factor(team, begin, end, wanted, chances):
     follows from the largest size that may be among them: 2**31 of them fit an int64. Sizes are rounded up. So no factor is too
     large, factors only grow, and the step shrinks with them until all of them stay as they are.
     """
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return -1.0
     largest = 0.0
     for t in range(team.size):
@@ -162,7 +162,7 @@ def find_factor(team, begin, end, wanted, chances):
         # Others may still read the sums of the last turn.
         at = (turn % 2) * 2
         mine.sums[at], mine.sums[at + 1] = sum_sizes(begin, end, chances.sizes, factor, scale)
-        if not meet(team.sync, team.size):
+        if not meet(team, team.size):
             return -1.0
         left = wanted
         rest = np.int64(0)

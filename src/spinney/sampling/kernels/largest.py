@@ -118,7 +118,7 @@ def mark_largest(team, drawing, shift, wanted, mark):
     begin = share_of(drawing.count, team.rank, team.size)
     end = share_of(drawing.count, team.rank + 1, team.size)
     count_leading(begin, end, keys, shift, counts)
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return False
     digit, left = bucket_of_last(team.size, OF_LEADING, LEADING, wanted, scratch)
     found = narrow_rows(begin, end, keys, shift, digit, mark, chosen, near)
@@ -128,7 +128,7 @@ def mark_largest(team, drawing, shift, wanted, mark):
         clear(counts, first, DIGIT)
         for j in range(begin, begin + found):
             counts[first + ((keys[near[j]] >> shift) & mask)] += 1
-        if not meet(team.sync, team.size):
+        if not meet(team, team.size):
             return False
         digit, left = bucket_of_last(team.size, first, DIGIT, left, scratch)
         found = narrow_list(begin, found, keys, shift, mask, digit, mark, chosen, near)

@@ -46,7 +46,7 @@ def fill_bag(team, drawing):
     begin = share_of(drawing.count, team.rank, team.size)
     marked = count_marked(begin, share_of(drawing.count, team.rank + 1, team.size), drawing.chosen)
     own(drawing.scratch, team.rank).counts[MARKED] = marked
-    if not meet(team.sync, team.size):
+    if not meet(team, team.size):
         return False
     to = 0
     for t in range(team.rank):
