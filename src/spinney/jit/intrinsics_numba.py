@@ -148,14 +148,15 @@ def _copy_to_one(
             with short, cgutils.for_range(builder, length, intp=word) as loop:
                 copy(loop.index, 1)
             with long:
-                # Four words at a time; the last four may have been copied in part before.
+                # Four words at a time; the last four may have been copied in part before. Most records have no more than eight.
                 last = builder.sub(length, word(4))
                 kind = ir.VectorType(word, 4).as_pointer()
                 end = builder.load(builder.bitcast(builder.gep(read, [last]), kind), align=8)
-                with cgutils.for_range(
-                    builder, builder.lshr(builder.add(last, word(3)), word(2)), intp=word
-                ) as loop:
-                    copy(builder.shl(loop.index, word(2)), 4)
+                copy(word(0), 4)
+                with builder.if_then(builder.icmp_unsigned(">", length, word(8)), likely=False):
+                    blocks = builder.lshr(builder.add(last, word(3)), word(2))
+                    with cgutils.for_range_slice(builder, word(1), blocks, word(1), intp=word) as (block, _):
+                        copy(builder.shl(block, word(2)), 4)
                 builder.store(end, builder.bitcast(builder.gep(written, [last]), kind), align=8)
         return context.get_dummy_value()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.growth.forest.kernels.cells import add_four, count_four, list_four, list_pairs, list_sparse_pairs, packed_total
+from spinney.growth.forest.kernels.cells import add_four, add_one, count_four, list_four, list_pairs, list_sparse_pairs, packed_total
 from spinney.growth.forest.kernels.entries import has_sparse
 from spinney.growth.forest.kernels.few import has_few_rows, is_plain, search_few_rows
 from spinney.growth.forest.kernels.fours import add_four_left, draw_four_cuts
@@ -32,7 +32,7 @@ def judge_four_of_pairs(node, data, rules, rows, mine):
 def has_free_leaves(node, rules):
     """Whether any cut of a column is allowed, and the best one is that of squares."""
     free = rules.min_leaf == 1 and node.min_weight == 0.0 and rules.bounded == 0
-    return free and rules.formula == SQUARES and rules.random == 0
+    return free and rules.formula == SQUARES and rules.access == MOVED and rules.random == 0
 
 
 @inline
@@ -104,8 +104,10 @@ def search_pairs(count, node, data, others, values, target, rules, rows, words, 
         bins = values.codes[column]
         if drawn and features.categorical[column] == 0:
             good += draw_cut_of_pairs(mine.chosen_draw[k], column, bins, node, data, others, values, rules, rows, mine)
-        elif together and free and is_plain(column, bins, data, mine):
-            cut_range(k, column, bins, node, data, values, rules, mine)
+        elif free and is_plain(column, bins, data, mine):
+            if not together:
+                add_one(node, rows, features.group_of[column], mine)
+            cut_range(k if together else 0, column, bins, node, data, values, rules, mine)
             good += 1
         else:
             if together:
