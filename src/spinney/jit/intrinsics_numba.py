@@ -148,14 +148,17 @@ def _copy_to_one(
             with short, cgutils.for_range(builder, length, intp=word) as loop:
                 copy(loop.index, 1)
             with long:
-                # Four words at a time; the last four may have been copied in part before. Most records have no more than eight.
+                # Four words at a time; the last four may have been copied in part before. A loop is for records of more than
+                # twelve words.
                 last = builder.sub(length, word(4))
                 kind = ir.VectorType(word, 4).as_pointer()
                 end = builder.load(builder.bitcast(builder.gep(read, [last]), kind), align=8)
                 copy(word(0), 4)
-                with builder.if_then(builder.icmp_unsigned(">", length, word(8)), likely=False):
+                with builder.if_then(builder.icmp_unsigned(">", length, word(8))):
+                    copy(word(4), 4)
+                with builder.if_then(builder.icmp_unsigned(">", length, word(12)), likely=False):
                     blocks = builder.lshr(builder.add(last, word(3)), word(2))
-                    with cgutils.for_range_slice(builder, word(1), blocks, word(1), intp=word) as (block, _):
+                    with cgutils.for_range_slice(builder, word(2), blocks, word(1), intp=word) as (block, _):
                         copy(builder.shl(block, word(2)), 4)
                 builder.store(end, builder.bitcast(builder.gep(written, [last]), kind), align=8)
         return context.get_dummy_value()

@@ -33,7 +33,7 @@ def is_plain(column, bins, data, mine):
 
 @inline
 def note_rows(node, rows, mine):
-    """Note what each row of a node weighs and adds to the sum, and turn its codes into lines of each column."""
+    """Note what each row of a node weighs and adds to the sum."""
     words = rows.words
     numbers = payload_of(node.begin, words)
     count = node.end - node.begin
@@ -42,13 +42,42 @@ def note_rows(node, rows, mine):
         mine.few_weights[k] = float(weight)
         mine.few_sums[k] = float((np.int64(rows.ints[numbers - TARGET]) >> node.shift) * weight)
         numbers += words * 2
-    if count > 2:
-        for chunk in range(mine.chunks):
-            for first in range(0, count, 16):
-                turn_records(
-                    rows.memory, (node.begin + first) * words + chunk * 4, words, min(count - first, np.int64(16)),
-                    mine.few_codes, chunk * 32 * FEW_ROWS + first,
-                )  # fmt: skip
+    mine.few_turned[0] = 0
+
+
+@inline
+def sort_rows(group, node, rows, mine):
+    """Sort a node's rows by code of a column. Codes of 32 columns are turned into lines when one of them is first asked for."""
+    count = node.end - node.begin
+    chunk = group >> 5
+    if (mine.few_turned[0] >> chunk) & 1 == 0:
+        mine.few_turned[0] |= np.int64(1) << chunk
+        for first in range(0, count, 16):
+            turn_records(
+                rows.memory, (node.begin + first) * rows.words + chunk * 4, rows.words, min(count - first, np.int64(16)),
+                mine.few_codes, chunk * 32 * FEW_ROWS + first,
+            )  # fmt: skip
+    sort_line(mine.few_codes, group * FEW_ROWS, count, mine.few_keys)
+
+
+@inline
+def keep_between(scored, mine):
+    """Take back the scores of cuts that part rows of the same code, or are behind the last row."""
+    keys = mine.few_keys
+    for j in range(scored):
+        between = ((keys[j] ^ keys[j + 1]) > 255) & (keys[j + 1] != NO_KEY)
+        mine.few_scores[j] = mine.few_scores[j] if between else NEVER
+
+
+@inline
+def keep_best_row(scored, column, bins, values, rules, mine):
+    """Note the best of the cuts behind rows, if it is the best so far."""
+    j = first_highest(mine.few_scores, scored)
+    if mine.few_scores[j] > mine.best[0].score:
+        low = np.int64(mine.few_keys[j]) >> 8
+        high = np.int64(mine.few_keys[j + 1]) >> 8
+        cut, above = cut_after(low, high, bins, values.starts[column], values, rules)
+        keep_best(mine.few_scores[j], column, cut, above, DECIDE_LATER, 0, mine)
 
 
 @inline
@@ -70,11 +99,8 @@ def score_rows(count, node, mine):
     for j in range(scored):
         d = mine.left_totals[j] * weight - s * mine.left_weights[j]
         mine.few_scores[j] = d * d / (mine.left_weights[j] * (weight - mine.left_weights[j]))
-    # No cut parts rows of the same code, or is behind the last row. In a loop of its own, so that no branch leads around the
-    # division.
-    for j in range(scored):
-        between = ((keys[j] ^ keys[j + 1]) > 255) & (keys[j + 1] != NO_KEY)
-        mine.few_scores[j] = mine.few_scores[j] if between else NEVER
+    # A loop of its own: a branch would lead around the division.
+    keep_between(scored, mine)
     return scored
 
 
@@ -99,18 +125,13 @@ def cut_few_rows(column, bins, node, data, values, rules, rows, mine):
     if count == 2:
         cut_two_rows(column, bins, node, data, values, rules, rows, mine)
         return
-    sort_line(mine.few_codes, data.features.group_of[column] * FEW_ROWS, count, mine.few_keys)
+    sort_rows(data.features.group_of[column], node, rows, mine)
     scored = score_rows(count, node, mine)
     # Limits on the rows of leaves leave out the first and the last ones.
     for k in range(rules.min_leaf - 1):
         mine.few_scores[k] = NEVER
         mine.few_scores[count - 2 - k] = NEVER
-    j = first_highest(mine.few_scores, scored)
-    if mine.few_scores[j] > mine.best[0].score:
-        low = np.int64(mine.few_keys[j]) >> 8
-        high = np.int64(mine.few_keys[j + 1]) >> 8
-        cut, above = cut_after(low, high, bins, values.starts[column], values, rules)
-        keep_best(mine.few_scores[j], column, cut, above, DECIDE_LATER, 0, mine)
+    keep_best_row(scored, column, bins, values, rules, mine)
 
 
 @inline

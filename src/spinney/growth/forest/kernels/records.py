@@ -285,6 +285,7 @@ class TreeScratch:
     keys: out(i64["sorted * 2"])
     # Of a node of few rows: codes by column, what each row weighs and adds to the sum; of a column the rows by code, both up to
     # each of them, and scores.
+    few_turned: out(i64["1"])  # which chunks of the codes are there, a bit each
     few_codes: out(u8["chunks * 32 * FEW_ROWS"])
     few_weights: out(f64["FEW_ROWS"])
     few_sums: out(f64["FEW_ROWS"])
@@ -292,6 +293,10 @@ class TreeScratch:
     left_weights: out(f64["FEW_ROWS"])
     left_totals: out(f64["FEW_ROWS"])
     few_scores: out(f64["FEW_ROWS"])
+    # Of several classes: the weight of each row in the byte of its class, the first bit of that byte, and sums of squares.
+    few_words: out(i64["FEW_ROWS"])
+    few_bytes: out(i64["FEW_ROWS"])
+    left_squares: out(f64["FEW_ROWS"])
     line: out(i32["capacity"])  # codes of a node's rows in a column
     # Entries of a node's rows in sparse columns: listed column after column, or of one column that was walked.
     sparse_columns: i64  # all columns, 0: none of them is sparse
