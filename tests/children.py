@@ -18,9 +18,9 @@ LIMIT = 300  # seconds; only what hangs takes so long
 
 TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
-from spinney.jit import f64, i64, kernel, out
+from spinney.jit import f64, i64, kernel, out, u8, u16
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
-from spinney.jit.intrinsics import copy_to_one, filled_cells, tail
+from spinney.jit.intrinsics import copy_to_one, filled_cells, first_highest, sort_line, tail, turn_records
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
 from spinney.jit.normal import log_upper_tail, mills
 from spinney.toy.constants import STEP
@@ -79,6 +79,24 @@ def filled(count: i64, cells: i64["count + 64"], result: out(i64["count"])):
     """Which of the 64 cells from each on are not 0."""
     for i in range(count):
         result[i] = filled_cells(cells, i)
+
+
+@kernel
+def turn(step: i64, count: i64, words: i64["16 * step + 4"], lines: out(u8["32 * 64"])):
+    """The bytes of up to 16 records, column by column."""
+    turn_records(words, 0, step, count, lines, 0)
+
+
+@kernel
+def sort(count: i64, line: u8["65"], keys: out(u16["80"])):
+    """Keys of some bytes behind the first one."""
+    sort_line(line, 1, count, keys)
+
+
+@kernel
+def highest(count: i64, values: f64["count"], result: out(i64["1"])):
+    """The place of the first of the highest numbers."""
+    result[0] = first_highest(values, count)
 
 
 @kernel

@@ -59,7 +59,7 @@ def byte_of(word, place):
 
 @inline
 def note_light_rows(node, rows, mine):
-    """Note what each row of a light node of few rows weighs: in the byte of its class, alone, and times the weight of its class."""
+    """Note what each row of a light node weighs: in the byte of its class, alone, and times the weight of its class."""
     numbers = payload_of(node.begin, rows.words)
     for k in range(node.end - node.begin):
         weight = np.int64(rows.ints[numbers - WEIGHT])

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from spinney.growth.forest.kernels.cells import add_four, add_one, count_four, list_four, list_pairs, list_sparse_pairs, packed_total
+from spinney.growth.forest.kernels.cells import (
+    add_four, add_one, count_four, list_four, list_pairs, list_sparse_pairs, packed_total,
+)  # fmt: skip
 from spinney.growth.forest.kernels.entries import has_sparse
 from spinney.growth.forest.kernels.few import has_few_rows, is_plain, search_few_rows
 from spinney.growth.forest.kernels.fours import add_four_left, draw_four_cuts
