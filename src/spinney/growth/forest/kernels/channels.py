@@ -18,7 +18,7 @@ from spinney.jit.inline import inline
 from spinney.sampling.kernels.purposes import PURPOSE_CUT
 from spinney.sampling.kernels.random import random_bits
 
-# Rows of a node from which its codes are found by walking all cells of a column.
+# Rows of a node from which its codes are found by walking all cells of a column; other numbers were not measured.
 WALKED_ROWS = 256
 
 

@@ -16,7 +16,7 @@ BATCH = 4  # columns whose cells are summed in one pass
 CHOSEN = 8  # most columns that are searched in one go
 SLACK = 320  # words behind the last record: sixteen records are read at once
 PLACES = 16  # that the threshold of a drawn cut can have in the gap between two values, a power of two
-FEW_ROWS = 64  # of a node, up to which they are sorted by code
+FEW_ROWS = 64  # of a node, up to which they are sorted by code: the largest network; fewer were not measured
 POOL = 256  # subtrees that can wait for another thread
 
 # How records know codes
