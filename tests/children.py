@@ -18,9 +18,11 @@ LIMIT = 300  # seconds; only what hangs takes so long
 
 TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
-from spinney.jit import Member, f64, i32, i64, kernel, out
+from spinney.jit import Member, f64, i32, i64, kernel, out, u8, u16
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
-from spinney.jit.intrinsics import copy_to_one, filled_cells, running_sums, tail
+from spinney.jit.intrinsics import (
+    copy_to_one, filled_cells, first_highest, running_sums, sort_line, tail, turn_records,
+)
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
 from spinney.jit.normal import log_upper_tail, mills
 from spinney.toy.constants import STEP
@@ -92,6 +94,24 @@ def filled_small(count: i64, cells: i32["count + 64"], result: out(i64["count"])
 def add_up(first: i64, count: i64, values: i32["first + count"], result: out(i32["count"])):
     """Running sums of the values from the first on."""
     running_sums(values, first, result, count)
+
+
+@kernel
+def turn(step: i64, count: i64, words: i64["16 * step + 4"], lines: out(u8["32 * 64"])):
+    """The bytes of up to 16 records, column by column."""
+    turn_records(words, 0, step, count, lines, 0)
+
+
+@kernel
+def sort(count: i64, line: u8["65"], keys: out(u16["80"])):
+    """Keys of some bytes behind the first one."""
+    sort_line(line, 1, count, keys)
+
+
+@kernel
+def highest(count: i64, values: f64["count"], result: out(i64["1"])):
+    """The place of the first of the highest numbers."""
+    result[0] = first_highest(values, count)
 
 
 @kernel

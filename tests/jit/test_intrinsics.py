@@ -82,3 +82,65 @@ SUMS = """
 
 def test_running_sums_of_any_number_of_values_are_those_of_a_loop(toy, way):
     assert toy(SUMS, SPINNEY_KERNELS=way) == [True] * 20
+
+
+TURN = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    rng, found = np.random.default_rng(0), []
+    for step in (4, 5, 9):
+        for count in (1, 2, 15, 16):
+            words = rng.integers(-(2**63), 2**63 - 1, 16 * step + 4)
+            lines = np.zeros(32 * 64, np.uint8)
+            kernels.turn(step, count, words, lines)
+            records = words[: 16 * step].view(np.uint8).reshape(16, 8 * step)[:count, :32]
+            found.append(bool((lines.reshape(32, 64)[:, :count] == records.T).all()))
+    print(json.dumps(found))
+"""
+
+
+def test_bytes_of_records_are_turned_into_lines(toy, way):
+    assert toy(TURN, SPINNEY_KERNELS=way) == [True] * 12
+
+
+SORT = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    rng, found = np.random.default_rng(0), []
+    for count in range(1, 65):
+        for codes in ([0], [255], [0, 255], [7, 8, 9], range(256)):
+            line, keys = rng.choice(np.array(codes, np.uint8), 65), np.zeros(80, np.uint16)
+            kernels.sort(count, line, keys)
+            wanted = sorted(int(code) << 8 | k for k, code in enumerate(line[1 : count + 1]))
+            behind = (16 if count <= 16 else 32 if count <= 32 else 64) + 16 - count
+            found.append(keys[: count + behind].tolist() == wanted + [65535] * behind)
+    print(json.dumps(found))
+"""
+
+
+def test_bytes_are_sorted_with_their_places(toy, way):
+    assert toy(SORT, SPINNEY_KERNELS=way) == [True] * 320
+
+
+HIGHEST = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    rng, found = np.random.default_rng(0), []
+    for count in (8, 16, 24, 64, 256):
+        for least, most in ((0, 1), (0, 3), (-1000, 1000), (-5, 0)):
+            values, result = rng.integers(least, most, count).astype(float), np.zeros(1, np.int64)
+            values[rng.random(count) < 0.2] = -1.0e300
+            kernels.highest(count, values, result)
+            found.append(int(result[0]) == int(np.argmax(values)))
+    print(json.dumps(found))
+"""
+
+
+def test_the_first_of_the_highest_numbers_is_found(toy, way):
+    assert toy(HIGHEST, SPINNEY_KERNELS=way) == [True] * 20

@@ -96,6 +96,35 @@ def _running_sums(source: Any, at: int, target: Any, count: int) -> None:
         target[k] = total
 
 
+def _turn_records(words: Any, first: int, step: int, count: int, lines: Any, at: int) -> None:
+    """Write the bytes of up to 16 records column by column: 32 bytes each, of records that begin `step` words of int64 apart.
+
+    The lines of bytes begin 64 bytes apart. Sixteen records are read, and as many bytes of each line written, in any case; those
+    of records behind the last one mean nothing.
+    """
+    for i in range(count):
+        for k in range(4):
+            word = int(words[first + i * step + k]).to_bytes(8, "little", signed=True)
+            for b in range(8):
+                lines[at + (8 * k + b) * 64 + i] = word[b]
+
+
+def _sort_line(line: Any, at: int, count: int, keys: Any) -> None:
+    """Sort up to 64 bytes: a key is a byte, and below it its place among them.
+
+    The keys, uint16, are written with the highest number behind them, up to a multiple of 16 and 16 times more.
+    """
+    found = sorted(int(line[at + k]) << 8 | k for k in range(count))
+    size = 16 if count <= 16 else 32 if count <= 32 else 64
+    for k in range(size + 16):
+        keys[k] = found[k] if k < count else 65535
+
+
+def _first_highest(values: Any, count: int) -> int:
+    """The place of the first of the highest of some float64, none of which is NaN. There are eight of them, or a multiple."""
+    return max(range(count), key=lambda k: (values[k], -k))
+
+
 def _lowest_bit(bits: int) -> int:
     """The place of the lowest bit that is 1; at least one is."""
     return (int(bits) & -int(bits)).bit_length() - 1
@@ -123,6 +152,9 @@ copy_to_one = Intrinsic(_copy_to_one)
 byte_ranges = Intrinsic(_byte_ranges)
 filled_cells = Intrinsic(_filled_cells)
 running_sums = Intrinsic(_running_sums)
+turn_records = Intrinsic(_turn_records)
+sort_line = Intrinsic(_sort_line)
+first_highest = Intrinsic(_first_highest)
 lowest_bit = Intrinsic(_lowest_bit)
 bits_of = Intrinsic(_bits_of)
 from_bits = Intrinsic(_from_bits)

@@ -185,14 +185,18 @@ def _copy_to_one(
             with short, cgutils.for_range(builder, length, intp=word) as loop:
                 copy(loop.index, 1)
             with long:
-                # Four words at a time; the last four may have been copied in part before.
+                # Four words at a time; the last four may have been copied in part before. A loop is for records of more than
+                # twelve words.
                 last = builder.sub(length, word(4))
                 kind = ir.VectorType(word, 4).as_pointer()
                 end = builder.load(builder.bitcast(builder.gep(read, [last]), kind), align=8)
-                with cgutils.for_range(
-                    builder, builder.lshr(builder.add(last, word(3)), word(2)), intp=word
-                ) as loop:
-                    copy(builder.shl(loop.index, word(2)), 4)
+                copy(word(0), 4)
+                with builder.if_then(builder.icmp_unsigned(">", length, word(8))):
+                    copy(word(4), 4)
+                with builder.if_then(builder.icmp_unsigned(">", length, word(12)), likely=False):
+                    blocks = builder.lshr(builder.add(last, word(3)), word(2))
+                    with cgutils.for_range_slice(builder, word(2), blocks, word(1), intp=word) as (block, _):
+                        copy(builder.shl(block, word(2)), 4)
                 builder.store(end, builder.bitcast(builder.gep(written, [last]), kind), align=8)
         return context.get_dummy_value()
 
@@ -253,6 +257,154 @@ def _filled_cells(typingctx: Any, cells: Any, at: Any) -> Any:
         return found
 
     return types.int64(cells, types.int64), codegen
+
+
+def _shuffled(builder: Any, vector: Any, places: list[int]) -> Any:
+    """The items of a vector in another order."""
+    return builder.shuffle_vector(
+        vector, vector.type(ir.Undefined), ir.VectorType(ir.IntType(32), len(places))(places)
+    )
+
+
+def _in_order(builder: Any, one: Any, two: Any) -> tuple[Any, Any]:
+    """Two vectors, item by item the lower and the higher one."""
+    lower = builder.icmp_unsigned("<", one, two)
+    return builder.select(lower, one, two), builder.select(lower, two, one)
+
+
+def _merge_steps(builder: Any, vectors: list[Any], size: int) -> None:
+    """Sort runs of `size` items, of which each half is sorted, in a list of vectors of 16: a bitonic merge."""
+    lanes = 16
+    # First every item meets the one opposite in its run, then those at half, a quarter, an eighth of the distance.
+    masks = [size - 1, *(size >> k for k in range(2, size.bit_length()))]
+    for mask in masks:
+        if mask < lanes:
+            keeps_lower = ir.VectorType(ir.IntType(1), lanes)([int(k < k ^ mask) for k in range(lanes)])
+            for k, vector in enumerate(vectors):
+                low, high = _in_order(
+                    builder, vector, _shuffled(builder, vector, [i ^ mask for i in range(lanes)])
+                )
+                vectors[k] = builder.select(keeps_lower, low, high)
+            continue
+        for k in range(len(vectors)):
+            other = k ^ (mask // lanes)
+            if k < other:
+                turned = [i ^ (mask % lanes) for i in range(lanes)]
+                low, high = _in_order(builder, vectors[k], _shuffled(builder, vectors[other], turned))
+                vectors[k], vectors[other] = low, _shuffled(builder, high, turned)
+
+
+@intrinsic
+def _turn_records(typingctx: Any, words: Any, first: Any, step: Any, count: Any, lines: Any, at: Any) -> Any:
+    word = ir.IntType(64)
+    vector, half = ir.VectorType(ir.IntType(8), 32), ir.VectorType(ir.IntType(8), 16)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place, rows = args[1], []
+        for _ in range(16):
+            read = _address(context, builder, signature.args[0], args[0], place)
+            rows.append(builder.load(builder.bitcast(read, vector.as_pointer()), align=8))
+            place = builder.add(place, args[2])
+        # Four times, the bytes of records that are eight apart are put side by side; in each half of a vector alone, as
+        # machines do it.
+        for _ in range(4):
+            mixed = []
+            for k in range(8):
+                for begin in (0, 8):
+                    order = [
+                        lane + b + side for lane in (begin, 16 + begin) for b in range(8) for side in (0, 32)
+                    ]
+                    mixed.append(
+                        builder.shuffle_vector(rows[k], rows[k + 8], ir.VectorType(ir.IntType(32), 32)(order))
+                    )
+            rows = mixed
+        for k, found in enumerate(rows):
+            for side in range(2):
+                part = builder.shuffle_vector(
+                    found,
+                    vector(ir.Undefined),
+                    ir.VectorType(ir.IntType(32), 16)([16 * side + b for b in range(16)]),
+                )
+                written = builder.add(args[5], word((16 * side + k) * 64))
+                target = _address(context, builder, signature.args[4], args[4], written)
+                builder.store(part, builder.bitcast(target, half.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(words, number, number, number, lines, number), codegen
+
+
+@intrinsic
+def _sort_line(typingctx: Any, line: Any, at: Any, count: Any, keys: Any) -> Any:
+    word, key = ir.IntType(64), ir.IntType(16)
+    vector, half = ir.VectorType(key, 16), ir.VectorType(ir.IntType(8), 16)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first = _address(context, builder, signature.args[0], args[0], args[1])
+        written = _address(context, builder, signature.args[3], args[3], word(0))
+        alone = builder.insert_element(vector(ir.Undefined), builder.trunc(args[2], key), ir.IntType(32)(0))
+        rows = _shuffled(builder, alone, [0] * 16)
+
+        def sort(size: int) -> None:
+            vectors = []
+            for k in range(0, size, 16):
+                place = builder.bitcast(builder.gep(first, [word(k)]), half.as_pointer())
+                codes = builder.zext(builder.load(place, align=1), vector)
+                places = vector(list(range(k, k + 16)))
+                found = builder.or_(builder.shl(codes, vector([8] * 16)), places)
+                inside = builder.icmp_unsigned("<", places, rows)
+                vectors.append(builder.select(inside, found, vector([65535] * 16)))
+            run = 2
+            while run <= size:
+                _merge_steps(builder, vectors, run)
+                run *= 2
+            for k, found in enumerate([*vectors, vector([65535] * 16)]):
+                place = builder.bitcast(builder.gep(written, [word(16 * k)]), vector.as_pointer())
+                builder.store(found, place, align=2)
+
+        with builder.if_else(builder.icmp_signed("<=", args[2], word(16))) as (few, more):
+            with few:
+                sort(16)
+            with more, builder.if_else(builder.icmp_signed("<=", args[2], word(32))) as (some, many):
+                with some:
+                    sort(32)
+                with many:
+                    sort(64)
+        return context.get_dummy_value()
+
+    return types.void(line, types.int64, types.int64, keys), codegen
+
+
+@intrinsic
+def _first_highest(typingctx: Any, values: Any, count: Any) -> Any:
+    word, vector = ir.IntType(64), ir.VectorType(ir.DoubleType(), 8)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first = _address(context, builder, signature.args[0], args[0], word(0))
+
+        def block(at: Any) -> Any:
+            return builder.load(builder.bitcast(builder.gep(first, [at]), vector.as_pointer()), align=8)
+
+        highest = block(word(0))
+        kept = cgutils.alloca_once_value(builder, highest)
+        with cgutils.for_range_slice(builder, word(8), args[1], word(8), intp=word) as (at, _):
+            found, old = block(at), builder.load(kept)
+            builder.store(builder.select(builder.fcmp_ordered(">", found, old), found, old), kept)
+        highest = builder.load(kept)
+        for distance in (4, 2, 1):
+            other = _shuffled(builder, highest, [i ^ distance for i in range(8)])
+            highest = builder.select(builder.fcmp_ordered(">", highest, other), highest, other)
+        result = cgutils.alloca_once_value(builder, word(0))
+        with cgutils.for_range(builder, builder.lshr(args[1], word(3)), intp=word) as loop:
+            at = builder.shl(loop.index, word(3))
+            same = builder.fcmp_ordered("==", block(at), highest)
+            bits = builder.zext(builder.bitcast(same, ir.IntType(8)), word)
+            with builder.if_then(builder.icmp_unsigned("!=", bits, word(0))):
+                builder.store(builder.add(at, builder.cttz(bits, ir.IntType(1)(1))), result)
+                loop.do_break()
+        return builder.load(result)
+
+    return types.int64(values, types.int64), codegen
 
 
 @intrinsic

@@ -210,8 +210,8 @@ class _Worker:
     jobs : int
         The number of the latest job that was announced, or is about to be.
     asleep : bool
-        Whether the thread waits for something in its inbox. The thread sets it, then looks at `jobs`; the team sets `jobs`, then looks
-        at it; both have the interpreter's lock. So no job is missed.
+        Whether the thread waits for something in its inbox. The thread sets it, then looks at `jobs`; the team sets `jobs`, then
+        looks at it; both have the interpreter's lock. So no job is missed.
     """
 
     def __init__(self, rank: int, sync: NDArray[np.int64], looks: int) -> None:

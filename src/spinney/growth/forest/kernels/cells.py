@@ -114,6 +114,21 @@ def add_four(node, rows, chosen, groups, mine):
 
 
 @inline
+def add_one(node, rows, group, mine):
+    """The same of one column."""
+    words = rows.words
+    cells = mine.cells
+    place = node.begin * words * 8 + group
+    numbers = payload_of(node.begin, words)
+    for _ in range(node.begin, node.end):
+        cells[rows.bytes[place]] += packed_sum(
+            np.int64(rows.ints[numbers - TARGET]), np.int64(rows.ints[numbers - WEIGHT]), node
+        )  # fmt: skip
+        place += words * 8
+        numbers += words * 2
+
+
+@inline
 def count_four(node, rows, chosen, groups, mine):
     """Count the rows of a node by code of four columns."""
     for k in range(4):

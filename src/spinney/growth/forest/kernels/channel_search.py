@@ -9,12 +9,15 @@ from spinney.growth.forest.kernels.channels import (
 )  # fmt: skip
 from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.entries import entries_of, has_sparse
+from spinney.growth.forest.kernels.few import is_plain
 from spinney.growth.forest.kernels.fours import add_four_left, draw_four_cuts
-from spinney.growth.forest.kernels.light import byte_of, cut_light_classes, is_light, rows_in_bytes
+from spinney.growth.forest.kernels.light import (
+    byte_of, cut_light_classes, has_one_cut, is_light, rows_in_bytes, search_few_light_rows, try_one_cut,
+)  # fmt: skip
 from spinney.growth.forest.kernels.pairs import (
     DECIDE_LATER, code_range, goes_left_of, keep_drawn, range_of_entries, try_drawn_cut,
 )  # fmt: skip
-from spinney.growth.forest.kernels.records import MOVED, TARGET, WEIGHT
+from spinney.growth.forest.kernels.records import FEW_ROWS, MOVED, SQUARES, TARGET, WEIGHT
 from spinney.jit.inline import inline
 
 
@@ -125,7 +128,7 @@ def judge_four_of_classes(at_once, node, data, target, rules, rows, mine):
 @inline
 def search_channels(count, node, data, others, values, target, rules, rows, words, mine):
     """Look for the best split in the columns chosen. Returns how many are not constant."""
-    good = 0
+    good = np.int64(0)
     counted = rules.min_leaf > 1
     light = is_light(node, target, rules)
     at_once = rows_in_bytes(node, target, rules)
@@ -133,12 +136,25 @@ def search_channels(count, node, data, others, values, target, rules, rows, word
         if draw_four_cuts(node, data, values, mine):
             judge_four_of_classes(at_once, node, data, target, rules, rows, mine)
             return 4
-    for k in range(count):
+    begin = np.int64(0)
+    if light and rules.random == 0 and node.end - node.begin <= FEW_ROWS:
+        begin = search_few_light_rows(count, node, data, values, rules, rows, mine)
+        if begin == count:
+            return count
+        good = begin
+    free = rules.formula == SQUARES and node.min_weight == 0.0 and at_once > 0
+    for k in range(begin, count):
+        if mine.best[0].score >= node.perfect:
+            return good
         column = mine.chosen[k]
         bins = values.codes[column]
         categorical = data.features.categorical[column] != 0
         if rules.random != 0 and not categorical:
             good += draw_cut_of_channels(mine.chosen_draw[k], column, bins, node, data, others, values, target, rules, rows, mine)
+            continue
+        if free and is_plain(column, bins, data, mine) and has_one_cut(column, data, mine):
+            try_one_cut(at_once, column, bins, node, data, values, target, rules, rows, mine)
+            good += 1
             continue
         if light and not categorical:
             found = cut_light_classes(column, bins, node, data, values, target, rules, rows, mine)

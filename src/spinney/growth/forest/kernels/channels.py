@@ -18,6 +18,9 @@ from spinney.jit.inline import inline
 from spinney.sampling.kernels.purposes import PURPOSE_CUT
 from spinney.sampling.kernels.random import random_bits
 
+# Rows of a node from which its codes are found by walking all cells of a column; other numbers were not measured.
+WALKED_ROWS = 256
+
 
 @inline
 def add_record(i, sums, at, target, rows):
@@ -77,12 +80,45 @@ def add_entries(column, counted, node, data, target, rows, mine):
 
 
 @inline
+def add_classes(column, counted, node, data, width, rows, mine):
+    """Add a node's rows to the cells of a column whose codes records hold, without noting which codes occur."""
+    words = rows.words
+    place = node.begin * words * 8 + data.features.group_of[column]
+    numbers = payload_of(node.begin, words)
+    for _ in range(node.begin, node.end):
+        code = np.int64(rows.bytes[place])
+        mine.cells[code * width + 1 + np.int64(rows.ints[numbers - TARGET])] += np.int64(rows.ints[numbers - WEIGHT])
+        if counted:
+            mine.cell_rows[code] += 1
+        place += words * 8
+        numbers += words * 2
+
+
+@inline
+def list_walked(column, width, data, mine):
+    """List the codes of a column whose cells are not empty, ascending. Returns how many there are."""
+    group = data.features.group_of[column]
+    listed = 0
+    for code in range(np.int64(mine.low[group]), np.int64(mine.high[group]) + 1):
+        weight = np.int64(0)
+        for k in range(1, width):
+            weight += mine.cells[code * width + k]
+        mine.list_code[listed] = code
+        # Every row has a weight; the next code takes the place of one that does not occur.
+        listed += 1 if weight != 0 else 0
+    return listed
+
+
+@inline
 def list_channels(column, codes, counted, node, data, others, target, rules, rows, mine):
     """List the cells of one column, each up to its code. Returns how many codes occur."""
     width = target.channels + 1
     cells = mine.cells
     alone = target.outputs == 1
-    if rules.access == MOVED and alone:
+    walked = rules.access == MOVED and alone and node.end - node.begin >= WALKED_ROWS
+    if walked:
+        add_classes(column, counted, node, data, width, rows, mine)
+    elif rules.access == MOVED and alone:
         words = rows.words
         place = node.begin * words * 8 + data.features.group_of[column]
         numbers = payload_of(node.begin, words)
@@ -104,7 +140,7 @@ def list_channels(column, codes, counted, node, data, others, target, rules, row
             touch(code, mine)
             if counted:
                 mine.cell_rows[code] += 1
-    listed = list_codes(codes, mine)
+    listed = list_walked(column, width, data, mine) if walked else list_codes(codes, mine)
     for j in range(listed):
         code = np.int64(mine.list_code[j])
         weight = cells[code * width]

@@ -27,12 +27,14 @@ def part_moved(begin, end, group, cut, missing_left, members, rows, spare):
     held = rows.bytes
     left = begin * words
     right = 0
-    place = begin * words * 8 + group
-    for i in range(begin, end):
+    here = begin * words
+    place = here * 8 + group
+    for _ in range(begin, end):
         go = goes_left(np.int64(held[place]), cut, missing_left, members)
-        copy_to_one(memory, i * words, memory, left, spare, right, go, words)
-        left += go * words
-        right += (1 - go) * words
+        copy_to_one(memory, here, memory, left, spare, right, go, words)
+        left += words & -go
+        right += words & (go - 1)
+        here += words
         place += words * 8
     for k in range(right):
         memory[left + k] = spare[k]

@@ -13,8 +13,10 @@ WEIGHT = 2
 TARGET = 1
 STACK = 64  # nodes that can wait: the larger child waits, so that they halve
 BATCH = 4  # columns whose cells are summed in one pass
-SLACK = 4  # words behind the last record: four are read at once
+CHOSEN = 8  # most columns that are searched in one go
+SLACK = 320  # words behind the last record: sixteen records are read at once
 PLACES = 16  # that the threshold of a drawn cut can have in the gap between two values, a power of two
+FEW_ROWS = 64  # of a node, up to which they are sorted by code: the largest network; fewer were not measured
 POOL = 256  # subtrees that can wait for another thread
 
 # How records know codes
@@ -267,8 +269,8 @@ class TreeScratch:
     present: out(i64["set_words"])  # categories that a node has
     order: out(i32["rules.columns"])  # the columns, undrawn; always put back in order
     swaps: out(i32["rules.columns"])
-    chosen: out(i64["BATCH"])
-    chosen_draw: out(i64["BATCH"])
+    chosen: out(i64["CHOSEN"])
+    chosen_draw: out(i64["CHOSEN"])
     cuts: out(i64["BATCH"])
     left_sums: out(i64["BATCH + 1"])
     left_classes: out(i64["BATCH * 8"])
@@ -279,8 +281,22 @@ class TreeScratch:
     list_code: out(i32["lines"])
     list_sums: out(i64["lines * (target.channels + 1)"])
     list_rows: out(i32["lines"])
-    scores: out(f64["2 * lines"])  # of cuts; behind them those by all rows, where a half of them judges
+    scores: out(f64["2 * lines + 8"])  # of cuts; behind them those by all rows, where a half of them judges
     keys: out(i64["sorted * 2"])
+    # Of a node of few rows: codes by column, what each row weighs and adds to the sum; of a column the rows by code, both up to
+    # each of them, and scores.
+    few_turned: out(i64["1"])  # which chunks of the codes are there, a bit each
+    few_codes: out(u8["chunks * 32 * FEW_ROWS"])
+    few_weights: out(f64["FEW_ROWS"])
+    few_sums: out(f64["FEW_ROWS"])
+    few_keys: out(u16["FEW_ROWS + 16"])
+    left_weights: out(f64["FEW_ROWS"])
+    left_totals: out(f64["FEW_ROWS"])
+    few_scores: out(f64["FEW_ROWS"])
+    # Of several classes: the weight of each row in the byte of its class, the first bit of that byte, and sums of squares.
+    few_words: out(i64["FEW_ROWS"])
+    few_bytes: out(i64["FEW_ROWS"])
+    left_squares: out(f64["FEW_ROWS"])
     line: out(i32["capacity"])  # codes of a node's rows in a column
     # Entries of a node's rows in sparse columns: listed column after column, or of one column that was walked.
     sparse_columns: i64  # all columns, 0: none of them is sparse

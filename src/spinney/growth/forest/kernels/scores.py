@@ -8,9 +8,19 @@ import numpy as np
 
 from spinney.growth.forest.kernels.records import POISSON, SQUARES
 from spinney.jit.inline import inline
+from spinney.jit.intrinsics import first_highest, from_bits
 from spinney.jit.math import log
 
+SMALL_BITS = 51  # of a number that `small_float` takes
+SMALL_NUMBERS = 4843621399236968448  # the bits of the float64 whose last digits count ones, beside numbers of both signs
+SMALL_ZERO = 6755399441055744.0  # that float
 NEVER = -1.0e300  # the score of a cut that is not allowed
+
+
+@inline
+def small_float(number):
+    """A whole number as a float: by adding it to the bits of one, because AVX2 has no instruction that turns vectors of int64."""
+    return from_bits(number + SMALL_NUMBERS) - SMALL_ZERO
 
 
 @inline
@@ -81,7 +91,14 @@ def score_pairs(count, last, extra, extra_rows, node, rules, sign, mine):
     mask = (np.int64(1) << bits) - 1
     weight = float(node.weight)
     total = float(sums[last] >> bits)  # of the shifted targets
-    if rules.formula == SQUARES:
+    if rules.formula == SQUARES and bits + rules.target_bits <= SMALL_BITS:
+        for j in range(count):
+            packed = sums[j] + extra
+            left = small_float(packed & mask)
+            s = small_float(packed >> bits)
+            d = s * weight - total * left
+            scores[j] = d * d / (left * (weight - left))
+    elif rules.formula == SQUARES:
         for j in range(count):
             packed = sums[j] + extra
             left = float(packed & mask)
@@ -111,10 +128,11 @@ def score_pairs(count, last, extra, extra_rows, node, rules, sign, mine):
 
 @inline
 def best_of(count, scores, above):
-    """The first of the highest scores, if it is above a number; else -1."""
-    found = -1
-    for j in range(count):
-        if scores[j] > above:
-            above = scores[j]
-            found = j
-    return found
+    """The first of the highest scores, if it is above a number; else -1. Behind the scores is room for seven more."""
+    if count == 0:
+        return -1
+    rounded = (count + 7) & -8
+    for j in range(count, rounded):
+        scores[j] = NEVER
+    found = first_highest(scores, rounded)
+    return found if scores[found] > above else -1

@@ -61,6 +61,13 @@ def is_constant(column, held, listed, data, mine):
     return listed and mine.entry_counts[column] == 0
 
 
+@inline
+def columns_at_once(size, node, rules):
+    """How many columns of a node of some rows are searched in one go."""
+    many = size > (2 if rules.random != 0 else TOGETHER_ROWS)
+    return np.int64(BATCH) if rules.access == MOVED and many else np.int64(1)
+
+
 search_columns = hole("search some columns of a node, and note the best split so far; how many of them were not constant")
 
 
@@ -83,7 +90,7 @@ def search_node(node, data, others, values, target, rules, rows, words, mine):
         live = find_live_columns(node, data, others, rules, rows, mine)
     listed = has_sparse(data, rules) and mine.live[0] != WALKED
     size = node.end - node.begin
-    together = np.int64(BATCH) if held and size > (2 if rules.random != 0 else TOGETHER_ROWS) else np.int64(1)
+    together = columns_at_once(size, node, rules)
     perfect = node.perfect if size > 2 else LEAST_SCORE
     while draw < columns and live > 0 and mine.best[0].score < perfect and (draw < rules.per_split or good == 0):
         count = np.int64(0)
