@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -215,7 +215,7 @@ def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config
             raise ParameterError(
                 f"{name} = {getattr(config, name)!r} differs from the Dataset's {own[name]!r}; give it to Dataset only"
             )
-    return with_targets(replace(config, **own), "num_target" in told, dataset)
+    return with_targets(config.having(**own), "num_target" in told, dataset)
 
 
 def by_place_of(config: Config, dataset: Dataset) -> Config:
