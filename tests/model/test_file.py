@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.errors import DataError, DataTypeError, ModelFormatError
-from spinney.model import Model, file, load
+from spinney.model import file
+from spinney.model.loading import load
+from spinney.model.model import Model
 from spinney.tree import check
 from spinney.tree.forest import FOREST_DTYPES
 

@@ -30,6 +30,7 @@ CUTS_AT_ONCE = 500_000  # room for cuts of sparse columns that are found in one 
 WHOLE = (
     2.0**52
 )  # masses of rows are whole numbers of at most this sum: float64 adds them exactly, in any order
+EVERYTHING = np.finfo(np.float64).max  # what a split has all values below
 LARGEST_BINS = 65_535  # one of 65 536 numbers is for missing values
 
 Threshold = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]  # columns, bins → real values
@@ -82,7 +83,7 @@ class Cuts:
         [2.5, 0.5, 1.7976931348623157e+308]
         """
         # One table for all trees: a tree's thresholds take 2 µs, and 7 where the last bins are looked for in each.
-        values = np.insert(self.values, self.starts[1:], np.finfo(np.float64).max)
+        values = np.insert(self.values, self.starts[1:], EVERYTHING)
         begins = self.starts[:-1] + np.arange(len(self.starts) - 1)
         return lambda columns, bins: values[begins[columns] + bins]
 
@@ -95,12 +96,14 @@ class Cuts:
         >>> cuts.bins_below(np.array([0, 0, 1]), cuts.thresholds()(np.array([0, 0, 1]), np.array([1, 2, 0]))).tolist()
         [1, 2, 0]
         """
-        own = (self.values[self.starts[column] : self.starts[column + 1]] for column in columns)
-        found = [np.searchsorted(cuts, value) for cuts, value in zip(own, thresholds, strict=True)]
-        bins = np.array(found, np.int64)
-        if not np.array_equal(self.thresholds()(columns, bins), thresholds):
-            raise DataError("the tree was not grown on these cuts: one of its thresholds is none of them")
-        return bins
+        found = []
+        for column, value in zip(columns, thresholds, strict=True):
+            own = self.values[self.starts[column] : self.starts[column + 1]]
+            place = int(np.searchsorted(own, value))
+            if value != (own[place] if place < len(own) else EVERYTHING):
+                raise DataError("the tree was not grown on these cuts: one of its thresholds is none of them")
+            found.append(place)
+        return np.array(found, np.int64)
 
 
 def find_cuts(

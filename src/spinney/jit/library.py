@@ -183,9 +183,10 @@ def _library_call(handle: ctypes.CDLL | Objects, kernel: Kernel, arguments: list
 
 def _for_c(kind: Scalar | ArrayOf, value: Any) -> Any:
     """An argument as a parameter of a function in C."""
-    if isinstance(kind, Scalar):
-        return kind.ctype.from_param(value)
-    return ctypes.c_void_p.from_param(value.ctypes.data)
+    if isinstance(kind, ArrayOf):
+        return ctypes.c_void_p.from_param(value.ctypes.data)
+    ctype: Any = kind.ctype
+    return ctype.from_param(value)
 
 
 def _jit_call(kernel: Kernel, arguments: list[Any]) -> Callable[..., None]:

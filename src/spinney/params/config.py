@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from typing import Any
 
 from spinney.params.fields.data import DataFields
 from spinney.params.fields.evaluation import EvaluationFields
@@ -62,7 +63,7 @@ class Config(
         for name, value in reconciled(values, _defaults()).items():
             object.__setattr__(self, name, value)
 
-    def having(self, **values: object) -> Config:
+    def having(self, **values: Any) -> Config:
         """The same with some values, by canonical name; itself where it has them.
 
         Examples
