@@ -162,7 +162,7 @@ def test_the_threshold_behind_a_bin_is_its_cut_and_behind_the_last_bin_the_large
     with Team(1) as team:
         found = find_cuts(read_table(X), None, 255, team)
     largest = np.finfo(np.float64).max
-    assert found.threshold(np.array([0, 0, 0, 1]), np.array([0, 2, 3, 0])).tolist() == [
+    assert found.thresholds()(np.array([0, 0, 0, 1]), np.array([0, 2, 3, 0])).tolist() == [
         0.5,
         2.5,
         largest,

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.errors import DataError, DataTypeError, ModelFormatError
-from spinney.model import Model, file, load
+from spinney.model import file
+from spinney.model.loading import load
+from spinney.model.model import Model
 from spinney.tree import check
 from spinney.tree.forest import FOREST_DTYPES
 
@@ -40,7 +42,7 @@ def test_the_same_model_gives_the_same_bytes_in_another_process(model, tmp_path)
     path = tmp_path / "model"
     model.save(path)
     code = (
-        "import sys, spinney.model as m; a = m.load(sys.argv[1]); a.save(sys.argv[1] + '2');"
+        "import sys, spinney as m; a = m.load(sys.argv[1]); a.save(sys.argv[1] + '2');"
         "assert m.load(sys.argv[1] + '2') == a"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "123", "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -10,8 +10,11 @@ import spinney as sp
 from compact_forests import random_forest, random_model, random_table
 from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.model import ForestModel, LeafRows, Model, forest_header, header
+from spinney.model import forest_header, header
+from spinney.model.forest_model import ForestModel
+from spinney.model.leaf_rows import LeafRows
 from spinney.model.loading import load_with_part, save_with_part
+from spinney.model.model import Model
 from spinney.params import Config, ForestConfig
 from spinney.tree import concatenate
 

@@ -13,7 +13,10 @@ import compact_forests
 import spinney as sp
 from spinney.data import Schema, read_table
 from spinney.errors import ModelFormatError
-from spinney.model import ForestModel, IsolationModel, Model, file, leaf_rows
+from spinney.model import file, leaf_rows
+from spinney.model.forest_model import ForestModel
+from spinney.model.isolation_model import IsolationModel
+from spinney.model.model import Model
 from spinney.params import ForestConfig
 from spinney.tree import check, check_compact
 from spinney.tree.isolation import check_isolation

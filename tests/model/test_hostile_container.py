@@ -6,7 +6,8 @@ import struct
 import pytest
 
 from spinney.errors import ModelFormatError
-from spinney.model import Model, container
+from spinney.model import container
+from spinney.model.model import Model
 
 HUGE = 10**18
 

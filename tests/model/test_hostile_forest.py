@@ -6,7 +6,8 @@ import pytest
 import compact_forests
 from spinney.data import Schema
 from spinney.errors import ModelFormatError
-from spinney.model import ForestModel, LeafRows
+from spinney.model.forest_model import ForestModel
+from spinney.model.leaf_rows import LeafRows
 from spinney.params import ForestConfig
 
 LARGEST = 2**63 - 1

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from spinney.errors import ModelFormatError
-from spinney.model import Model, header, strict_json
+from spinney.model import header, strict_json
+from spinney.model.model import Model
 
 HUGE = 10**18
 LARGEST = 2**63 - 1

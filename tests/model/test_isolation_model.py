@@ -13,8 +13,10 @@ import spinney as sp
 from isolation_oracle import average, length, path
 from spinney.data import Schema
 from spinney.errors import DataError, ModelFormatError
-from spinney.model import ForestModel, IsolationModel, header
+from spinney.model import header
+from spinney.model.forest_model import ForestModel
 from spinney.model.heaps import HeapWalker
+from spinney.model.isolation_model import IsolationModel
 from spinney.params import IsolationConfig
 from spinney.tree import Sets
 from spinney.tree.isolation import isolation_forest

@@ -8,7 +8,8 @@ import spinney as sp
 from spinney.data import Schema
 from spinney.data.statistics import Statistics
 from spinney.errors import ModelFormatError
-from spinney.model import Model, header
+from spinney.model import header
+from spinney.model.model import Model
 
 ROWS = 400
 

@@ -37,7 +37,7 @@ from spinney.data import (
 from spinney.data.schema import MOST_COLUMNS
 from spinney.errors import DataError, DataTypeError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.params import parse
+from spinney.params import checked_jobs
 from spinney.params.validate import shown, type_name
 
 # Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
@@ -152,7 +152,7 @@ class Dataset(FromDisk):
             zip(DATA_PARAMS, (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen), strict=True)
         )
         self.params = data_params(given, reference)
-        n_jobs = parse({"n_jobs": n_jobs}).n_jobs
+        n_jobs = checked_jobs(n_jobs)
         for flag, value in (("spread", spread), ("keep_table", keep_table)):
             if not isinstance(value, bool | np.bool_):
                 raise ParameterTypeError(f"{flag}={shown(value)} must be True or False")

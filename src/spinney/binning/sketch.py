@@ -15,7 +15,7 @@ from spinney.binning.sketch_store import Store
 from spinney.binning.summary import BLOCK, SMALLEST_EPS
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
-from spinney.params import parse
+from spinney.params import checked_jobs
 from spinney.params.validate import shown
 
 TIE = 1e-13  # shares of the mass that differ by less are equal: they are running sums of many weights
@@ -77,7 +77,7 @@ class QuantileSketch:
             raise ParameterTypeError(f"eps must be a number, got {type(eps).__name__}")
         if not SMALLEST_EPS <= eps <= 0.5:
             raise ParameterError(f"eps = {shown(eps)} must be from {SMALLEST_EPS} to 0.5")
-        self.n_jobs = parse({"n_jobs": n_jobs}).n_jobs
+        self.n_jobs = checked_jobs(n_jobs)
         self._store = Store(float(eps), self._block)
 
     @property

@@ -49,7 +49,6 @@ from spinney.estimators.evaluation import (
     naming,
     rounds_after_best,
 )
-from spinney.estimators.files import save_estimator
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
 from spinney.estimators.parameters import IMPORTANCE
@@ -160,6 +159,8 @@ class GBMBase(Estimator, ABC):
         path : str or path-like
             Where to write; its folder must exist. On failure an old file is still there, whole.
         """
+        from spinney.estimators.files import save_estimator  # which knows every kind of model
+
         check_is_fitted(self, "model_")
         save_estimator(self, path)
 

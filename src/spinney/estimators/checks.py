@@ -115,17 +115,18 @@ def said(estimator: Any, given: Mapping[str, object]) -> dict[str, object]:
     >>> said(sp.GBMRegressor(preset="best"), {"learning_rate": 0.1, "max_leaves": 31, "models": None})
     {'max_leaves': 31}
     """
-    defaults = inspect.signature(type(estimator)).parameters
-    open_to_preset = {"models", *unsaid(estimator.preset, {})}
-    return {
-        name: value
-        for name, value in given.items()
-        if name not in open_to_preset or not (name in defaults and _is_default(value, defaults[name].default))
-    }
+    found = dict(given)
+    if found.get("models", 1) is None:  # 1, or what the preset sets
+        del found["models"]
+    for name in unsaid(estimator.preset, {}):
+        default = inspect.signature(type(estimator)).parameters.get(name)
+        if name in found and default is not None and _is_default(found[name], default.default):
+            del found[name]
+    return found
 
 
 def _is_default(value: object, default: object) -> bool:
-    return value is None if default is None else isinstance(value, Real) and value == default
+    return isinstance(value, Real) and value == default
 
 
 def check_anew(estimator: Any, config: Config, continued: bool) -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from spinney.data import Schema, Table
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.evaluation import best_values
-from spinney.estimators.files import read_estimator
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.auto_arguments import Auto
@@ -116,6 +115,8 @@ def start_of(estimator: Any, init_model: object, rounds: int | Auto) -> tuple[St
 
 def _given_start(estimator: object, init_model: object) -> Start:
     if isinstance(init_model, str | os.PathLike):
+        from spinney.estimators.files import read_estimator  # which knows every kind of model
+
         init_model = read_estimator(init_model)
     if not isinstance(init_model, Model) and hasattr(init_model, "model_"):
         mine, other = type(estimator), type(init_model)

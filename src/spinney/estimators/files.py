@@ -21,6 +21,7 @@ from spinney.estimators.isolation.parameters import ISOLATION
 from spinney.estimators.multilabel import are_of_labels, classes_of_labels
 from spinney.estimators.objectives import OF_ESTIMATOR
 from spinney.estimators.parameters import ESTIMATORS
+from spinney.estimators.setting import listed, setting
 from spinney.estimators.written import (
     UnwritableError,
     read_auto,
@@ -149,30 +150,13 @@ def load_estimator(
         )
     if found._left_out:
         warnings.warn(
-            f"{os.fspath(path)!r} was saved without {_listed(found._left_out)}, which no file can hold; it predicts as before, "
-            f"but before another fit call {_setting(found._left_out)}",
+            f"{os.fspath(path)!r} was saved without {listed(found._left_out)}, which no file can hold; it predicts as before, "
+            f"but before another fit call {setting(found._left_out)}",
             UserWarning,
             stacklevel=2,
         )
     estimator: GBMClassifier | GBMRegressor | GBMRanker | ForestBase | AdaBoostBase | IsolationForest = found
     return estimator
-
-
-def refuse_left_out(estimator: Any) -> None:
-    """Refuse to fit an estimator that lacks a parameter which its file could not hold: the default is another one."""
-    if estimator._left_out:
-        raise ParameterError(
-            f"this {type(estimator).__name__} was saved without {_listed(estimator._left_out)}, which no file can hold; before "
-            f"another fit call {_setting(estimator._left_out)}"
-        )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(names)
-
-
-def _setting(names: tuple[str, ...]) -> str:
-    return f"set_params({', '.join(f'{name}=...' for name in names)})"
 
 
 def read_estimator(path: str | os.PathLike[str]) -> Any:

@@ -19,9 +19,9 @@ from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start, fitting
 from spinney.estimators.documents import documented
 from spinney.estimators.evaluation import Evaluation, evaluations
-from spinney.estimators.files import refuse_left_out
 from spinney.estimators.generated import GBMRankerParameters
 from spinney.estimators.objectives import ranking_objective
+from spinney.estimators.setting import refuse_left_out
 from spinney.jit.team import Team
 from spinney.metrics import Outcome
 from spinney.params import Config

@@ -16,7 +16,7 @@ from spinney.estimators.arguments import told
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import fitting
 from spinney.estimators.evaluation import Evaluation, evaluations, single_evaluation
-from spinney.estimators.files import refuse_left_out
+from spinney.estimators.setting import refuse_left_out
 from spinney.params.validate import shown
 from spinney.training.callbacks import Callback
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from spinney.data.dask import refuse_dask
+from spinney.errors import ParameterError
 from spinney.estimators.names import check_names
 
 
@@ -32,6 +33,25 @@ class Estimator(BaseEstimator):
         if self._left_out:
             self._left_out = tuple(name for name in self._left_out if name not in params)
         return self
+
+
+def refuse_left_out(estimator: Estimator) -> None:
+    """Refuse to fit an estimator that lacks a parameter which its file could not hold: the default is another one."""
+    if estimator._left_out:
+        raise ParameterError(
+            f"this {type(estimator).__name__} was saved without {listed(estimator._left_out)}, which no file can hold; before "
+            f"another fit call {setting(estimator._left_out)}"
+        )
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Names of parameters in a sentence."""
+    return " and ".join(names)
+
+
+def setting(names: tuple[str, ...]) -> str:
+    """The call that sets parameters."""
+    return f"set_params({', '.join(f'{name}=...' for name in names)})"
 
 
 class Scored:

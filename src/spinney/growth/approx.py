@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.cuts import Cuts
+from spinney.binning.cuts import Cuts, Threshold
 from spinney.binning.entries import lines_record, split8
 from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.kernels.bin import by_rows
@@ -37,9 +37,10 @@ class TreeCuts:
         found: NDArray[np.int32] = self.last[columns, bins]
         return found
 
-    def threshold(self, columns: NDArray[Any], bins: NDArray[Any]) -> NDArray[np.float64]:
-        """Real values behind splits "bin <= b" of some columns."""
-        return self.fine.threshold(columns, self.fine_bin(columns, bins))
+    def thresholds(self) -> Threshold:
+        """What gives the real values behind splits "bin <= b" of some columns."""
+        fine = self.fine.thresholds()
+        return lambda columns, bins: fine(columns, self.fine_bin(columns, bins))
 
 
 class ApproxGrower:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.blocks import Blocks
+from spinney.binning.cuts import Threshold
 from spinney.binning.matrix import BinnedMatrix
 from spinney.growth.kernels.records import Subset, Table
 from spinney.growth.kernels.walk import BinTree, Goal, WalkScratch, add_tree
@@ -27,8 +28,8 @@ class Thresholds(Protocol):
     def categorical(self) -> NDArray[np.uint8]:
         """1 for columns of categories."""
 
-    def threshold(self, columns: NDArray[Any], bins: NDArray[Any]) -> NDArray[np.float64]:
-        """Real values behind splits "bin <= b" of some columns."""
+    def thresholds(self) -> Threshold:
+        """What gives the real values behind splits "bin <= b" of some columns."""
 
 
 def set_words(bins: NDArray[np.int64], cuts: Thresholds) -> int:
@@ -64,6 +65,7 @@ class GrownTree:
         self, bins: NDArray[np.int64], cuts: Thresholds, table: Table, gradients: Gradients, team: Team
     ) -> None:
         self._bins, self._cuts, self._table, self._unit, self._team = bins, cuts, table, gradients.unit, team
+        self._threshold = cuts.thresholds()
         self.arrays = tree_room(table.max_nodes)
         self.by_leaf = leaf_rows_room(gradients.rows, table.max_nodes)
         self._walk_room = allocate(WalkScratch, threads=team.size, tree=self.arrays)
@@ -72,10 +74,10 @@ class GrownTree:
         """The tree, in memory of its own."""
         nodes = nodes_of(self.by_leaf)
         parts = tree_parts(self.arrays, nodes, self._unit)
-        feature, cut_bin = parts["feature"], self.arrays.cut_bin[:nodes]
-        inner = feature >= 0
-        threshold = np.zeros(nodes)
-        threshold[inner] = self._cuts.threshold(feature[inner], cut_bin[inner])
+        feature = parts["feature"]
+        # A leaf has bin 0 of column -1, which is the last.
+        threshold = self._threshold(feature, self.arrays.cut_bin[:nodes])
+        threshold[feature < 0] = 0.0
         sets = self._copy_sets(feature, threshold)
         return Tree(threshold=threshold, **parts, sets=sets)
 

@@ -81,7 +81,8 @@ def tree_room(max_nodes: int) -> TreeArrays:
 def tree_parts(tree: TreeArrays, nodes: int, unit: float) -> dict[str, NDArray[Any]]:
     """Copy the arrays of a finished tree; `unit` is the power of two that penalties were divided by, because weights were."""
     parts: dict[str, NDArray[Any]] = {name: getattr(tree, name)[:nodes].copy() for name in _PARTS}
-    with np.errstate(over="ignore"):
-        parts["gain"] *= unit
-        parts["cover"] *= unit
+    if unit != 1.0:
+        with np.errstate(over="ignore"):
+            parts["gain"] *= unit
+            parts["cover"] *= unit
     return parts

@@ -24,7 +24,7 @@ from numba.core.cpu import CPUContext
 from spinney.jit import intrinsics_numba
 from spinney.jit.inline import Inline, Intrinsic
 from spinney.jit.kernel import Kernel
-from spinney.jit.records import is_record
+from spinney.jit.records import is_record, named
 from spinney.jit.types import ArrayOf, Item, Scalar
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "fastmath": False}
@@ -56,7 +56,7 @@ def _with_dispatchers(function: Callable[..., Any]) -> FunctionType:
         if isinstance(value, Inline):
             names[name] = dispatcher(value)
         elif value is not None and is_record(value):
-            names[name] = value.named
+            names[name] = named(value)
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     copy.__qualname__ = function.__qualname__
     copy.__module__ = function.__module__

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spinney.errors import KernelArgumentError
 from spinney.jit.inline import Inline, open_holes, with_functions
-from spinney.jit.records import entry, flat_fields, is_member, is_per_thread, size_of, threads_of
+from spinney.jit.records import entry, flat_fields, is_member, size_of
 from spinney.jit.types import ArrayOf, Scalar
 
 REGISTRY: dict[str, Kernel] = {}
@@ -33,15 +34,25 @@ class Kernel:
         self.__name__ = self.name
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
-        self._declared = _annotations(function)
+        self._body, self._declared = function, _annotations(function)
         self.arguments: dict[str, Scalar | ArrayOf] = dict(flat_fields(self._declared))
-        names = list(self.arguments)
-        self.is_team = names[:3] == ["rank", "size", "sync"]
+        self.is_team = list(self.arguments)[:3] == ["rank", "size", "sync"]
         # What machine code finds packed in one array: all but what a team adds.
         self.packed = dict(list(self.arguments.items())[3 if self.is_team else 0 :])
         self._bound = dict(list(self._declared.items())[_leading(self._declared) :])
-        self.function = entry(function, self._declared) if names != list(self._declared) else function
-        self.symbol = f"spinney_{self.name}_{_digest(self.arguments)}"
+
+    # Made at first use: an import of `train` declares a hundred kernels, which would take 20 ms, and a training runs ten.
+
+    @cached_property
+    def function(self) -> Callable[..., None]:
+        """What is compiled."""
+        same = list(self.arguments) == list(self._declared)
+        return self._body if same else entry(self._body, self._declared)
+
+    @cached_property
+    def symbol(self) -> str:
+        """Its name in a library."""
+        return f"spinney_{self.name}_{_digest(self.arguments)}"
 
     @property
     def in_package(self) -> bool:
@@ -62,10 +73,10 @@ class Kernel:
             raise KernelArgumentError(
                 f"kernel {self.name} takes {len(self._bound)} arguments, got {len(args)}"
             )
-        ready: list[Any] = []
+        ready, threads = list[Any](), list[int]()
         given = dict(zip(self._bound, args, strict=True))
-        self._check("", self._bound, given, given, self.__module__, ready)
-        return Bound(self, ready, min(threads_of(args), default=None) if self.is_team else None)
+        self._check("", self._bound, given, given, self.__module__, ready, threads)
+        return Bound(self, ready, min(threads, default=None) if self.is_team else None)
 
     def _check(
         self,
@@ -75,11 +86,13 @@ class Kernel:
         around: dict[str, Any],
         module: str,
         ready: list[Any],
+        threads: list[int],
         arenas: Any = None,
     ) -> None:
         """Check the arguments, or the fields of a record among them, and append them to `ready` one by one.
 
-        Sizes know the numbers beside them, the arguments `around` them, and the constants of the module they are written in.
+        `threads` is told for how many threads each per-thread record has memory. Sizes know the numbers beside them, the
+        arguments `around` them, and the constants of the module they are written in.
         `arenas` is the record itself where it is a per-thread one, whose arrays reach over the arenas of all threads.
         """
         for name, kind in fields.items():
@@ -103,10 +116,10 @@ class Kernel:
                     raise KernelArgumentError(
                         f"kernel {self.name}: {path}{name} must be a {kind.__name__}, got {type(value).__name__}"
                     )
-                inner = value if is_per_thread(value) else None
-                self._check(
-                    f"{path}{name}.", kind.fields, dict(vars(value)), known, kind.module, ready, inner
-                )
+                if kind.per_thread:
+                    threads.append(value.threads)
+                inner, own = dict(vars(value)), value if kind.per_thread else None
+                self._check(f"{path}{name}.", kind.fields, inner, known, kind.module, ready, threads, own)
 
     def _scalar(self, name: str, kind: Scalar, value: Any) -> Any:
         whole = kind.dtype.kind in "iu"

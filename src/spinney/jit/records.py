@@ -14,7 +14,7 @@ which shares no cache line with that of another thread. A kernel asks for its th
 import math
 import sys
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FunctionType
@@ -60,16 +60,21 @@ def record(declared: type[Any] | None = None, *, per_thread: bool = False) -> An
 def _declared(declared: type[T], per_thread: bool) -> type[T]:
     if per_thread:
         declared.__annotations__[THREAD_BYTES] = i64
-    made: Any = dataclass(eq=False)(declared)
+    made: Any = dataclass(eq=False, repr=False)(declared)
     made.fields = dict(declared.__annotations__)
     made.per_thread = per_thread
     for name, kind in made.fields.items():
         if not (isinstance(kind, Scalar | ArrayOf) or (is_record(kind) and not per_thread)):
             raise TypeError(f"{declared.__name__}.{name}: not a type that a kernel takes: {kind!r}")
     made.module = declared.__module__
-    make: Any = namedtuple
-    made.named = make(declared.__name__, list(made.fields))
     return cast(type[T], made)
+
+
+@cache
+def named(kind: Any) -> Any:
+    """The type that a record has in compiled code, where it is a tuple."""
+    make: Any = namedtuple
+    return make(kind.__name__, list(kind.fields))
 
 
 def allocate(kind: type[T], **known: Any) -> T:
@@ -216,21 +221,7 @@ def _constants(module: str) -> dict[str, Any]:
 
 def is_record(kind: object) -> bool:
     """Whether something is a record's class."""
-    return isinstance(kind, type) and hasattr(kind, "named")
-
-
-def is_per_thread(value: object) -> bool:
-    """Whether something is a per-thread record."""
-    return getattr(type(value), "per_thread", False) is True
-
-
-def threads_of(values: Iterable[object]) -> Iterator[int]:
-    """For how many threads the per-thread records among some arguments have memory, those in other records too."""
-    for value in values:
-        if is_per_thread(value):
-            yield vars(value)["threads"]
-        elif is_record(type(value)):
-            yield from threads_of(vars(value).values())
+    return isinstance(kind, type) and hasattr(kind, "per_thread")
 
 
 def is_member(kind: object) -> bool:

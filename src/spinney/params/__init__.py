@@ -15,7 +15,7 @@ columns, `ranking.py` those of ranking, `seeds.py` what seeds are drawn from, `s
 
 from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboost
 from spinney.params.by_column import found_places, placed
-from spinney.params.config import Config, checked_seed, table
+from spinney.params.config import Config, checked_jobs, checked_seed, table
 from spinney.params.forest import ForestConfig, forest_table, parse_forest
 from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
 from spinney.params.metric_names import kind_of, metric_row, metrics_for
@@ -46,6 +46,7 @@ __all__ = [
     "Row",
     "adaboost_table",
     "aft_values",
+    "checked_jobs",
     "checked_rounds",
     "checked_seed",
     "forest_table",

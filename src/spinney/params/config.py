@@ -1,9 +1,12 @@
 """The table: every hyper-parameter is one field of `Config`, declared in `fields/`."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from typing import Any
 
 from spinney.params.fields.data import DataFields
 from spinney.params.fields.evaluation import EvaluationFields
@@ -57,9 +60,20 @@ class Config(
 
     def __post_init__(self) -> None:
         values = {row.name: checked(row, getattr(self, row.name)) for row in table()}
-        defaults = {row.name: row.default for row in table()}
-        for name, value in reconciled(values, defaults).items():
+        for name, value in reconciled(values, _defaults()).items():
             object.__setattr__(self, name, value)
+
+    def having(self, **values: Any) -> Config:
+        """The same with some values, by canonical name; itself where it has them.
+
+        Examples
+        --------
+        >>> config = Config()
+        >>> config.having(max_leaves=31) is config, config.having(max_leaves=7).max_leaves
+        (True, 7)
+        """
+        told = {name: value for name, value in values.items() if getattr(self, name) != value}
+        return replace(self, **told) if told else self
 
     @property
     def absent_value(self) -> float:
@@ -106,6 +120,11 @@ def _as_lists(value: object) -> object:
 
 
 @cache
+def _defaults() -> dict[str, object]:
+    return {row.name: row.default for row in table()}
+
+
+@cache
 def table() -> tuple[Row, ...]:
     """Every row of the table, in the order of the documentation.
 
@@ -119,6 +138,23 @@ def table() -> tuple[Row, ...]:
     [('eta', 'shrinkage_rate')]
     """
     return tuple(row_of(parameter) for parameter in fields(Config))
+
+
+def _row(name: str) -> Row:
+    return next(row for row in table() if row.name == name)
+
+
+def checked_jobs(value: object) -> int | None:
+    """Return the number of threads of an argument, which is checked as the parameter n_jobs.
+
+    Examples
+    --------
+    >>> checked_jobs(2), checked_jobs(-1)
+    (2, None)
+    """
+    jobs = checked(_row("n_jobs"), value)
+    assert jobs is None or isinstance(jobs, int)
+    return jobs
 
 
 def checked_seed(value: object, name: str = "seed") -> int:
@@ -136,7 +172,6 @@ def checked_seed(value: object, name: str = "seed") -> int:
     >>> checked_seed(7), checked_seed(None)
     (7, 0)
     """
-    row = next(row for row in table() if row.name == "random_state")
-    seed = checked(replace(row, name=name), value)
+    seed = checked(replace(_row("random_state"), name=name), value)
     assert isinstance(seed, int)
     return seed

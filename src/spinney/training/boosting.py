@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +35,8 @@ from spinney.training.several import with_targets
 from spinney.training.statistics import sight_of
 from spinney.training.table_rows import DrawsByGradient, DrawsUniformly, TableRows, starting_scores
 from spinney.tree import Tree
+
+_largest = np.maximum.reduce
 
 
 @dataclass
@@ -134,11 +137,12 @@ class Boosting:
         trees = []
         for output in range(self._outputs):
             tree, by_leaf = self._learner.grow(output, _seed(seed, output + 1), rate)
-            if not (np.isfinite(tree.gain).all() and np.isfinite(tree.cover).all()):
+            # Of NaN and others the largest is NaN. Neither gains nor covers are below 0.
+            if not (_largest(tree.gain) < math.inf and _largest(tree.cover) < math.inf):
                 raise DataError(
                     "weight times the target is beyond what can be trained on; divide the weights, or the target"
                 )
-            if not np.abs(tree.value).max() <= LARGEST_TARGET:
+            if not _largest(np.abs(tree.value)) <= LARGEST_TARGET:
                 raise ParameterError(
                     f"training diverged in round {done}: the scores have grown beyond ±{LARGEST_TARGET:g}; "
                     f"learning_rate = {rate:g} is too large for this target"
@@ -211,7 +215,7 @@ def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config
             raise ParameterError(
                 f"{name} = {getattr(config, name)!r} differs from the Dataset's {own[name]!r}; give it to Dataset only"
             )
-    return with_targets(replace(config, **own), "num_target" in told, dataset)
+    return with_targets(config.having(**own), "num_target" in told, dataset)
 
 
 def by_place_of(config: Config, dataset: Dataset) -> Config:

@@ -19,7 +19,6 @@ from spinney.data.statistics import Statistics
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.growth.replay import replay
 from spinney.jit.team import Team
-from spinney.model import ForestModel, load
 from spinney.model.base import SavedModel
 from spinney.model.model import Model
 from spinney.model.predict import Predictor
@@ -158,6 +157,9 @@ def model_of(init_model: object) -> Model | None:
     """The model that `init_model` stands for: a model, a fitted estimator's, or that of a file; None stays None."""
     if init_model is None or isinstance(init_model, Model):
         return init_model
+    from spinney.model.forest_model import ForestModel  # every kind of model, for a training that goes on
+    from spinney.model.loading import load
+
     found = (
         load(init_model)
         if isinstance(init_model, str | os.PathLike)

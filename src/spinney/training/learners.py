@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from spinney.binning.dataset import Dataset
 from spinney.binning.views import FINE_BINS
 from spinney.data import Labels, Table
 from spinney.errors import ParameterError
-from spinney.growth.approx import ApproxGrower
-from spinney.growth.blockwise import BlockGrower
-from spinney.growth.exact import ExactGrower
 from spinney.growth.grower import HistGrower
 from spinney.growth.leaf_values import AllRows, LeafValues
 from spinney.jit.team import Team
@@ -26,6 +23,10 @@ from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
 from spinney.sampling import Bag
 from spinney.tree import Tree, concatenate
+
+# Growers of other kinds than most trainings need are imported where they are made.
+if TYPE_CHECKING:
+    from spinney.growth.blockwise import BlockGrower
 
 AddTree = Callable[[Tree, int], None]
 
@@ -92,11 +93,15 @@ class _Hist:
         self._team, data = given.team, given.dataset
         parts = data.cuts, given.config, given.gradients, given.bag, given.team, given.values
         blocks = data.whole.blocks
-        self._grower: HistGrower | BlockGrower = (
-            HistGrower(data.whole.matrix, *parts, rows=data.index)
-            if blocks is None
-            else BlockGrower(blocks, *parts, rows=data.index, joining=given.joining, first=given.first)
-        )
+        self._grower: HistGrower | BlockGrower
+        if blocks is None:
+            self._grower = HistGrower(data.whole.matrix, *parts, rows=data.index)
+        else:
+            from spinney.growth.blockwise import BlockGrower
+
+            self._grower = BlockGrower(
+                blocks, *parts, rows=data.index, joining=given.joining, first=given.first
+            )
         self.grow = self._grower.grow
 
     def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
@@ -116,6 +121,8 @@ class _Approx:
     """Trees from bins that are chosen for each of them among very many fine ones."""
 
     def __init__(self, given: Setup) -> None:
+        from spinney.growth.approx import ApproxGrower
+
         self._team, self._fine = given.team, given.dataset.whole.fine(given.team)
         self._grower = ApproxGrower(
             self._fine.matrix, self._fine.cuts, self._fine.zero, candidates_of(given.config), given.config,
@@ -136,6 +143,8 @@ class _Sorted:
     """Trees from sorted columns. Rows that did not grow a tree walk it by their values, as in a prediction."""
 
     def __init__(self, given: Setup) -> None:
+        from spinney.growth.exact import ExactGrower
+
         dataset, config, team = given.dataset, given.config, given.team
         method = config.tree_method
         if dataset.schema.categorical:

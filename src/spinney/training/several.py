@@ -19,7 +19,7 @@ def with_targets(config: Config, told: bool, dataset: Dataset) -> Config:
     """The configuration with the number of the data set's targets, where the objective takes several and nobody was told it."""
     if told or config.num_target > 1 or dataset.target is None or not takes_targets(config.objective):
         return config
-    return replace(config, num_target=dataset.labels().targets)
+    return config.having(num_target=dataset.labels().targets)
 
 
 def scaled_weights(labels: Labels, config: Config, divisor: float | None = None) -> tuple[Labels, float]:

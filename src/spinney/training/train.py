@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 
 from spinney import objectives
@@ -181,7 +180,7 @@ def train_each(
         team = stack.enter_context(Team(threads_of(config, dataset)))
 
         def begun(member: Config, course: Course) -> Boosting:
-            placed = replace(by_place, random_state=member.random_state)
+            placed = by_place.having(random_state=member.random_state)
             return Boosting(
                 member, placed, course.dataset, course.valid, loss, judges, team, past, kin=course.kin
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,10 +50,11 @@ class Sets:
     start: NDArray[np.int64]
     bits: NDArray[np.int64]
 
-    @classmethod
-    def none(cls) -> Sets:
-        """No such node."""
-        return cls(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
+    @staticmethod
+    @cache
+    def none() -> Sets:
+        """No such node; what all trees without such nodes share."""
+        return Sets(*(locked(np.zeros(count, np.int64)) for count in (0, 1, 0)))
 
     def between(self, first: int, last: int) -> Sets:
         """Those of the nodes first..last-1, which are then counted from 0."""

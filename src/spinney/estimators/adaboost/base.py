@@ -27,7 +27,7 @@ from spinney.estimators.adaboost.committee import Committee
 from spinney.estimators.adaboost.copies import Task, boosted, check_estimator
 from spinney.estimators.adaboost.parameters import ROUNDS
 from spinney.estimators.continuing import fitting
-from spinney.estimators.files import refuse_left_out, save_estimator
+from spinney.estimators.files import save_estimator
 from spinney.estimators.forests.base import check_size
 from spinney.estimators.forests.parameters import VERBOSE
 from spinney.estimators.forests.trees import TreeView
@@ -37,7 +37,7 @@ from spinney.estimators.samples import (
     is_column_vector,
     with_columns_checked,
 )
-from spinney.estimators.setting import Estimator
+from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.adaboost_model import AdaBoostModel
 from spinney.params import AdaBoostConfig, adaboost_table, parse_adaboost

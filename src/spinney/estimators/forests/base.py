@@ -23,10 +23,10 @@ from spinney.binning.dataset import Dataset
 from spinney.data import ForestTarget, Table, read_table, read_weight
 from spinney.errors import DataError
 from spinney.estimators.continuing import fitting
-from spinney.estimators.files import refuse_left_out, save_estimator
+from spinney.estimators.files import save_estimator
 from spinney.estimators.forests.growing import Past, grown
 from spinney.estimators.samples import categories_of_text, with_columns_checked
-from spinney.estimators.setting import Estimator
+from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.forest_model import ForestModel
 from spinney.params import ForestConfig, Row, forest_table, parse_forest
