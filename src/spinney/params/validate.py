@@ -115,7 +115,7 @@ def checked(row: Row, value: object, spelling: str | None = None) -> object:
     ParameterError
         If the value is out of range.
     """
-    # A default is in its canonical form, unless it is None; most values are defaults. It takes 0.1 µs to see, a check 0.6.
+    # A default is in its canonical form, unless it is None; most values are defaults. It takes 0.06 µs to see, a check 0.6.
     if value is not None and type(value) is type(row.default) and value == row.default:
         return row.default
     said = Said(row.name, value, spelling)
