@@ -18,9 +18,9 @@ LIMIT = 300  # seconds; only what hangs takes so long
 
 TOY_CONSTANTS = "STEP = 1.0\n"
 TOY_KERNELS = '''
-from spinney.jit import f64, i64, kernel, out
+from spinney.jit import f64, i64, kernel, out, u8
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
-from spinney.jit.intrinsics import copy_to_one, filled_cells, tail
+from spinney.jit.intrinsics import classes_below, copy_to_one, filled_cells, part_by_code, sums_below, tail
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
 from spinney.jit.normal import log_upper_tail, mills
 from spinney.toy.constants import STEP
@@ -98,6 +98,33 @@ def part(rows: i64, width: i64, goes: i64["rows"], memory: out(i64["rows * width
         copy_to_one(memory, i * width, memory, first, spare, others, goes[i], width)
         first += goes[i] * width
         others += (1 - goes[i]) * width
+
+
+@kernel
+def part_bytes(
+    rows: i64, width: i64, place: i64, cut: i64, also: i64, memory: out(i64["rows * width"]), spare: out(i64["rows * width"]),
+    kept: out(i64["1"]),
+):
+    """Part records of some words by a byte."""
+    kept[0] = part_by_code(memory, 0, width, rows, place, cut, also, spare)
+
+
+@kernel
+def classes_left(
+    rows: i64, width: i64, chunk: i64, memory: i64["rows * width + 4"], cuts: u8["64"], classes: i64,
+    left: out(u8["32 * classes"]),
+):
+    """The weights of each class left of 32 cuts."""
+    classes_below(memory, 0, width, rows, 4 * chunk, cuts, 32 * chunk, classes, left)
+
+
+@kernel
+def sums_left(
+    rows: i64, width: i64, chunk: i64, memory: i64["rows * width + 4"], cuts: u8["64"], shift: i64, bits: i64,
+    left: out(i64["32"]),
+):
+    """Packed sums left of 32 cuts."""
+    sums_below(memory, 0, width, rows, 4 * chunk, cuts, 32 * chunk, shift, bits, left)
 
 
 @kernel

@@ -21,6 +21,7 @@ from spinney.growth.forest.kernels.records import (
     PAIRS_OF_BYTES,
     PLACES,
     RANKS,
+    SEARCHED,
     BinValues,
     RowCodes,
 )
@@ -104,6 +105,7 @@ def binned_table(
     if ends is not None:
         _stretch(values, starts, cuts, ends)
     cut_start, thresholds = _closed(cuts)
+    values = np.append(values, np.zeros(SEARCHED))  # searches look behind a column's last value
     return ForestTable(
         binned,
         RowCodes(len(words), words, 0, matrix.columns, np.zeros(0, np.int32), *_entries_by_row(matrix)),

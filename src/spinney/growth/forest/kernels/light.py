@@ -14,7 +14,6 @@ from spinney.jit.intrinsics import lowest_bit
 
 MOST_CLASSES = 7  # bytes below the sign
 MOST_WEIGHT = 255
-FEWEST_ROWS = 8  # of a heavy node whose classes are worth adding in one go
 
 
 @inline
@@ -29,16 +28,6 @@ def is_light(node, target, rules):
     """Whether the weights of a node's classes fit a word, and its leaves have no limits."""
     few = has_few_classes(target, rules) and rules.formula == SQUARES
     return few and node.min_weight == 0.0 and node.weight <= MOST_WEIGHT
-
-
-@inline
-def rows_in_bytes(node, target, rules):
-    """Rows of which the weights of each class surely fit a byte; 0 where classes do not fit a word, or leaves have limits."""
-    if not has_few_classes(target, rules):
-        return np.int64(0)
-    if node.weight <= MOST_WEIGHT:
-        return node.end - node.begin
-    return MOST_WEIGHT // node.heaviest if node.heaviest * FEWEST_ROWS <= MOST_WEIGHT else np.int64(0)
 
 
 @inline

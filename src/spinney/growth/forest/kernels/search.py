@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.growth.forest.kernels.entries import WALKED, find_live_columns, has_sparse
-from spinney.growth.forest.kernels.records import BATCH, MOVED
+from spinney.growth.forest.kernels.records import BATCH, DRAWN, MOVED
 from spinney.jit.inline import hole, inline
 from spinney.jit.intrinsics import byte_ranges
 from spinney.sampling.kernels.purposes import PURPOSE_SPLIT
@@ -83,7 +83,11 @@ def search_node(node, data, others, values, target, rules, rows, words, mine):
         live = find_live_columns(node, data, others, rules, rows, mine)
     listed = has_sparse(data, rules) and mine.live[0] != WALKED
     size = node.end - node.begin
-    together = np.int64(BATCH) if held and size > (2 if rules.random != 0 else TOGETHER_ROWS) else np.int64(1)
+    together = np.int64(1)
+    if held and rules.random != 0:
+        together = np.int64(DRAWN) if size > 2 else np.int64(1)
+    elif held and size > TOGETHER_ROWS:
+        together = np.int64(BATCH)
     perfect = node.perfect if size > 2 else LEAST_SCORE
     while draw < columns and live > 0 and mine.best[0].score < perfect and (draw < rules.per_split or good == 0):
         count = np.int64(0)
