@@ -21,7 +21,8 @@ TOY_KERNELS = '''
 from spinney.jit import Member, f64, i32, i64, kernel, out, u8, u16
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import (
-    copy_to_one, filled_cells, first_highest, running_sums, sort_line, tail, turn_records,
+    classes_below, copy_to_one, filled_cells, first_highest, part_by_code, running_sums, sort_line, sums_below, tail,
+    turn_records,
 )
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
 from spinney.jit.normal import log_upper_tail, mills
@@ -131,6 +132,33 @@ def part(rows: i64, width: i64, goes: i64["rows"], memory: out(i64["rows * width
         copy_to_one(memory, i * width, memory, first, spare, others, goes[i], width)
         first += goes[i] * width
         others += (1 - goes[i]) * width
+
+
+@kernel
+def part_bytes(
+    rows: i64, width: i64, place: i64, cut: i64, also: i64, memory: out(i64["rows * width"]), spare: out(i64["rows * width"]),
+    kept: out(i64["1"]),
+):
+    """Part records of some words by a byte."""
+    kept[0] = part_by_code(memory, 0, width, rows, place, cut, also, spare)
+
+
+@kernel
+def classes_left(
+    rows: i64, width: i64, chunk: i64, memory: i64["rows * width + 4"], cuts: u8["64"], classes: i64,
+    left: out(u8["32 * classes"]),
+):
+    """The weights of each class left of 32 cuts."""
+    classes_below(memory, 0, width, rows, 4 * chunk, cuts, 32 * chunk, classes, left)
+
+
+@kernel
+def sums_left(
+    rows: i64, width: i64, chunk: i64, memory: i64["rows * width + 4"], cuts: u8["64"], shift: i64, bits: i64,
+    left: out(i64["32"]),
+):
+    """Packed sums left of 32 cuts."""
+    sums_below(memory, 0, width, rows, 4 * chunk, cuts, 32 * chunk, shift, bits, left)
 
 
 @kernel

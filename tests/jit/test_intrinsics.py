@@ -42,6 +42,70 @@ def test_records_of_any_width_are_copied_to_one_of_two_places_and_nowhere_else(t
     assert toy(PART, SPINNEY_KERNELS=way) == [True] * 52
 
 
+PART_BYTES = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    found = []
+    for width in range(1, 14):
+        for rows in (0, 1, 2, 3, 40):
+            rng = np.random.default_rng(rows)
+            records = rng.integers(-(2**63), 2**63, (rows, width))
+            place, cut, also = int(rng.integers(8 * width)), int(rng.integers(256)), int(rng.integers(-1, 256))
+            codes = records.view(np.uint8).reshape(rows, 8 * width)[:, place]
+            goes = (codes <= cut) | (codes == also)
+            memory, spare, kept = records.reshape(-1).copy(), np.full(rows * width, -1), np.zeros(1, np.int64)
+            kernels.part_bytes(rows, width, place, cut, also, memory, spare, kept)
+            aside = np.full(rows * width, -1)
+            aside[: (~goes).sum() * width] = records[~goes].reshape(-1)
+            same = (memory[: int(kept[0])] == records[goes].reshape(-1)).all() and (spare == aside).all()
+            found.append(bool(same and kept[0] == goes.sum() * width))
+    print(json.dumps(found))
+"""
+
+
+def test_records_of_any_width_are_parted_by_one_of_their_bytes(toy, way):
+    assert toy(PART_BYTES, SPINNEY_KERNELS=way) == [True] * 65
+
+
+BELOW = """
+    import json
+    import numpy as np
+    from spinney.toy import kernels
+
+    found = []
+    for classes in (1, 2, 3, 8):
+        for rows in (0, 1, 2, 3, 50):
+            for width, chunk in ((5, 0), (10, 0), (10, 1)):
+                rng = np.random.default_rng(rows)
+                memory = rng.integers(-(2**63), 2**63, rows * width + 4)
+                numbers = memory[: rows * width].view(np.int32).reshape(rows, 2 * width)
+                codes = memory[: rows * width].view(np.uint8).reshape(rows, 8 * width)[:, 32 * chunk : 32 * chunk + 32]
+                cuts = rng.integers(0, 256, 64).astype(np.uint8)
+                cuts[:6] = cuts[32:38] = (0, 255, 254, 1, 127, 128)
+
+                numbers[:, -2], numbers[:, -1] = rng.integers(1, 6, rows), rng.integers(0, classes, rows)
+                goes = codes <= cuts[32 * chunk : 32 * chunk + 32]
+                left = np.full(32 * classes, 77, np.uint8)
+                kernels.classes_left(rows, width, chunk, memory, cuts, classes, left)
+                of_class = numbers[:, -1] == np.arange(classes)[:, None]
+                found.append(bool((left == ((of_class * numbers[:, -2]) @ goes).reshape(-1)).all()))
+
+                numbers[:, -2], numbers[:, -1] = rng.integers(1, 1000, rows), rng.integers(-1000, 1000, rows)
+                goes = codes <= cuts[32 * chunk : 32 * chunk + 32]
+                left = np.full(32, 77)
+                kernels.sums_left(rows, width, chunk, memory, cuts, 3, 20, left)
+                weight, target = numbers[:, -2].astype(np.int64), numbers[:, -1].astype(np.int64)
+                found.append(bool((left == ((((target >> 3) * weight) << 20) + weight) @ goes).all()))
+    print(json.dumps(found))
+"""
+
+
+def test_what_is_left_of_32_cuts_is_summed_by_class_and_packed(toy, way):
+    assert toy(BELOW, SPINNEY_KERNELS=way) == [True] * 120
+
+
 FILLED = """
     import json
     import numpy as np

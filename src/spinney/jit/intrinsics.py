@@ -68,6 +68,29 @@ def _copy_to_one(
             other[also + k] = source[at + k]
 
 
+def _part_by_code(
+    words: Any, first: int, step: int, count: int, place: int, cut: int, also: int, spare: Any
+) -> int:
+    """Part `count` records of `step` words of int64 by the byte that each has at `place`.
+
+    Those with a byte up to `cut`, or of `also`, move to the front, the others to `spare`, in their order. Returns how many words
+    of the records stay.
+    """
+    left, right = first, 0
+    for i in range(count):
+        at = first + i * step
+        codes = b"".join(int(words[at + k]).to_bytes(8, "little", signed=True) for k in range(step))
+        if codes[place] <= cut or codes[place] == also:
+            for k in range(step):
+                words[left + k] = words[at + k]
+            left += step
+        else:
+            for k in range(step):
+                spare[right + k] = words[at + k]
+            right += step
+    return left - first
+
+
 def _byte_ranges(words: Any, first: int, step: int, count: int, low: Any, high: Any, at: int) -> None:
     """The least and the largest of each of 32 bytes, over `count` records of them that begin `step` words of int64 apart.
 
@@ -80,6 +103,54 @@ def _byte_ranges(words: Any, first: int, step: int, count: int, low: Any, high: 
     for target, choose in ((low, min), (high, max)):
         for k, found in enumerate(map(choose, zip(*rows, strict=True))):
             target[at + k] = found
+
+
+def _records_at(words: Any, first: int, step: int, count: int, chunk: int) -> Any:
+    """The 32 codes, the weight and the target of each of some records; the last word of a record has the last two."""
+    for i in range(count):
+        at = first + i * step
+        codes = b"".join(int(words[at + chunk + k]).to_bytes(8, "little", signed=True) for k in range(4))
+        numbers = int(words[at + step - 1])
+        yield codes, numbers & 0xFFFFFFFF, numbers >> 32
+
+
+def _classes_below(
+    words: Any, first: int, step: int, count: int, chunk: int, cuts: Any, at: int, classes: int, left: Any
+) -> None:
+    """The weights of each class below 32 cuts, over `count` records of `step` words of int64.
+
+    A record's codes are the 32 bytes from its word `chunk` on. The cuts are bytes, from `at` on; codes up to a cut are below it.
+    `left` has 32 bytes for each class. Weights must sum up to 255 or less.
+    """
+    for k in range(32 * classes):
+        left[k] = 0
+    for codes, weight, target in _records_at(words, first, step, count, chunk):
+        for k in range(32):
+            left[32 * target + k] += weight if codes[k] <= cuts[at + k] else 0
+
+
+def _sums_below(
+    words: Any,
+    first: int,
+    step: int,
+    count: int,
+    chunk: int,
+    cuts: Any,
+    at: int,
+    shift: int,
+    bits: int,
+    left: Any,
+) -> None:
+    """The same of packed sums: of targets without their last bits, `shift` of them, times weights, above the bits of the weight.
+
+    `left` has 32 int64.
+    """
+    for k in range(32):
+        left[k] = 0
+    for codes, weight, target in _records_at(words, first, step, count, chunk):
+        packed = (((target >> shift) * weight) << bits) + weight
+        for k in range(32):
+            left[k] += packed if codes[k] <= cuts[at + k] else 0
 
 
 def _filled_cells(cells: Any, at: int) -> int:
@@ -130,6 +201,11 @@ def _lowest_bit(bits: int) -> int:
     return (int(bits) & -int(bits)).bit_length() - 1
 
 
+def _either(goes: int, first: int, other: int) -> int:
+    """The first of two int64 where `goes` is not 0, else the other: without a branch, where a processor could not guess."""
+    return first if goes != 0 else other
+
+
 def _bits_of(value: float) -> int:
     """The 64 bits of a float64, as a signed integer."""
     return int(struct.unpack("<q", struct.pack("<d", value))[0])
@@ -149,12 +225,16 @@ give_way = Intrinsic(_give_way)
 call_code = Intrinsic(_call_code)
 tail = Intrinsic(_tail)
 copy_to_one = Intrinsic(_copy_to_one)
+part_by_code = Intrinsic(_part_by_code)
 byte_ranges = Intrinsic(_byte_ranges)
+classes_below = Intrinsic(_classes_below)
+sums_below = Intrinsic(_sums_below)
 filled_cells = Intrinsic(_filled_cells)
 running_sums = Intrinsic(_running_sums)
 turn_records = Intrinsic(_turn_records)
 sort_line = Intrinsic(_sort_line)
 first_highest = Intrinsic(_first_highest)
 lowest_bit = Intrinsic(_lowest_bit)
+either = Intrinsic(_either)
 bits_of = Intrinsic(_bits_of)
 from_bits = Intrinsic(_from_bits)

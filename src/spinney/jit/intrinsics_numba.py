@@ -205,6 +205,66 @@ def _copy_to_one(
 
 
 @intrinsic
+def _part_by_code(
+    typingctx: Any, words: Any, first: Any, step: Any, count: Any, place: Any, cut: Any, also: Any, spare: Any
+) -> Any:
+    word = ir.IntType(64)
+    four = ir.VectorType(word, 4)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        begin = _address(context, builder, kinds[0], args[0], args[1])
+        step, count = args[2], args[3]
+        left, right = cgutils.alloca_once_value(builder, begin), cgutils.alloca_once(builder, begin.type)
+        builder.store(_address(context, builder, kinds[7], args[7], word(0)), right)
+
+        def copied(source: Any, offset: Any, kind: Any) -> tuple[Any, Any]:
+            at = builder.bitcast(builder.gep(source, [offset]), kind.as_pointer())
+            return builder.load(at, align=8), offset
+
+        def put(target: Any, found: tuple[Any, Any]) -> None:
+            at = builder.bitcast(builder.gep(target, [found[1]]), found[0].type.as_pointer())
+            builder.store(found[0], at, align=8)
+
+        def part(copy: Any) -> None:
+            with cgutils.for_range(builder, count, intp=word) as loop:
+                source = builder.gep(begin, [builder.mul(loop.index, step)])
+                codes = builder.bitcast(source, ir.IntType(8).as_pointer())
+                code = builder.zext(builder.load(builder.gep(codes, [args[4]]), align=1), word)
+                below = builder.icmp_signed("<=", code, args[5])
+                goes = builder.or_(below, builder.icmp_signed("==", code, args[6]))
+                one, two = builder.load(left), builder.load(right)
+                copy(source, _chosen(builder, goes, one, two))
+                by = _chosen(builder, goes, step, word(0))
+                builder.store(builder.gep(one, [by]), left)
+                builder.store(builder.gep(two, [builder.sub(step, by)]), right)
+
+        def copy_short(source: Any, target: Any) -> None:
+            # Both halves are read before one is written: they may overlap.
+            found = [copied(source, offset, four) for offset in (word(0), builder.sub(step, word(4)))]
+            for one in found:
+                put(target, one)
+
+        def copy_long(source: Any, target: Any) -> None:
+            with cgutils.for_range(builder, step, intp=word) as loop:
+                put(target, copied(source, loop.index, word))
+
+        few = builder.and_(
+            builder.icmp_unsigned(">=", step, word(4)), builder.icmp_unsigned("<=", step, word(8))
+        )
+        with builder.if_else(few) as (short, long):
+            with short:
+                part(copy_short)
+            with long:
+                part(copy_long)
+        size = builder.sub(builder.ptrtoint(builder.load(left), word), builder.ptrtoint(begin, word))
+        return builder.lshr(size, word(3))
+
+    number = types.int64
+    return number(words, number, number, number, number, number, number, spare), codegen
+
+
+@intrinsic
 def _byte_ranges(
     typingctx: Any, words: Any, first: Any, step: Any, count: Any, low: Any, high: Any, at: Any
 ) -> Any:
@@ -236,6 +296,126 @@ def _byte_ranges(
 
     number = types.int64
     return types.void(words, number, number, number, low, high, number), codegen
+
+
+def _below(context: Any, builder: Any, signature: Any, args: Any, add: Any) -> None:
+    """For each of some records, let `add` have a byte for each of its 32 codes, all bits of it where the code is at most the
+    cut, and where its weight and its target stand.
+    """
+    word = ir.IntType(64)
+    vector = ir.VectorType(ir.IntType(8), 32)
+
+    def load(kind: Any, array: Any, index: Any, align: int) -> Any:
+        place = _address(context, builder, kind, array, index)
+        return builder.load(builder.bitcast(place, vector.as_pointer()), align=align)
+
+    records, first, step, count, chunk, cuts, at = args[:7]
+    limits = load(signature.args[5], cuts, at, 1)
+    with cgutils.for_range(builder, count, intp=word) as loop:
+        begin = builder.add(first, builder.mul(loop.index, step))
+        codes = load(signature.args[0], records, builder.add(begin, chunk), 8)
+        end = _address(context, builder, signature.args[0], records, builder.add(begin, step))
+        end = builder.bitcast(end, ir.IntType(32).as_pointer())
+        weight, target = builder.gep(end, [word(-2)]), builder.gep(end, [word(-1)])
+        add(builder.sext(builder.icmp_unsigned("<=", codes, limits), vector), weight, target)
+
+
+def _chosen(builder: Any, goes: Any, first: Any, other: Any) -> Any:
+    """One of two values, without a branch, which LLVM would otherwise make of it in loops."""
+    found = builder.select(goes, first, other)
+    found.set_metadata("unpredictable", builder.module.add_metadata([]))
+    return found
+
+
+def _splat(builder: Any, value: Any, kind: Any) -> Any:
+    """A vector with the same number at all places."""
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.IntType(32)(0))
+    places = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
+    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
+
+
+@intrinsic
+def _classes_below(
+    typingctx: Any, words: Any, first: Any, step: Any, count: Any, chunk: Any, cuts: Any, at: Any, classes: Any,
+    left: Any,
+) -> Any:  # fmt: skip
+    word, byte = ir.IntType(64), ir.IntType(8)
+    vector = ir.VectorType(byte, 32)
+    none = ir.Constant(vector, [0] * 32)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        sums = _address(context, builder, signature.args[8], args[8], word(0))
+        sums = builder.bitcast(sums, vector.as_pointer())
+
+        def low_byte(place: Any) -> Any:
+            return _splat(builder, builder.load(builder.bitcast(place, byte.as_pointer()), align=1), vector)
+
+        with builder.if_else(builder.icmp_unsigned("==", args[7], word(2))) as (two, several):
+            with two:
+                # Kept in registers while the records are read: all rows, and those of the second class.
+                every, second = cgutils.alloca_once(builder, vector), cgutils.alloca_once(builder, vector)
+                builder.store(none, every)
+                builder.store(none, second)
+
+                def add_to_two(masks: Any, weight: Any, target: Any) -> None:
+                    more = builder.and_(masks, low_byte(weight))
+                    builder.store(builder.add(builder.load(every), more), every)
+                    more = builder.and_(more, builder.sub(none, low_byte(target)))
+                    builder.store(builder.add(builder.load(second), more), second)
+
+                _below(context, builder, signature, args, add_to_two)
+                first_class = builder.sub(builder.load(every), builder.load(second))
+                builder.store(first_class, sums, align=1)
+                builder.store(builder.load(second), builder.gep(sums, [word(1)]), align=1)
+            with several:
+                with cgutils.for_range(builder, args[7], intp=word) as loop:
+                    builder.store(none, builder.gep(sums, [loop.index]), align=1)
+
+                def add_to_class(masks: Any, weight: Any, target: Any) -> None:
+                    place = builder.gep(sums, [builder.sext(builder.load(target, align=4), word)])
+                    more = builder.and_(masks, low_byte(weight))
+                    builder.store(builder.add(builder.load(place, align=1), more), place, align=1)
+
+                _below(context, builder, signature, args, add_to_class)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(words, number, number, number, number, cuts, number, number, left), codegen
+
+
+@intrinsic
+def _sums_below(
+    typingctx: Any, words: Any, first: Any, step: Any, count: Any, chunk: Any, cuts: Any, at: Any, shift: Any,
+    bits: Any, left: Any,
+) -> Any:  # fmt: skip
+    word = ir.IntType(64)
+    vector = ir.VectorType(word, 4)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        none = ir.Constant(vector, [0] * 4)
+        # Kept in registers while the records are read.
+        sums = [cgutils.alloca_once(builder, vector) for _ in range(8)]
+        for kept in sums:
+            builder.store(none, kept)
+
+        def add(masks: Any, weight: Any, target: Any) -> None:
+            weight = builder.zext(builder.load(weight, align=4), word)
+            target = builder.sext(builder.load(target, align=4), word)
+            product = builder.mul(builder.ashr(target, args[7]), weight)
+            row = _splat(builder, builder.add(builder.shl(product, args[8]), weight), vector)
+            for k, kept in enumerate(sums):
+                places = ir.Constant(ir.VectorType(ir.IntType(32), 4), [4 * k + j for j in range(4)])
+                some = builder.sext(builder.shuffle_vector(masks, masks, places), vector)
+                builder.store(builder.add(builder.load(kept), builder.and_(some, row)), kept)
+
+        _below(context, builder, signature, args, add)
+        for k, kept in enumerate(sums):
+            place = _address(context, builder, signature.args[9], args[9], word(4 * k))
+            builder.store(builder.load(kept), builder.bitcast(place, vector.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    number = types.int64
+    return types.void(words, number, number, number, number, cuts, number, number, number, left), codegen
 
 
 @intrinsic
@@ -449,6 +629,14 @@ def _lowest_bit(typingctx: Any, bits: Any) -> Any:
         return builder.cttz(args[0], ir.IntType(1)(1))
 
     return types.int64(types.int64), codegen
+
+
+@intrinsic
+def _either(typingctx: Any, goes: Any, first: Any, other: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _chosen(builder, builder.icmp_signed("!=", args[0], ir.IntType(64)(0)), args[1], args[2])
+
+    return types.int64(types.int64, types.int64, types.int64), codegen
 
 
 @intrinsic

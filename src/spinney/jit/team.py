@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 import numpy as np
@@ -113,13 +114,14 @@ class Team:
         if self.sync[barrier.FAILED] != 0:
             raise SpinneyError(f"kernel {job.kernel.name} failed")
 
-    def run_apart(self, job: Bound) -> None:
+    def run_apart(self, job: Bound, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Run a bound kernel as `run` does while the calling thread only waits, so that it serves an interrupt at once.
 
         For kernels that take long and look at `barrier.ABORT` themselves: they return soon after an interrupt, and what they
-        were at is lost.
+        were at is lost. `meanwhile` is work that the calling thread does before it waits.
         """
         if runs_as_python() or threading.current_thread() is not threading.main_thread():
+            meanwhile()
             self.run(job)  # signals are served by the main thread alone
             return
         failures: list[BaseException] = []
@@ -138,6 +140,7 @@ class Team:
         try:
             if start_all([apart]) == 0:
                 work()
+            meanwhile()
             while not ended.wait(AGAIN):
                 pass  # a signal that another thread was given does not wake this one
             join_all([apart])

@@ -71,7 +71,7 @@ def train_forest(
                     f"tree_method='exact' ranks every value of a table, and {dataset.rows} rows × {dataset.columns} columns are "
                     "too many; use tree_method='hist'"
                 )
-            table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(team.size))
+            table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(team.size), team.size)
         else:
             ends = places = None
             if config.splitter == "random":

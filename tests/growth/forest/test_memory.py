@@ -68,7 +68,7 @@ def test_what_a_tree_takes_is_what_memory_for_one_more_has_more(limits, categori
     taken = []
     for trees in (1, 2):
         made = TreeMemory.of(replace(one, trees=trees))
-        taken.append(bytes_of(made.slots) + bytes_of(made.finished))
+        taken.append(bytes_of(made.slots) + 2 * bytes_of(made.finished))
     once = made.slots.idle.nbytes
     assert one.tree_bytes() == taken[1] - taken[0] + once
     assert (one.slot_sizes(1)["max_nodes"] == 15) == (rules.max_depth == 3)

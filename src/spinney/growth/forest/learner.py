@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,19 +103,36 @@ class ForestLearner:
         begin, end = first, first + count
         at_once = min(count, self._at_once())
         memory = self._memory(at_once)
+        other = memory.beside(self._sizes(at_once)) if at_once < count else memory
+        waiting: list[Callable[[], GrownTree]] = []  # trees that are grown and not yet copied
         while begin < end:
             trees = min(at_once, end - begin)
-            self._run(memory, begin, trees)
+            copied: list[GrownTree] = []
+            # Trees are copied while the next ones grow: 0.7 ms each, for which all threads would wait.
+            self._run(memory, begin, trees, partial(_make_all, waiting, copied))
+            waiting = []
+            yield from copied
             if memory.slots.facts.full[:trees].any():
                 # Sets of categories had too little room. With more of it the same trees grow, fewer at a time.
                 self._max_sets *= 4
                 at_once = min(at_once, self._at_once())
                 self._kept = None
                 memory = self._memory(at_once)
+                other = memory.beside(self._sizes(at_once))
                 continue
-            for slot in range(trees):
-                yield self._grown(memory, slot)
+            facts = memory.slots.facts.copy()
+            waiting = [
+                partial(self._grown, memory, slot, int(facts.splits[slot]), int(facts.rows[slot]))
+                for slot in range(trees)
+            ]
+            if self._table.category_words:
+                # The next trees write their sets to the same memory.
+                yield from [make() for make in waiting]
+                waiting = []
             begin += trees
+            memory, other = other, memory
+        for make in waiting:
+            yield make()
 
     def forest(
         self, first: int, count: int
@@ -134,9 +152,9 @@ class ForestLearner:
             if places is None:
                 return trees, self._table.cut_start, self._table.cuts
             return trees, self._table.cut_start * PLACES, places.reshape(-1)
-        return with_cuts(trees, self._thresholds, self._table)
+        return with_cuts(trees, self._thresholds, self._table, self._team.size)
 
-    def _run(self, memory: TreeMemory, first: int, trees: int) -> None:
+    def _run(self, memory: TreeMemory, first: int, trees: int, meanwhile: Callable[[], None]) -> None:
         rules = replace(self._rules, first_tree=first, trees=trees)
         state = memory.pool.state[0]
         state.next_tree, state.waiting, state.unfinished = 0, 0, trees
@@ -146,7 +164,8 @@ class ForestLearner:
             self._kernel.bind(
                 table.binned, table.others, table.values, self._target, rules, memory.slots, memory.pool, memory.scratch,
                 memory.finished,
-            )
+            ),
+            meanwhile,
         )  # fmt: skip
 
     def _at_once(self) -> int:
@@ -217,9 +236,9 @@ class ForestLearner:
             return step / target.outputs
         return max(step, LEAST_STEP) ** 2 / target.outputs
 
-    def _grown(self, memory: TreeMemory, slot: int) -> GrownTree:
+    def _grown(self, memory: TreeMemory, slot: int, splits: int, rows: int) -> GrownTree:
         slots, finished = memory.slots, memory.finished
-        splits, values = int(slots.facts.splits[slot]), finished.values
+        values = finished.values
         at, leaves_at = slot * finished.max_splits, slot * (finished.max_splits + 1)
         by_split, by_leaf = slice(at, at + splits), slice(leaves_at, leaves_at + splits + 1)
         column, cut = finished.column[by_split], finished.cut[by_split]
@@ -238,7 +257,7 @@ class ForestLearner:
             own = (self._table.values.codes[column[chosen]] + 63) // 64
             sets = [slots.sets[place : place + n].copy() for place, n in zip(first, own, strict=True)]
             cut[chosen] = np.arange(len(chosen))
-        begin, rows = slot * slots.capacity, int(slots.facts.rows[slot]) if finished.kept else 0
+        begin = slot * slots.capacity
         # Narrow at once: thousands of trees may wait for the last one.
         return GrownTree(
             column=narrow_copy("column", column),
@@ -252,8 +271,12 @@ class ForestLearner:
             weight=narrow_copy("weight", finished.weight[by_leaf]),
             count=narrow_copy("count", finished.count[by_leaf]),
             sets=sets,
-            leaf_rows=finished.rows[begin : begin + rows].copy(),
+            leaf_rows=finished.rows[begin : begin + rows * finished.kept].copy(),
         )
+
+
+def _make_all(waiting: list[Callable[[], GrownTree]], made: list[GrownTree]) -> None:
+    made.extend(make() for make in waiting)
 
 
 def _deepest(config: ForestConfig) -> int:

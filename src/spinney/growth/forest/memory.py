@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,14 +81,14 @@ class MemorySizes:
         return most if depth == 0 or depth > most.bit_length() else min(most, 2**depth - 1)
 
     def tree_bytes(self) -> int:
-        """Bytes that one more tree takes."""
+        """Bytes that one more tree takes, and another finished one that is being copied."""
         slots, finished = self.slot_sizes(1), self.finished_sizes()
         counted = slots | {"memory": None, "ints": None, "bytes": None, "spare": None}
         records = 2 * self.capacity * self.words * 8  # and room to part them
         return (
             records
             + allocated_bytes(Slots, **counted)
-            + allocated_bytes(FinishedTrees, **finished, slots=_Sizes(slots))
+            + 2 * allocated_bytes(FinishedTrees, **finished, slots=_Sizes(slots))
         )
 
     def slot_sizes(self, trees: int) -> dict[str, int]:
@@ -180,3 +180,7 @@ class TreeMemory:
         )
         finished = allocate(FinishedTrees, **sizes.finished_sizes(), slots=slots)
         return cls(slots, allocate(SubtreePool, target=sizes.target), scratch, finished)
+
+    def beside(self, sizes: MemorySizes) -> TreeMemory:
+        """The same memory with room of its own for finished trees."""
+        return replace(self, finished=allocate(FinishedTrees, **sizes.finished_sizes(), slots=self.slots))

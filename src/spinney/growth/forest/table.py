@@ -21,13 +21,16 @@ from spinney.growth.forest.kernels.records import (
     PAIRS_OF_BYTES,
     PLACES,
     RANKS,
+    SEARCHED,
     BinValues,
     RowCodes,
 )
+from spinney.jit.spread import spread
 
 MOST_HELD = 128  # columns up to which records hold their codes
 ROWS = (1 << ROW_BITS) - 1
 LARGEST = np.finfo(np.float64).max
+COLUMNS_AT_ONCE = 8  # of a table of ranks, that a thread writes to every row
 CLOSE = 1e-9  # rounding of a sum over the cuts of a column
 
 
@@ -104,6 +107,7 @@ def binned_table(
     if ends is not None:
         _stretch(values, starts, cuts, ends)
     cut_start, thresholds = _closed(cuts)
+    values = np.append(values, np.zeros(SEARCHED))  # searches look behind a column's last value
     return ForestTable(
         binned,
         RowCodes(len(words), words, 0, matrix.columns, np.zeros(0, np.int32), *_entries_by_row(matrix)),
@@ -117,25 +121,33 @@ def binned_table(
     )
 
 
-def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns) -> ForestTable:
+def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns, threads: int = 1) -> ForestTable:
     """The table of an exact forest: codes are ranks of values, or numbers of categories."""
     binned = matrix.binned(cuts.categorical)
     counts = np.where(cuts.categorical != 0, cuts.bins, ranked.record.ranks)
     starts = starts_of(counts)
     values = np.zeros(int(starts[-1]))
     ranks = np.empty((ranked.rows, ranked.columns), np.int32)
-    for column in range(ranked.columns):
-        entries = ranked.record.entries[ranked.record.starts[column] : ranked.record.starts[column + 1]]
-        own = ranked.values[ranked.value_starts[column] : ranked.value_starts[column + 1]]
-        if cuts.categorical[column]:
-            # A category's number is its code. The rows that are not listed are missing.
-            numbers = np.append(own, counts[column]).astype(np.int32)
-            ranks[:, column] = numbers[ranked.record.rest[column]]
-            ranks[entries & ROWS, column] = numbers[entries >> ROW_BITS]
-        else:
-            ranks[:, column] = ranked.record.rest[column]
-            ranks[entries & ROWS, column] = entries >> ROW_BITS
-            values[starts[column] : starts[column + 1]] = own
+
+    def fill(first: int) -> None:
+        """Some columns: each is put in order by itself, where it is in cache, and all are written row by row."""
+        columns = range(first, min(first + COLUMNS_AT_ONCE, ranked.columns))
+        lines = np.empty((len(columns), ranked.rows), np.int32)
+        for line, column in zip(lines, columns, strict=True):
+            entries = ranked.record.entries[ranked.record.starts[column] : ranked.record.starts[column + 1]]
+            own = ranked.values[ranked.value_starts[column] : ranked.value_starts[column + 1]]
+            if cuts.categorical[column]:
+                # A category's number is its code. The rows that are not listed are missing.
+                numbers = np.append(own, counts[column]).astype(np.int32)
+                line[:] = numbers[ranked.record.rest[column]]
+                line[entries & ROWS] = numbers[entries >> ROW_BITS]
+            else:
+                line[:] = ranked.record.rest[column]
+                line[entries & ROWS] = entries >> ROW_BITS
+                values[starts[column] : starts[column + 1]] = own
+        ranks[:, columns.start : columns.stop] = lines.T
+
+    spread(fill, range(0, ranked.columns, COLUMNS_AT_ONCE), threads)
     return ForestTable(
         binned,
         RowCodes(

@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data.lists import starts_of
 from spinney.growth.forest.kernels.records import PLACES
 from spinney.growth.forest.table import LARGEST, ForestTable
+from spinney.jit.spread import spread
+from spinney.tree.arrays import concatenated
 from spinney.tree.compact import GrownTree
 
 MOST_NUMBERS = 2**16 - 1
@@ -74,7 +77,10 @@ def numbers_of_places(
 
 
 def with_cuts(
-    trees: Sequence[GrownTree], thresholds: Sequence[NDArray[np.float64]], table: ForestTable
+    trees: Sequence[GrownTree],
+    thresholds: Sequence[NDArray[np.float64]],
+    table: ForestTable,
+    threads: int = 1,
 ) -> tuple[list[GrownTree], NDArray[np.int64], NDArray[np.float64]]:
     """Number the thresholds of each column.
 
@@ -85,18 +91,22 @@ def with_cuts(
     cut_start, cuts : int64[columns + 1], float64
         Thresholds of each column, ascending.
     """
-    column = np.concatenate([np.zeros(0, np.int32), *(tree.column for tree in trees)])
+    column = np.concatenate([np.zeros(0, np.uint16), *(tree.column for tree in trees)])
     value = np.concatenate([np.zeros(0), *thresholds])
     number = table.binned.features.categorical[column] == 0
     column, value = column[number], value[number]
-    order = np.lexsort((value, column))
-    column, value = column[order], value[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (column[1:] != column[:-1]) | (value[1:] != value[:-1])
-    cut_start = np.searchsorted(column[new], np.arange(table.columns + 1)).astype(np.int64)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.cumsum(new) - 1
-    place[order] -= cut_start[column]
+    by_column = np.argsort(column, kind="stable")
+    bounds = np.searchsorted(column[by_column], np.arange(table.columns + 1)).tolist()
+    place = np.empty(len(column), np.int64)
+
+    def number_cuts(k: int) -> NDArray[np.float64]:
+        """Number the cuts of one column."""
+        own = by_column[bounds[k] : bounds[k + 1]]
+        cuts, place[own] = np.unique(value[own], return_inverse=True)
+        return cuts
+
+    cuts = spread(number_cuts, range(table.columns), threads)
+    cut_start = starts_of([len(one) for one in cuts])
     ends = np.cumsum([int((table.binned.features.categorical[tree.column] == 0).sum()) for tree in trees])
     found = []
     for tree, end in zip(trees, ends, strict=True):
@@ -104,4 +114,4 @@ def with_cuts(
         cut = tree.cut.astype(np.int64)
         cut[own] = place[end - int(own.sum()) : end]
         found.append(replace(tree, cut=cut))
-    return found, cut_start, value[new]
+    return found, cut_start, concatenated(cuts, np.float64)

@@ -7,7 +7,7 @@ In layers, each of which knows only those below it:
 - *trees*: `work`, a subtree depth first; `finish`, a tree's numbers and leaf values; `shape`, cutting it back;
 - *search*: `search`, the columns of a node; `pair_search` with `pairs`, `channel_search` with `channels`, `medians`, the cuts
   of a column by the sums that a node has; `few`, those of a node of few rows; `light`, those of several classes in a light
-  node; `fours`, cuts drawn for four columns at once;
+  node; `drawn`, cuts drawn for many columns at once;
 - *lists*: a column's codes in a node. `cells` sums its rows by code, `scores` says how good each cut is, `ranking` ranks the
   targets of rows, `ordering` sorts, `halves` says which rows order categories and which ones judge, `absent` where categories
   go that a node does not have;

@@ -8,14 +8,16 @@ from spinney.growth.forest.kernels.channels import (
     score_channels,
 )  # fmt: skip
 from spinney.growth.forest.kernels.codes import read_codes
+from spinney.growth.forest.kernels.drawn import (
+    MOST_CLASSES, cut_of_drawn, draw_numbers, may_draw_together, rows_in_bytes, sum_drawn_classes,
+)  # fmt: skip
 from spinney.growth.forest.kernels.entries import entries_of, has_sparse
 from spinney.growth.forest.kernels.few import is_plain
-from spinney.growth.forest.kernels.fours import add_four_left, draw_four_cuts
 from spinney.growth.forest.kernels.light import (
-    byte_of, cut_light_classes, has_one_cut, is_light, rows_in_bytes, search_few_light_rows, try_one_cut,
+    cut_light_classes, has_few_classes, has_one_cut, is_light, search_few_light_rows, try_one_cut,
 )  # fmt: skip
 from spinney.growth.forest.kernels.pairs import (
-    DECIDE_LATER, code_range, goes_left_of, keep_drawn, range_of_entries, try_drawn_cut,
+    DECIDE_LATER, code_range, goes_left_of, keep_best, keep_drawn, range_of_entries, try_drawn_cut,
 )  # fmt: skip
 from spinney.growth.forest.kernels.records import FEW_ROWS, MOVED, SQUARES, TARGET, WEIGHT
 from spinney.jit.inline import inline
@@ -100,29 +102,18 @@ def draw_cut_of_channels(draw, column, bins, node, data, others, values, target,
 
 
 @inline
-def judge_four_of_classes(at_once, node, data, target, rules, rows, mine):
-    """Judge the cuts drawn for four columns. The weights of so many rows at once fit a byte."""
+def judge_drawn_classes(k, node, values, target, rules, mine):
+    """Judge the cut drawn for one of some columns."""
     channels = target.channels
-    for k in range(4 * channels):
-        mine.left_classes[k] = 0
-    begin = node.begin
-    while begin < node.end:
-        end = min(begin + at_once, node.end)
-        add_four_left(begin, end, node, data.features.group_of, True, rows, mine)
-        for k in range(4):
-            for channel in range(channels):
-                mine.left_classes[k * channels + channel] += byte_of(mine.left_sums[k], channel << 3)
-        begin = end
-    for k in range(4):
-        column = mine.chosen[k]
-        weight = np.int64(0)
-        for channel in range(channels):
-            part = mine.left_classes[k * channels + channel]
-            mine.left[1 + channel] = part
-            weight += part
-        mine.left[0] = weight
-        score = score_channels(1, mine.left, node, target, rules)
-        keep_drawn(score, column, mine.cuts[k], np.int64(DECIDE_LATER), mine)
+    weight = np.int64(0)
+    for channel in range(channels):
+        part = mine.left_classes[k * channels + channel]
+        mine.left[1 + channel] = part
+        weight += part
+    mine.left[0] = weight
+    score = score_channels(weight, mine.left, node, target, rules)
+    if score > mine.best[0].score:
+        keep_best(score, mine.chosen[k], cut_of_drawn(k, node, values, mine), 0, DECIDE_LATER, 0, mine)
 
 
 @inline
@@ -131,17 +122,18 @@ def search_channels(count, node, data, others, values, target, rules, rows, word
     good = np.int64(0)
     counted = rules.min_leaf > 1
     light = is_light(node, target, rules)
-    at_once = rows_in_bytes(node, target, rules)
-    if rules.random != 0 and count == 4 and at_once > 0:
-        if draw_four_cuts(node, data, values, mine):
-            judge_four_of_classes(at_once, node, data, target, rules, rows, mine)
-            return 4
+    held = rules.access == MOVED and target.classes != 0 and target.outputs == 1
+    drawn = False
+    if rules.random != 0 and held and target.channels <= MOST_CLASSES and may_draw_together(node, rules):
+        draw_numbers(count, node, data, values, mine)
+        drawn = sum_drawn_classes(count, target.channels, node, values, rows, mine)
     begin = np.int64(0)
     if light and rules.random == 0 and node.end - node.begin <= FEW_ROWS:
         begin = search_few_light_rows(count, node, data, values, rules, rows, mine)
         if begin == count:
             return count
         good = begin
+    at_once = rows_in_bytes(node) if has_few_classes(target, rules) else np.int64(0)
     free = rules.formula == SQUARES and node.min_weight == 0.0 and at_once > 0
     for k in range(begin, count):
         if mine.best[0].score >= node.perfect:
@@ -149,6 +141,10 @@ def search_channels(count, node, data, others, values, target, rules, rows, word
         column = mine.chosen[k]
         bins = values.codes[column]
         categorical = data.features.categorical[column] != 0
+        if drawn and mine.drawn[k].odd == 0:
+            judge_drawn_classes(k, node, values, target, rules, mine)
+            good += 1
+            continue
         if rules.random != 0 and not categorical:
             good += draw_cut_of_channels(mine.chosen_draw[k], column, bins, node, data, others, values, target, rules, rows, mine)
             continue

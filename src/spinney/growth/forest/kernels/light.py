@@ -7,6 +7,7 @@ import numpy as np
 
 from spinney.growth.forest.kernels.access import payload_of
 from spinney.growth.forest.kernels.cells import list_codes, touch
+from spinney.growth.forest.kernels.drawn import MOST_WEIGHT
 from spinney.growth.forest.kernels.few import is_plain, keep_best_row, keep_between, sort_rows
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best
 from spinney.growth.forest.kernels.records import CHOSEN, FEW_ROWS, MOVED, SQUARES, TARGET, WEIGHT
@@ -15,8 +16,6 @@ from spinney.jit.inline import inline
 from spinney.jit.intrinsics import lowest_bit
 
 MOST_CLASSES = 7  # bytes below the sign
-MOST_WEIGHT = 255
-FEWEST_ROWS = 8  # of a heavy node whose classes are worth adding in one go
 
 
 @inline
@@ -31,16 +30,6 @@ def is_light(node, target, rules):
     """Whether the weights of a node's classes fit a word, and its leaves have no limits."""
     few = has_few_classes(target, rules) and rules.formula == SQUARES
     return few and node.min_weight == 0.0 and node.weight <= MOST_WEIGHT
-
-
-@inline
-def rows_in_bytes(node, target, rules):
-    """Rows of which the weights of each class surely fit a byte; 0 where classes do not fit a word, or leaves have limits."""
-    if not has_few_classes(target, rules):
-        return np.int64(0)
-    if node.weight <= MOST_WEIGHT:
-        return node.end - node.begin
-    return MOST_WEIGHT // node.heaviest if node.heaviest * FEWEST_ROWS <= MOST_WEIGHT else np.int64(0)
 
 
 @inline

@@ -5,6 +5,7 @@ import numpy as np
 from spinney.growth.forest.kernels.access import payload_of, target_of, weight_of
 from spinney.growth.forest.kernels.cells import packed_sum
 from spinney.growth.forest.kernels.codes import read_codes
+from spinney.growth.forest.kernels.drawn import number_between
 from spinney.growth.forest.kernels.entries import entries_of, has_sparse
 from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, direction, orders
 from spinney.growth.forest.kernels.ordering import clear_set, put_in, sort_by_key
@@ -13,7 +14,7 @@ from spinney.growth.forest.kernels.scores import NEVER, best_of, cut_between, in
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import tail
 from spinney.sampling.kernels.purposes import PURPOSE_CUT
-from spinney.sampling.kernels.random import random_bits, unit
+from spinney.sampling.kernels.random import random_bits
 
 DECIDE_LATER = -1  # where missing values go: with the larger side
 
@@ -219,10 +220,8 @@ def try_drawn_cut(draw, column, bins, low, high, missing, at, node, values):
     if low == high:
         return bins - 1, np.int64(0)
     bits = random_bits(node.key, PURPOSE_CUT, draw)
-    # Parts are added, because the difference of huge values would overflow.
-    share = unit(bits)
-    value = values.values[at + low] * (1.0 - share) + values.values[at + high] * share
-    return middle_cut(low, high, value, values.values, at), bits & 1 if missing else np.int64(DECIDE_LATER)
+    number = number_between(bits, low, high, at, values)
+    return middle_cut(low, high, number, values.values, at), bits & 1 if missing else np.int64(DECIDE_LATER)
 
 
 @inline

@@ -5,7 +5,7 @@ import numpy as np
 from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.records import MOVED
 from spinney.jit.inline import inline
-from spinney.jit.intrinsics import copy_to_one, tail
+from spinney.jit.intrinsics import copy_to_one, part_by_code, tail
 
 
 @inline
@@ -42,6 +42,16 @@ def part_moved(begin, end, group, cut, missing_left, members, rows, spare):
 
 
 @inline
+def part_by_cut(begin, end, group, cut, missing_left, rows, spare):
+    """Part records by a code that they hold, all codes up to a cut to the left."""
+    words = rows.words
+    memory = rows.memory
+    kept = part_by_code(memory, begin * words, words, end - begin, group, cut, missing_left, spare)
+    copy_to_one(spare, 0, memory, begin * words + kept, spare, 0, 1, (end - begin) * words - kept)
+    return begin + kept // words
+
+
+@inline
 def part_looked_up(begin, end, cut, missing_left, members, rows, line, spare):
     """The same by codes that were read before."""
     words = rows.words
@@ -69,7 +79,7 @@ def part_records(begin, end, best, data, others, values, rules, rows, mine):
         group = data.features.group_of[column]
         if best.is_set != 0:
             return part_moved(begin, end, group, 0, missing_left, members, rows, spare)
-        return part_moved(begin, end, group, best.cut, missing_left, None, rows, spare)
+        return part_by_cut(begin, end, group, best.cut, missing_left, rows, spare)
     read_codes(column, begin, end, data, others, rules, rows, mine)
     if best.is_set != 0:
         return part_looked_up(begin, end, 0, missing_left, members, rows, mine.line, spare)

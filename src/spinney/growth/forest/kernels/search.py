@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.growth.forest.kernels.entries import WALKED, find_live_columns, has_sparse
-from spinney.growth.forest.kernels.records import BATCH, MOVED
+from spinney.growth.forest.kernels.records import BATCH, DRAWN, MOVED
 from spinney.jit.inline import hole, inline
 from spinney.jit.intrinsics import byte_ranges
 from spinney.sampling.kernels.purposes import PURPOSE_SPLIT
@@ -64,8 +64,11 @@ def is_constant(column, held, listed, data, mine):
 @inline
 def columns_at_once(size, node, rules):
     """How many columns of a node of some rows are searched in one go."""
-    many = size > (2 if rules.random != 0 else TOGETHER_ROWS)
-    return np.int64(BATCH) if rules.access == MOVED and many else np.int64(1)
+    if rules.access != MOVED:
+        return np.int64(1)
+    if rules.random != 0:
+        return np.int64(DRAWN) if size > 2 else np.int64(1)
+    return np.int64(BATCH) if size > TOGETHER_ROWS else np.int64(1)
 
 
 search_columns = hole("search some columns of a node, and note the best split so far; how many of them were not constant")
