@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.growth.kernels.quantize import set_packing
-from spinney.growth.kernels.records import Axis, PackedSums, Sums
+from spinney.growth.kernels.records import SPARE_SLOTS, Axis, PackedSums, Sums
 from spinney.growth.kernels.travel import pack_histograms, unpack_histograms
 from spinney.growth.packing import BLOCK, FEW, LARGEST
 from spinney.growth.ranks import travel_of
@@ -15,11 +15,16 @@ from spinney.jit.team import Team
 USED, TOTAL = 7, 9
 
 
+def planes_of(sums):
+    """The histograms, without what stands behind the last one."""
+    return sums.histograms[: (sums.slots + SPARE_SLOTS) * 3 * TOTAL].reshape(-1, 3, TOTAL)
+
+
 def sums_of(histograms):
     axis = allocate(Axis, groups=1, columns=1, member_count=1, unit_count=1, total=TOTAL)
     by_thread = allocate(PackedSums, threads=2, size=TOTAL, axis=axis)
     sums = allocate(Sums, threads=1, slots=len(histograms), by_thread=by_thread, axis=axis)
-    sums.histograms.reshape(-1, 3, TOTAL)[: len(histograms)] = histograms
+    planes_of(sums)[: len(histograms)] = histograms
     return axis, sums
 
 
@@ -37,7 +42,7 @@ def travelled(ranks, counts, threads):
             team.run(pack_histograms.bind(travels[-1], axis, sums))
         travels[0].cells[:] = np.sum([one.cells for one in travels], axis=0)
         team.run(unpack_histograms.bind(travels[0], axis, sums))
-    return sums.histograms.reshape(-1, 3, TOTAL)[: len(counts)][::-1, :, :USED], travels[0]
+    return planes_of(sums)[: len(counts)][::-1, :, :USED], travels[0]
 
 
 @pytest.mark.kernels

@@ -1,9 +1,11 @@
-"""The numbers of a record: its row, weight and target."""
+"""The numbers of a record: its row, weight and target; how many columns of records are searched in one go."""
 
 import numpy as np
 
-from spinney.growth.forest.kernels.records import ROW, TARGET, WEIGHT
+from spinney.growth.forest.kernels.records import BATCH, DRAWN, MOVED, ROW, TARGET, WEIGHT
 from spinney.jit.inline import inline
+
+TOGETHER_ROWS = 512  # of a node, from which four columns are summed in one pass
 
 
 @inline
@@ -42,3 +44,13 @@ def differs(i, first, target, rows):
     for o in range(target.outputs):
         found |= 1 if target.steps[own + o] != target.steps[other + o] else 0
     return found
+
+
+@inline
+def columns_at_once(size, node, rules):
+    """How many columns of a node of some rows are searched in one go."""
+    if rules.access != MOVED:
+        return np.int64(1)
+    if rules.random != 0:
+        return np.int64(DRAWN) if size > 2 else np.int64(1)
+    return np.int64(BATCH) if size > TOGETHER_ROWS else np.int64(1)

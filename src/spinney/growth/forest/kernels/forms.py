@@ -1,6 +1,6 @@
 """Filling the frames of a growing forest with what one form of trees computes."""
 
-from spinney.growth.forest.kernels import finish, grow, search, work
+from spinney.growth.forest.kernels import access, finish, grow, search, work
 from spinney.jit import framed
 from spinney.jit.inline import filled
 
@@ -10,9 +10,9 @@ def tree_kernel(name, search_columns, totals_of, decrease_of, leaf_number, cente
 
     `search_columns` finds the best split of some columns and `decrease_of` says what its score means. `totals_of` sums up a
     node, `leaf_number` a leaf. What a child would predict is the mean by its totals unless `center_of` says otherwise;
-    `columns_at_once` says how many columns are searched in one go where that is not what `search` says.
+    `columns_at_once` says how many columns are searched in one go where that is not what `access` has.
     """
-    at_once = columns_at_once or search.columns_at_once
+    at_once = columns_at_once or access.columns_at_once
     search_node = filled(search.search_node, search_columns=search_columns, columns_at_once=at_once)
     split_node = filled(work.split_node, search_node=search_node, decrease_of=decrease_of)
     total_children = filled(work.total_children, totals_of=totals_of)

@@ -5,13 +5,12 @@ The weights of all classes fit one word, a byte each, so that a row is added in 
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import payload_of
+from spinney.growth.forest.kernels.access import columns_at_once, payload_of
 from spinney.growth.forest.kernels.cells import list_codes, touch
 from spinney.growth.forest.kernels.drawn import MOST_WEIGHT
 from spinney.growth.forest.kernels.few import is_plain, keep_best_row, keep_between, sort_rows
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best
 from spinney.growth.forest.kernels.records import CHOSEN, FEW_ROWS, MOVED, SQUARES, TARGET, WEIGHT
-from spinney.growth.forest.kernels.search import columns_at_once
 from spinney.jit.inline import inline
 from spinney.jit.intrinsics import lowest_bit
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from spinney.growth.forest.kernels.access import columns_at_once
 from spinney.growth.forest.kernels.cells import (
     add_four, add_one, count_four, list_four, list_pairs, list_sparse_pairs, packed_total,
 )  # fmt: skip
@@ -11,7 +12,6 @@ from spinney.growth.forest.kernels.few import has_few_rows, is_plain, search_few
 from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, draw_cut_of_pairs, judge_pairs, keep_best, try_sums
 from spinney.growth.forest.kernels.records import BATCH, CHOSEN, MOVED, SQUARES
 from spinney.growth.forest.kernels.scores import best_of, score_pairs
-from spinney.growth.forest.kernels.search import columns_at_once
 from spinney.jit.inline import inline
 
 

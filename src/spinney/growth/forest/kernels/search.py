@@ -3,14 +3,12 @@
 import numpy as np
 
 from spinney.growth.forest.kernels.entries import WALKED, find_live_columns, has_sparse
-from spinney.growth.forest.kernels.records import BATCH, DRAWN, MOVED
+from spinney.growth.forest.kernels.records import MOVED
 from spinney.jit.inline import hole, inline
 from spinney.jit.intrinsics import byte_ranges
 from spinney.sampling.kernels.purposes import PURPOSE_SPLIT
 from spinney.sampling.kernels.random import LOW_32, random_bits
 
-# Rows from which four columns are summed in one pass.
-TOGETHER_ROWS = 512
 NOT_FOUND = -1.0e299
 LEAST_SCORE = -1.0e298  # below that of any split
 
@@ -61,16 +59,7 @@ def is_constant(column, held, listed, data, mine):
     return listed and mine.entry_counts[column] == 0
 
 
-@inline
-def columns_at_once(size, node, rules):
-    """How many columns of a node of some rows are searched in one go."""
-    if rules.access != MOVED:
-        return np.int64(1)
-    if rules.random != 0:
-        return np.int64(DRAWN) if size > 2 else np.int64(1)
-    return np.int64(BATCH) if size > TOGETHER_ROWS else np.int64(1)
-
-
+columns_at_once = hole("how many columns of a node of some rows are searched in one go")
 search_columns = hole("search some columns of a node, and note the best split so far; how many of them were not constant")
 
 
