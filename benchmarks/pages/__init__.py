@@ -6,7 +6,7 @@ Enters: results of cases. Leaves: the text of files in docs/. Nothing here measu
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from benchmarks.pages import bundling, forests, methods
+from benchmarks.pages import bundling, forests, methods, threads
 from benchmarks.pages.results import Results
 
 __all__ = ["PAGES", "Page"]
@@ -24,4 +24,5 @@ PAGES = (
     Page("bundling.md", bundling.write),
     Page("methods.md", methods.write),
     Page("forests.md", forests.write),
+    Page("threads.md", threads.write),
 )

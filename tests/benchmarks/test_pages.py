@@ -1,11 +1,12 @@
 """Pages of the documentation from made-up results."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from benchmarks import page
-from benchmarks.pages import PAGES, forests, methods
+from benchmarks.pages import PAGES, forests, methods, threads
 from benchmarks.pages.plot import bars
 from benchmarks.pages.results import Results, ResultsMissingError
 
@@ -66,7 +67,12 @@ def made_up():
 
 
 def write(folder, results, quick=False):
-    about = {"cpu": "a machine", "versions": {"spinney": "1.2.3", "xgboost": "3.2.0"}}
+    about = {
+        "cpu": "a machine",
+        "cores": 2,
+        "python": "3.11.7",
+        "versions": {"spinney": "1.2.3", "xgboost": "3.2.0"},
+    }
     for case, rows in results.items():
         content = {"environment": about, "options": {"quick": quick, "threads": 2}, "rows": rows}
         (folder / f"{case}.json").write_text(json.dumps(content), encoding="utf-8")
@@ -103,11 +109,12 @@ def test_pages_without_results_are_left_alone_and_named(tmp_path):
         "bundling.md is left alone: run `python -m benchmarks flights density` first",
         "methods.md is left alone: run `python -m benchmarks exact` first",
         f"forests.md is left alone: run `python -m benchmarks {' '.join(forests.CASES)}` first",
+        "threads.md is left alone: run `python -m benchmarks threads` first",
     ]
     assert {path.read_text() for path in docs.iterdir()} == {"as it was"}
     write(results, {"exact": made_up()["exact"]})
     page.main(docs, results, said.append)
-    assert said[-2] == "methods.md is written"
+    assert said[-3] == "methods.md is written"
     assert (docs / "methods.md").read_text(encoding="utf-8").startswith("# Exact")
 
 
@@ -169,3 +176,25 @@ def test_the_largest_bar_fills_the_plot():
     plot = bars([("x", 1.0), ("y", 2.0)], across="way", up="ms")
     assert 'height="98.0"' in plot
     assert 'height="196.0"' in plot
+
+
+def test_the_page_of_threads_has_a_line_for_each_learner_and_a_model_of_more_threads(tmp_path):
+    facts = {"speed-up": 1.8, "serial share": 0.1, "processor time": 1.05}
+    rows = [
+        row("31 leaves: 2 threads", "lightgbm", unit="x", theirs=0.5, facts=facts),
+        row("31 leaves: 2 threads", "xgboost", unit="x", theirs=0.8, facts=facts),
+        row("31 leaves: work of 8 threads", "", unit="x", ours=1.1, theirs=None),
+    ]
+    write(tmp_path, {"threads": rows})
+    text = threads.write(Results(tmp_path))["threads.md"]
+    assert "| 31 leaves | 1.80x | lightgbm 2.00x, xgboost 1.25x | 1.05 | 1.10 |" in text
+    assert "| XGBoost, published |  |  | 6.3x | 9.8x | 14.9x |  |" in text
+    assert "{" not in text
+
+
+def test_the_model_of_threads_is_that_of_one_thread_plus_what_several_add():
+    costs = threads.Costs(work=10.0, extra=1.0, serial=0.0, job=0.0, meeting=0.0, kilobytes=0.0)
+    assert [costs.speed_up(count) for count in (1, 2, 64)] == pytest.approx([1, 2, 64])
+    for part in ("serial", "job", "meeting", "kilobytes", "extra"):
+        slower = replace(costs, **{part: 2.0})
+        assert slower.speed_up(64) < 64

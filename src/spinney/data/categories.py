@@ -128,10 +128,10 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
         The same columns; a categorical one holds numbers from 0, NaN where it is missing. A column that held no value in
         training holds numbers as they were given, and NaN for anything else.
     """
-    known = categories or (None,) * table.columns
-    some = any(one is not None and one.values for one in known)
+    some = categories is not None and any(one is not None and one.values for one in categories)
     if not some and all(panel.categories is None for panel in table.panels):
         return table
+    known = categories or (None,) * table.columns
     if table.sparse is not None:
         raise DataTypeError("X is sparse, but the model has categorical columns: give a dense table")
     panels: list[Panel] = []

@@ -1,0 +1,162 @@
+"""docs/threads.md, from the case threads: how learners scale, and a model of more threads than were measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.pages.methods import table
+from benchmarks.pages.results import Found, Results
+
+TEXT = """# Threads, measured and modelled
+
+Written by `python -m benchmarks.page` from a run of `python -m benchmarks threads` with spinney {version} on {cpu},
+{cores} cores, Python {python}.
+
+A model does not depend on the number of threads, so only time does. Each learner was trained on one thread and on two; the other
+libraries are compared with themselves on one thread. *Processor time* is that of two threads over that of one: what is above 1
+is lost to waiting, to work that is done in vain, or to cores that share something. *Work of {crowd} threads* is the processor
+time of four threads a core over that of one thread.
+
+{scaling}
+
+## More threads: a model
+
+Nothing below was measured on more than {cores} cores. It is a model of one tree of 255 leaves on 500 000 rows of 28 columns,
+whose parts were measured on one and on two threads, but for two estimates:
+
+{parts}
+
+{model}
+
+The last line is the speed-up that XGBoost's authors have published for their library. What bounds 64 threads is merging and what
+one thread does alone. Searching one of the {units} columns of a node takes about as long as a meeting, so sharing the search out
+by nodes as well would gain nothing here.
+"""
+PUBLISHED = {8: 6.3, 16: 9.8, 32: 14.9}
+THREADS = (1, 2, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the parts of a round take, in milliseconds unless said otherwise (AMD EPYC, Zen 5)."""
+
+    work: float = 30.9
+    extra: float = (
+        1.09  # processor time of two threads over that of one: splits in vain, and rows from the other core
+    )
+    serial: float = 0.25
+    jobs: int = 3
+    job: float = 0.004  # on two threads, beyond what it takes on one
+    meetings: int = 90
+    meeting: float = 0.00033  # on two threads
+    merged: int = 27  # splits that all threads make together: those of 32 768 rows or more
+    kilobytes: float = 57.0  # packed sums of a thread: 28 columns of 256 cells
+    speed: float = 10.0  # GB/s that a thread reads from other cores' caches
+    units: int = 28  # columns, which are merged by one thread each
+    group: int = 8  # threads that count themselves in at one place
+
+    def hand_overs(self, threads: int) -> int:
+        """How often a cache line goes from core to core in a meeting, one after another.
+
+        Examples
+        --------
+        >>> [Costs().hand_overs(threads) for threads in (1, 2, 8, 64)]
+        [0, 3, 9, 17]
+        """
+        if threads == 1:
+            return 0
+        groups = -(-threads // self.group)
+        return min(threads, self.group) + (groups if groups > 1 else 0) + 1
+
+    def parts(self, threads: int) -> dict[str, float]:
+        """Milliseconds of a round by part."""
+        longest = self.hand_overs(threads) / self.hand_overs(2)
+        alone = threads == 1
+        read = 0.0 if alone else threads * self.kilobytes / min(threads, self.units) / (self.speed * 1000.0)
+        return {
+            "work": self.work if alone else self.extra * self.work / threads,
+            "alone": self.serial,
+            "jobs": 0.0 if alone else self.jobs * self.job * longest,
+            "meetings": self.meetings * self.meeting * longest,
+            "merging": self.merged * read,
+        }
+
+    def speed_up(self, threads: int) -> float:
+        """One thread's time over that of several.
+
+        Examples
+        --------
+        >>> Costs().speed_up(1)
+        1.0
+        """
+        return sum(self.parts(1).values()) / sum(self.parts(threads).values())
+
+
+def write(results: Results) -> dict[str, str]:
+    """Return the page."""
+    results.need("threads")
+    costs, environment = Costs(), results.environment("threads")
+    rows = results.rows("threads")
+    page = TEXT.format(
+        version=environment["versions"]["spinney"],
+        python=environment["python"],
+        cpu=environment["cpu"],
+        cores=environment["cores"],
+        crowd=4 * int(environment["cores"]),
+        scaling=_scaling(rows),
+        model=_model(costs),
+        parts=_parts(costs),
+        units=costs.units,
+    )
+    return {"threads.md": page}
+
+
+def _scaling(rows: Sequence[Found]) -> str:
+    """A line for each learner: our speed-up, those of the others, processor time, work of many threads."""
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        name, _, what = row["measure"].partition(": ")
+        line = lines.setdefault(name, ["", "", "", ""])
+        if what == "2 threads":
+            line[0], line[2] = f"{row['facts']['speed-up']:.2f}x", f"{row['facts']['processor time']:.2f}"
+            theirs = f"{row['peer']} {1 / row['theirs']:.2f}x"
+            line[1] = f"{line[1]}, {theirs}" if line[1] else theirs
+        elif what.startswith("work of"):
+            line[3] = f"{row['ours']:.2f}"
+    heads = ["", "1 → 2 threads", "others' own", "processor time", "work of four threads a core"]
+    return table(heads, [[name, *line] for name, line in lines.items()])
+
+
+def _parts(costs: Costs) -> str:
+    """What the model is made of."""
+    lines = [
+        [
+            "work that threads share",
+            f"{costs.work:.1f} ms of one thread; {costs.extra:.2f} times as much on several, as was measured on two",
+        ],
+        ["Python between kernels, and what thread 0 does alone", f"{costs.serial:.2f} ms, an estimate"],
+        [
+            "jobs: three kernels a round",
+            f"{1000 * costs.job:.1f} µs on two threads; the others look for them without Python",
+        ],
+        [
+            f"{costs.meetings} meetings",
+            f"{1000 * costs.meeting:.2f} µs on two threads, where a cache line goes from core to core "
+            f"{costs.hand_overs(2)} times; in groups of {costs.group}, {costs.hand_overs(64)} times on 64 threads",
+        ],
+        [
+            f"merging the sums of all threads, {costs.merged} times",
+            f"{costs.kilobytes:.0f} KB of each thread, shared out over at most {costs.units} threads, at "
+            f"{costs.speed:.0f} GB/s, an estimate",
+        ],
+    ]
+    return table(["part", "what it takes"], lines)
+
+
+def _model(costs: Costs) -> str:
+    lines = [
+        ["ms: " + part, *(f"{costs.parts(threads)[part]:.2f}" for threads in THREADS)]
+        for part in costs.parts(1)
+    ]
+    lines.append(["**speed-up**", *(f"{costs.speed_up(threads):.1f}x" for threads in THREADS)])
+    lines.append(["XGBoost, published", *(f"{PUBLISHED[n]}x" if n in PUBLISHED else "" for n in THREADS)])
+    return table(["threads", *map(str, THREADS)], lines)
