@@ -352,3 +352,50 @@ def test_an_interrupt_before_machine_code_is_announced_leaves_nobody_waiting():
         team.run(job)
     np.testing.assert_allclose(result, 1 / (1 + np.exp(-values)), rtol=1e-15)
     assert threads() == []
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_code_that_is_not_yet_announced_is_not_taken_for_the_job_before(monkeypatch):
+    """A thread that was called by way of Python looks for machine code while the next job is written and not yet announced."""
+    monkeypatch.setattr(team_module, "LOOKS", 0)
+    served, written = threading.Event(), threading.Event()
+    with Team(2) as team:
+        ranks(team)
+        worker, lead = team._workers[0], team._lead
+        while not worker.asleep:
+            pass
+        serve, noticed = worker._serve, []
+
+        def late_serve(rank, size, sync):
+            written.wait()
+            before = int(sync[barrier.DONE])
+            serve(rank, size, sync)
+            if not served.is_set():
+                noticed.append(int(sync[barrier.DONE]) - before)
+            served.set()
+
+        def late_lead(rank, size, sync):
+            written.set()
+            served.wait()
+            lead(rank, size, sync)
+
+        worker._serve, team._lead = late_serve, late_lead
+        ranks(team)
+        values, result = np.linspace(-3, 3, 1000), np.zeros(1000)
+        team.run(sigmoid_all.bind(1000, values, result))
+    assert noticed == [0]
+    np.testing.assert_allclose(result, 1 / (1 + np.exp(-values)), rtol=1e-15)
+
+
+def test_a_team_that_shrinks_to_one_thread_after_a_failure_runs_its_next_job(monkeypatch):
+    seen = []
+
+    def fail(rank, size, sync):
+        raise ValueError("of one thread")
+
+    with Team(2) as team:
+        with pytest.raises(ValueError, match="of one thread"):
+            team.run(Job(fail))
+        monkeypatch.setattr(team_module, "start_all", lambda threads: 0)
+        team.run(Job(lambda rank, size, sync: seen.append((rank, size, int(sync[barrier.ABORT])))))
+    assert seen == [(0, 1, 0)]

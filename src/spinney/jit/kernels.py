@@ -32,9 +32,13 @@ def announce_job(team: Member):
 def lead_job(team: Member):
     """Announce a job, do thread 0's part of it, and wait until the others have done theirs."""
     sync = team.sync
+    # Read once: a team that is being closed takes the code away.
+    code = atomic_load(sync, CODE)
+    if code == 0:
+        return
     atomic_store(sync, DONE, 0)
     atomic_add(sync, JOB, 1)
-    do_part(sync[CODE], np.int64(0), sync)
+    do_part(code, np.int64(0), sync)
     spins = 0
     while atomic_load(sync, DONE) < sync[SIZE] - 1:
         spins += 1

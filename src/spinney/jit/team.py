@@ -93,15 +93,15 @@ class Team:
         """
         if self.size > 1 and (not self._workers or self._process != os.getpid()):
             self._start()
+        self.sync[barrier.BUSY] = 0
+        self.sync[barrier.ABORT] = 0
         if self.size == 1:
             job(0, 1, self.sync)
             return
         code = job.machine_code(self.size)
         self.sync[barrier.ARRIVED :: barrier.APART] = 0
         self.sync[barrier.SIZE] = self.size
-        self.sync[barrier.BUSY] = 0
         self.sync[barrier.FAILED] = 0
-        self.sync[barrier.ABORT] = 0
         try:
             if code is None:
                 self._run_calls(job)
@@ -189,6 +189,9 @@ class Team:
 
     def _start(self) -> None:
         self._process = os.getpid()
+        # Each time another place: a thread of an earlier start that could not be waited for finds no job there.
+        delay, self.sync = self.sync[barrier.DELAY], _meeting_place()
+        self.sync[barrier.DELAY] = delay
         looks = LOOKS if self.size <= available_cores() else 0
         self._workers = [_Worker(rank, self.sync, looks) for rank in range(1, self.size)]
         try:
@@ -224,6 +227,10 @@ class _Worker:
         self._rank, self._sync = rank, sync
         self._seen = np.array([self.jobs])
         self._serve = serve_jobs.bind(looks, self._seen)
+        if has_machine_code():
+            self._serve.machine_code(
+                1
+            )  # found here: a thread that cannot find it would leave the others waiting
         self.thread = threading.Thread(target=self._work, daemon=True, name=f"spinney-{rank}")
 
     def _work(self) -> None:
@@ -250,6 +257,9 @@ class _Worker:
             received = self.inbox.get()
             self.asleep = False
             if not isinstance(received, str):
+                # It came with an announcement that there is no code. Else code that is written for the next job, but not yet
+                # announced, would be taken for it. The team waits for this call, so `jobs` is still of that announcement.
+                self._seen[0] = self.jobs
                 return received
 
 

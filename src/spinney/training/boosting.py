@@ -137,8 +137,8 @@ class Boosting:
         trees = []
         for output in range(self._outputs):
             tree, by_leaf = self._learner.grow(output, _seed(seed, output + 1), rate)
-            # Of NaN and others the largest is NaN. Neither gains nor covers are below 0.
-            if not (_largest(tree.gain) < math.inf and _largest(tree.cover) < math.inf):
+            # Of NaN and others the largest is NaN.
+            if not (_largest(np.abs(tree.gain)) < math.inf and _largest(np.abs(tree.cover)) < math.inf):
                 raise DataError(
                     "weight times the target is beyond what can be trained on; divide the weights, or the target"
                 )

@@ -98,7 +98,7 @@ class ForestLearner:
         self._target = replace(self._target, weights=weight)
 
     def grow(self, first: int, count: int) -> Iterator[GrownTree]:
-        """Grow trees number first .. first + count - 1, in order."""
+        """Grow trees number first .. first + count - 1, in order. Some are given only after the next ones have grown."""
         self._thresholds = []
         begin, end = first, first + count
         at_once = min(count, self._at_once())

@@ -20,7 +20,7 @@ def score_drawn_pairs(count, total, node, rules, mine):
     """Scores of the cuts drawn for some columns."""
     mask = (np.int64(1) << node.bits) - 1
     if rules.formula == SQUARES and rules.bounded == 0 and node.min_weight == 0.0 and rules.min_leaf == 1:
-        # As `pair_score`. Where one side is empty the score is not a number, and so not above another.
+        # As `pair_score`. Neither side is empty: the lowest code is left of a drawn cut, the highest right of it.
         weight = float(node.weight)
         whole = float(total >> node.bits)
         for k in range(count):
@@ -85,11 +85,11 @@ def has_free_leaves(node, rules):
 @inline
 def pair_columns_at_once(size, node, rules):
     """How many columns of a node are searched in one go."""
-    if rules.access != MOVED:
+    # One column parts two rows.
+    if rules.access != MOVED or size <= 2:
         return np.int64(1)
     if has_few_rows(node, rules):
-        # One column parts two rows.
-        return np.int64(CHOSEN) if size > 2 else np.int64(1)
+        return np.int64(CHOSEN)
     if has_free_leaves(node, rules):
         return np.int64(BATCH)
     return columns_at_once(size, node, rules)
