@@ -128,7 +128,7 @@ def score_pairs(count, last, extra, extra_rows, node, rules, sign, mine):
 
 @inline
 def best_of(count, scores, above):
-    """The first of the highest scores, none of which is NaN, if it is above a number; else -1. Behind them is room for seven more."""
+    """The first of the highest scores, if it is above a number; else -1. None is NaN, and behind them is room for seven more."""
     if count == 0:
         return -1
     rounded = (count + 7) & -8
