@@ -36,8 +36,9 @@ def prefix_filled(histogram, start, bins, line):
         if bins - first < 64:
             left &= (np.int64(1) << (bins - first)) - 1
         while left != 0:
-            b = first + lowest_bit(left)
-            left &= left - 1
+            bit = lowest_bit(left)
+            left ^= np.int64(1) << bit
+            b = first + bit
             g += histogram.g[start + b]
             h += histogram.h[start + b]
             c += histogram.count[start + b]
