@@ -13,8 +13,8 @@ Written by `python -m benchmarks.page` from a run of `python -m benchmarks threa
 
 A model does not depend on the number of threads, so only time does. Each learner was trained on one thread and on two; the other
 libraries are compared with themselves on one thread. *Processor time* is that of two threads over that of one: what is above 1
-is lost to waiting, to work that is done in vain, or to cores that share something. *Work of {crowd} threads* is the processor
-time of four threads a core over that of one thread.
+is lost to waiting, to work that is done in vain, or to cores that share something. *Work of four threads a core* is the processor
+time of {crowd} threads over that of one. Best of a few runs; on this machine runs differ by a tenth and more.
 
 {scaling}
 
@@ -39,7 +39,7 @@ THREADS = (1, 2, 8, 16, 32, 64)
 class Costs:
     """What the parts of a round take, in milliseconds unless said otherwise (AMD EPYC, Zen 5)."""
 
-    work: float = 30.9
+    work: float = 32.0  # of the three kernels
     extra: float = (
         1.09  # processor time of two threads over that of one: splits in vain, and rows from the other core
     )
