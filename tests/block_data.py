@@ -10,7 +10,7 @@ from spinney.binning.blocks import MemoryBlocks
 from spinney.growth.blockwise import BlockGrower
 from spinney.jit import barrier
 from spinney.jit.team import Team
-from spinney.params import parse
+from spinney.params import Config
 from spinney.sampling import Bag
 
 
@@ -33,7 +33,7 @@ class FleetingBlocks(MemoryBlocks):
             for array in (matrix.by_row, matrix.by_column, *arrays.values()):
                 array[...] = 0
 
-    def hand_over(self, block):
+    def release(self, block):
         """There is memory for every other block."""
         return block % 2 == 0
 
@@ -50,7 +50,7 @@ class BlockDataset(sp.Dataset):
 
     @property
     def matrix(self):
-        raise AssertionError("somebody asked for all codes at once")
+        raise AssertionError("all codes were used at once")
 
     def release(self):
         """There is no table to let go of."""
@@ -67,7 +67,7 @@ def block_grower(dataset, blocks, pairs, params, team, *, unit=1.0, bag=None, ro
     if bag is not None:
         seen.rows[: len(bag)], seen.count = bag, len(bag)
     gradients = problems.gradients_record(scores, pairs, unit)
-    grower = BlockGrower(blocks, dataset.cuts, parse(params), gradients, seen, team, rows=rows)
+    grower = BlockGrower(blocks, dataset.cuts, Config.parse(params), gradients, seen, team, rows=rows)
     return grower, scores[0]
 
 
@@ -77,7 +77,7 @@ def block_tree(dataset, begins, pairs, params, *, seed=0, threads=1, delay=0, tr
         team.sync[barrier.DELAY] = delay
         blocks = FleetingBlocks(dataset.matrix, begins)
         grower, scores = block_grower(dataset, blocks, pairs, params, team, **given)
-        rate = parse(params).learning_rate
+        rate = Config.parse(params).learning_rate
         for _ in range(trees):
             tree = problems.grown(grower, seed, rate)
         return tree, scores, grower

@@ -21,11 +21,11 @@ TOY_KERNELS = '''
 from spinney.jit import Member, f64, i32, i64, kernel, out, u8, u16
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import (
-    classes_below, copy_to_one, filled_cells, first_highest, part_by_code, running_sums, sort_line, sums_below, tail,
-    turn_records,
+    classes_below, copy_to_one, filled_cells, first_highest, partition_by_code, running_sums, sort_bytes, sums_below, tail,
+    transpose_records,
 )
 from spinney.jit.math import decay, exp, expm1, log, sigmoid
-from spinney.jit.normal import log_upper_tail, mills
+from spinney.jit.math import log_upper_tail, mills
 from spinney.toy.constants import STEP
 
 
@@ -100,13 +100,13 @@ def add_up(first: i64, count: i64, values: i32["first + count"], result: out(i32
 @kernel
 def turn(step: i64, count: i64, words: i64["16 * step + 4"], lines: out(u8["32 * 64"])):
     """The bytes of up to 16 records, column by column."""
-    turn_records(words, 0, step, count, lines, 0)
+    transpose_records(words, 0, step, count, lines, 0)
 
 
 @kernel
 def sort(count: i64, line: u8["65"], keys: out(u16["80"])):
     """Keys of some bytes behind the first one."""
-    sort_line(line, 1, count, keys)
+    sort_bytes(line, 1, count, keys)
 
 
 @kernel
@@ -140,7 +140,7 @@ def part_bytes(
     kept: out(i64["1"]),
 ):
     """Part records of some words by a byte."""
-    kept[0] = part_by_code(memory, 0, width, rows, place, cut, also, spare)
+    kept[0] = partition_by_code(memory, 0, width, rows, place, cut, also, spare)
 
 
 @kernel

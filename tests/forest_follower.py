@@ -1,4 +1,4 @@
-"""Going down a tree that somebody else grew, and failing where it took a worse split than it could have.
+"""Follows a tree that other code grew, and fails where it took a worse split than it could have.
 
 Where two splits are level, rounding decides between them, and all that is below them differs. So a tree is followed, not compared
 with one that was grown anew. This does not prove which of equal splits wins.
@@ -14,7 +14,7 @@ NOISE = 1e-9  # of a score: what rounding alone may do
 
 
 @dataclass(frozen=True)
-class Found:
+class GrownSplit:
     """A split of a grown tree. `cut` as in `Split`."""
 
     column: int
@@ -23,7 +23,7 @@ class Found:
 
 
 def follow(problem, rules, key, found, noise=NOISE):
-    """Grow the tree whose splits are {key of a node: Found}, and fail where that took a worse split than it could have."""
+    """Grow the tree whose splits are {key of a node: GrownSplit}, and fail where that took a worse split than it could have."""
     total = int(problem.weight.sum())
     root = Node(np.flatnonzero(problem.weight > 0), key)
     waiting = [root]

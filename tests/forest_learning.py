@@ -9,11 +9,11 @@ from forest_oracle import Problem
 from forest_problems import problem_of
 from oracles import bins_of_matrix
 from spinney import Dataset
-from spinney.data.forest_target import ForestTarget
-from spinney.growth.forest.learner import ForestLearner
+from spinney.data.target import ForestTarget
+from spinney.growth.forest.grower import ForestGrower
 from spinney.growth.forest.table import bin_values, binned_table, ranked_table
 from spinney.jit.team import Team
-from spinney.params.forest import ForestConfig
+from spinney.params import ForestConfig
 from spinney.tree.compact import CompactForest
 
 SEED = 11
@@ -48,13 +48,13 @@ def seen_by(method, X, y, weight=None, classes=(), categorical=(), max_bin=255, 
 
 def forest_of(dataset, problem, rules, method="hist", trees=1, threads=1, **parameters):
     """The forest that is grown by the rules of an oracle."""
-    signs = tuple(rules.monotone.get(column, 0) for column in range(problem.columns))
+    directions = tuple(rules.monotone.get(column, 0) for column in range(problem.columns))
     config = ForestConfig(
         criterion=rules.criterion, splitter=rules.splitter, max_depth=rules.max_depth, tree_method=method,
         min_samples_split=rules.least_split, min_samples_leaf=rules.least_leaf,
         min_weight_fraction_leaf=rules.least_weight / int(problem.weight.sum()), max_features=rules.max_features or None,
         min_impurity_decrease=rules.least_decrease, max_leaf_nodes=rules.max_leaves, ccp_alpha=rules.ccp_alpha,
-        monotonic_cst=signs if rules.monotone else None, **{"bootstrap": False, "random_state": SEED, **parameters},
+        monotonic_cst=directions if rules.monotone else None, **{"bootstrap": False, "random_state": SEED, **parameters},
     )  # fmt: skip
     kind = np.int64 if problem.classes else np.float64
     target = ForestTarget(np.ascontiguousarray(problem.target, kind), problem.classes)
@@ -63,6 +63,6 @@ def forest_of(dataset, problem, rules, method="hist", trees=1, threads=1, **para
     else:
         table = binned_table(dataset.matrix, dataset.cuts)
     with Team(threads) as team:
-        learner = ForestLearner(config, table, target, problem.weight.astype(float), team)
-        grown, cut_start, cuts = learner.forest(0, trees)
+        grower = ForestGrower(config, table, target, problem.weight.astype(float), team)
+        grown, cut_start, cuts = grower.grow_forest(0, trees)
     return CompactForest.of(grown, cut_start, cuts, values=target.leaf_values)

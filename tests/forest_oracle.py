@@ -17,7 +17,7 @@ EPSILON = float(np.finfo(float).eps)
 TREE, DRAW, CUT = 7, 10, 11  # what random numbers are drawn for: trees, columns, cuts
 # The rows that order categories; the sides of categories that a node does not have; which way an order runs.
 HALF, ABSENT, ORDER = 23, 24, 25
-FEW_CATEGORIES = 4  # that all rows of a node order and judge
+FEW_CATEGORIES = 4  # that all rows of a node order and score
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def cost_of_output(problem, criterion, rows, output):
     if criterion == "squared_error":
         return math.fsum(w * (v - mean) ** 2 for v, w in zip(y, weight.tolist(), strict=True))
     if mean <= 0:
-        return math.inf  # of the Poisson deviance, which knows no mean of 0
+        return math.inf  # of the Poisson deviance, which needs a mean above 0
     return math.fsum(w * v * math.log(v / mean) for v, w in zip(y, weight.tolist(), strict=True) if v > 0)
 
 
@@ -178,8 +178,8 @@ def parted(problem, node, column, members, missing_left):
     return node.rows[left], node.rows[~left]
 
 
-def judges_of(problem, node, column):
-    """The rows that judge a column's sets of categories, if these are many, or None: all rows order and judge."""
+def scoring_rows(problem, node, column):
+    """The rows that score a column's sets of categories, if these are many, or None: all rows order and score."""
     ordering = np.array([random_bits(node.key, HALF, int(row)) & 1 for row in node.rows], bool)
     codes = problem.codes[node.rows, column]
     many = len(set(codes.tolist())) > FEW_CATEGORIES
@@ -189,10 +189,10 @@ def judges_of(problem, node, column):
 def ordered_categories(problem, node, column):
     """Codes of a node by a mean of their rows: of the first output's numbers; of two classes the share of the second one; of more
     classes, or several outputs, that of the class which the node has most of. The missing values are one more category. Where
-    some rows judge, the others order, up or down by chance; a category that has none of these has the mean of all of them.
+    some rows score, the others order, up or down by chance; a category that has none of these has the mean of all of them.
     """
-    judges = judges_of(problem, node, column)
-    ordering = node.rows if judges is None else np.setdiff1d(node.rows, judges)
+    scoring = scoring_rows(problem, node, column)
+    ordering = node.rows if scoring is None else np.setdiff1d(node.rows, scoring)
     rows = {int(code): [] for code in problem.codes[node.rows, column]}
     for row in ordering:
         rows[int(problem.codes[row, column])].append(row)
@@ -207,24 +207,24 @@ def ordered_categories(problem, node, column):
             return Fraction(all_class_weights(problem, some)[chosen], int(weight.sum()))
         return math.fsum(problem.target[some, 0] * weight) / int(weight.sum())
 
-    sign = 1 if judges is None else 1 - 2 * (random_bits(node.key, ORDER, 0) & 1)
+    sign = 1 if scoring is None else 1 - 2 * (random_bits(node.key, ORDER, 0) & 1)
     return sorted(rows, key=lambda code: (sign * mean(rows[code]), code))
 
 
-def judged(problem, rules, node, column, left):
-    """How much a set of categories decreases the cost of the rows that judge, as if all rows of the node judged."""
-    judges = judges_of(problem, node, column)
-    if judges is None:
+def score_of_set(problem, rules, node, column, left):
+    """How much a set of categories decreases the cost of the rows that score it, scaled to all rows of the node."""
+    scoring = scoring_rows(problem, node, column)
+    if scoring is None:
         return math.inf
-    sides = [rows for rows in (np.intersect1d(judges, left), np.setdiff1d(judges, left)) if len(rows)]
-    if len(sides) < 2:
+    parts = [rows for rows in (np.intersect1d(scoring, left), np.setdiff1d(scoring, left)) if len(rows)]
+    if len(parts) < 2:
         return -math.inf
-    decrease = cost(problem, rules.criterion, judges) - sum(
-        cost(problem, rules.criterion, side) for side in sides
+    decrease = cost(problem, rules.criterion, scoring) - sum(
+        cost(problem, rules.criterion, side) for side in parts
     )
     if decrease == -math.inf:
         return decrease
-    return decrease * Fraction(int(problem.weight[node.rows].sum()), int(problem.weight[judges].sum()))
+    return decrease * Fraction(int(problem.weight[node.rows].sum()), int(problem.weight[scoring].sum()))
 
 
 def with_absent(problem, node, column, members, left):
@@ -301,7 +301,7 @@ def splits_of(problem, rules, node):
             unseen_left = len(left) > len(right)
             if column in problem.categorical:
                 if not random:
-                    score = min(score, judged(problem, rules, node, column, left))
+                    score = min(score, score_of_set(problem, rules, node, column, left))
                 cut, unseen_left = with_absent(problem, node, column, cut, left)
             if score > -math.inf:
                 if not (problem.codes[node.rows, column] == problem.bins[column]).any():

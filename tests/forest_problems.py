@@ -1,11 +1,11 @@
-"""Tables for trees of forests, as the learner, its oracle and scikit-learn see them."""
+"""Tables for trees of forests, as the grower, its oracle and scikit-learn see them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from forest_follower import Found
+from forest_follower import GrownSplit
 from forest_oracle import Problem, path_of_child
 
 KEY = 20_260_101  # of a root; any number
@@ -52,18 +52,18 @@ def weights_of(rows, seed, most=1000):
 def scikit_learn_tree(problem, X, rules):
     """The tree that scikit-learn grows by the same rules."""
     twin = DecisionTreeClassifier if problem.classes else DecisionTreeRegressor
-    signs = [rules.monotone.get(column, 0) for column in range(problem.columns)]
+    directions = [rules.monotone.get(column, 0) for column in range(problem.columns)]
     estimator = twin(
         criterion=rules.criterion, max_depth=rules.max_depth or None, min_samples_split=rules.least_split,
         min_samples_leaf=rules.least_leaf, min_weight_fraction_leaf=rules.least_weight / int(problem.weight.sum()),
         min_impurity_decrease=rules.least_decrease, max_leaf_nodes=rules.max_leaves or None, ccp_alpha=rules.ccp_alpha,
-        monotonic_cst=signs if rules.monotone else None, random_state=0,
+        monotonic_cst=directions if rules.monotone else None, random_state=0,
     )  # fmt: skip
     return estimator.fit(X, problem.target, sample_weight=problem.weight).tree_
 
 
 def splits_of_scikit_learn(tree, problem, key=KEY):
-    """{key of a node: Found} of a tree of scikit-learn."""
+    """{key of a node: GrownSplit} of a tree of scikit-learn."""
     found, waiting = {}, [(0, key)]
     while waiting:
         node, key = waiting.pop()
@@ -71,7 +71,7 @@ def splits_of_scikit_learn(tree, problem, key=KEY):
             continue
         column = int(tree.feature[node])
         cut = int(np.searchsorted(problem.values[column], tree.threshold[node], side="right")) - 1
-        found[key] = Found(column, cut, bool(tree.missing_go_to_left[node]))
+        found[key] = GrownSplit(column, cut, bool(tree.missing_go_to_left[node]))
         waiting.append((tree.children_left[node], path_of_child(key, 0)))
         waiting.append((tree.children_right[node], path_of_child(key, 1)))
     return found
@@ -157,7 +157,7 @@ def plain_tree(forest, t):
 
 
 def splits_of_ours(tree, problem, key=KEY):
-    """{key of a node: Found} of a tree of ours."""
+    """{key of a node: GrownSplit} of a tree of ours."""
     found, waiting = {}, [(0 if tree.column else ~0, key)]
     while waiting:
         node, key = waiting.pop()
@@ -166,6 +166,6 @@ def splits_of_ours(tree, problem, key=KEY):
         column, cut = tree.column[node], tree.threshold[node]
         if not isinstance(cut, frozenset):
             cut = int(np.searchsorted(problem.values[column], cut, side="right")) - 1
-        found[key] = Found(column, cut, tree.default_left[node])
+        found[key] = GrownSplit(column, cut, tree.default_left[node])
         waiting += [(tree.children[2 * node + side], path_of_child(key, side)) for side in (0, 1)]
     return found

@@ -4,8 +4,14 @@ import math
 
 import numpy as np
 
-from spinney.sampling.kernels.purposes import PURPOSE_CUT, PURPOSE_SET, PURPOSE_SIDE, PURPOSE_SPLIT
-from spinney.sampling.kernels.random import mixed, random_bits
+from spinney.sampling.kernels.random import (
+    PURPOSE_CUT,
+    PURPOSE_SET,
+    PURPOSE_SIDE,
+    PURPOSE_SPLIT,
+    mixed,
+    random_bits,
+)
 
 TRIES = 8
 
@@ -80,8 +86,8 @@ def grow(X, columns, categories, key, depth):
     counts = int((left & known).sum()), int((~left & known).sum())
     missing_left = unit(key, PURPOSE_SIDE) * sum(counts) < counts[0]
     if categories[column]:
-        strangers = counts[0] < counts[1] or (counts[0] == counts[1] and missing_left)
-        node["set"] = chosen | (set(range(categories[column])) - present if strangers else set())
+        others_left = counts[0] < counts[1] or (counts[0] == counts[1] and missing_left)
+        node["set"] = chosen | (set(range(categories[column])) - present if others_left else set())
     left = np.where(known, left, missing_left)
     node |= {"column": int(column), "cut": float(cut), "missing_left": bool(missing_left)}
     node["children"] = [

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from spinney import objectives
+from spinney.params import Config
+
 PARAMS = {
     "quantile": {"quantile_alpha": 0.8},
     "expectile": {"expectile_alpha": 0.3},
@@ -33,6 +36,11 @@ NAMES = [*ONE_SCORE, *CLASSES]
 def params_of(name):
     """Parameters of an objective, others than the defaults where it has some."""
     return {"objective": name, **PARAMS.get(name, {})}
+
+
+def objective_of(name):
+    """An objective with those parameters, of four classes where it has classes."""
+    return objectives.get(Config(**params_of(name)))
 
 
 def target_of(name, rows, rng):
@@ -105,7 +113,7 @@ def loss(name, score, y, **params):
 
 
 def hessian(name, score, y, curvature, **params):
-    """What an objective takes as its hessian where the loss has some curvature, as the guide says."""
+    """What an objective takes as its hessian where the loss has some curvature, as the guide gives."""
     e = score - y
     if name in ("absolute_error", "quantile", "huber"):
         return np.ones_like(score)

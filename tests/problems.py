@@ -7,11 +7,11 @@ import numpy as np
 import oracles
 import spinney as sp
 import tree_oracle
-from spinney.growth.grower import HistGrower
+from spinney.data.kernels.records import GRADIENT_BLOCK, Gradients
+from spinney.growth.hist import HistGrower
 from spinney.jit import barrier
 from spinney.jit.team import Team
-from spinney.objectives.kernels.records import BLOCK, Gradients
-from spinney.params import parse
+from spinney.params import Config
 from spinney.sampling import Bag
 from spinney.tree import concatenate
 
@@ -131,7 +131,9 @@ def unit_of(weight):
 def largest_of(pairs):
     """Largest |g| and h of every block of rows."""
     size = np.abs(pairs.astype(np.float64))
-    return np.array([[size[first : first + BLOCK].max(axis=0) for first in range(0, len(size), BLOCK)]])
+    return np.array(
+        [[size[first : first + GRADIENT_BLOCK].max(axis=0) for first in range(0, len(size), GRADIENT_BLOCK)]]
+    )
 
 
 def gradients_record(scores, pairs, unit=1.0):
@@ -140,10 +142,10 @@ def gradients_record(scores, pairs, unit=1.0):
     return Gradients(len(pairs), 1, largest.shape[1], unit, scores, pairs[None].copy(), largest)
 
 
-def grown(learner, seed=0, rate=0.1):
+def grown(grower, seed=0, rate=0.1):
     """A tree by a grower, which moves its scores."""
-    tree, by_leaf = learner.grow(0, seed, rate)
-    learner.add(by_leaf)
+    tree, by_leaf = grower.grow(0, seed, rate)
+    grower.add(by_leaf)
     return tree
 
 
@@ -158,7 +160,7 @@ def fast_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None, threads=1):
     seen = Bag.of_all(dataset.rows)
     if bag is not None:
         seen.rows[: len(bag)], seen.count = bag, len(bag)
-    config = parse(params)
+    config = Config.parse(params)
     with Team(threads) as team:
         gradients = gradients_record(scores, pairs, unit)
         grower = HistGrower(dataset.matrix, dataset.cuts, config, gradients, seen, team)
@@ -170,7 +172,7 @@ def forest(data, pairs, params, threads, delay=0, trees=2, watch=None):
     with Team(threads) as team:
         team.sync[barrier.DELAY] = delay
         scores = np.zeros((1, data.rows))
-        config = parse(params | {"max_bin": data.max_bin})
+        config = Config.parse(params | {"max_bin": data.max_bin})
         grower = HistGrower(
             data.matrix, data.cuts, config, gradients_record(scores, pairs), Bag.of_all(data.rows), team,
             prune=config.gamma > 0,
@@ -184,7 +186,7 @@ def slow_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None):
     """The same by the oracle."""
     bins = oracles.bins_of_matrix(dataset.matrix)
     return tree_oracle.Grower(
-        bins, cuts_by_column(dataset.cuts), pairs, parse(params), unit, seed, bag
+        bins, cuts_by_column(dataset.cuts), pairs, Config.parse(params), unit, seed, bag
     ).grow()
 
 

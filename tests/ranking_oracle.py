@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from spinney.sampling.kernels.purposes import PURPOSE_TARGETS
-from spinney.sampling.kernels.random import random_bits, unit
+from spinney.sampling.kernels.random import PURPOSE_TARGETS, random_bits, unit
 
 GAINS = [2.0**i - 1 for i in range(31)]
 

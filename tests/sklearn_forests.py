@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from spinney.data import Schema, read_table
 from spinney.data.table import as_matrix
 from spinney.model.forest_model import ForestModel
-from spinney.model.leaf_rows import LeafRows
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.tree import CompactForest, GrownTree
 
@@ -129,7 +129,7 @@ def leaf_rows_of(forest, X, bags, targets, weight):
         order = inside[np.argsort(leaf[inside], kind="stable")]
         sizes = np.bincount(leaf[inside], minlength=tree.tree_.n_leaves)
         lists.append((np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), order.astype(np.int32)))
-    return LeafRows.of(lists, lambda tree: bags[tree], targets, weight)
+    return TrainingRowsByLeaf.of(lists, lambda tree: bags[tree], targets, weight)
 
 
 def _table(rows, columns, seed):

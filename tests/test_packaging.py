@@ -12,7 +12,7 @@ from spinney.jit import build, library, sources
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(spinney.__file__).parent
-ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
+PACKAGES = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
 HEAVY = (
     "numba",
     "sklearn",
@@ -69,11 +69,11 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = spinney.nothing
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_room_has_its_card(room):
-    card = import_module(f"spinney.{room}").__doc__
-    assert "Enters:" in card
-    assert "Leaves:" in card
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_docstring_of_a_package_has_what_enters_and_what_leaves(package):
+    text = import_module(f"spinney.{package}").__doc__
+    assert "Enters:" in text
+    assert "Leaves:" in text
 
 
 def test_the_package_says_that_it_is_typed():

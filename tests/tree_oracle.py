@@ -10,7 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from oracles import COLUMNS, LEVEL, NODE, ROUNDING, chosen, chosen_by_weight, random_bits, scrambled
-from spinney.growth.packing import BLOCK, CELL_BITS, EXACT_LIMIT, FEW, FEWEST_COUNT_BITS, LARGEST, SUM_LIMIT
+from spinney.growth.kernels.packing import (
+    CELL_BITS,
+    EXACT_LIMIT,
+    LARGEST,
+    MIN_COUNT_BITS,
+    SMALL_BAG,
+    SUM_BLOCK,
+    SUM_LIMIT,
+)
 from spinney.tree import Tree
 
 NOISE = 1e-12  # relative gain that could be rounding alone
@@ -29,7 +37,7 @@ def power_scale(largest, total, count, largest_limit, total_limit):
 
 def few_limits(in_bag):
     """What the sums of |g| and h over few rows may come to: the count leaves the bits that it does not need to both."""
-    bits = CELL_BITS - max(FEWEST_COUNT_BITS, in_bag.bit_length())
+    bits = CELL_BITS - max(MIN_COUNT_BITS, in_bag.bit_length())
     return 2 ** (bits - bits // 2 - 1) - 1, 2 ** (bits // 2) - 1
 
 
@@ -47,7 +55,7 @@ class Steps:
         size = np.abs(pairs.astype(np.float64))
         largest = size.max(axis=0)
         total = [math.fsum(size[:, 0]), math.fsum(size[:, 1])]
-        if in_bag <= FEW:
+        if in_bag <= SMALL_BAG:
             total_of_bag = [min(total[k], in_bag * largest[k]) for k in (0, 1)]
             limits = few_limits(in_bag)
             coarse = [
@@ -63,12 +71,12 @@ def quantized(pairs, rows, steps, seed):
     """(g, h) of each row in steps: to the nearest one for few rows, up or down at random for many."""
     result = {}
     for row in rows:
-        if len(rows) <= FEW:
+        if len(rows) <= SMALL_BAG:
             g, h = float(pairs[row, 0]) * steps.g, float(pairs[row, 1]) * steps.h
             result[int(row)] = (int(math.copysign(math.floor(abs(g) + 0.5), g)), math.floor(h + 0.5))
             continue
         up_g = up_h = 0.5
-        if len(rows) > BLOCK:
+        if len(rows) > SUM_BLOCK:
             bits = random_bits(seed, ROUNDING, int(row))
             up_g, up_h = (bits >> 32) / 2**32, (bits & (2**32 - 1)) / 2**32
         g = math.floor(float(pairs[row, 0]) * steps.g + up_g + 65536.0) - 65536
@@ -82,7 +90,7 @@ def quantized(pairs, rows, steps, seed):
 
 @dataclass
 class Rules:
-    """Penalties in the units of the gradients at hand."""
+    """Penalties in the units of these gradients."""
 
     reg_lambda: float
     reg_alpha: float
@@ -141,7 +149,7 @@ class Node:
 
     @property
     def key(self):
-        """What is drawn for a node goes by its turns."""
+        """What is drawn for a node depends on its turns."""
         key = 1
         for turn in self.turns:
             key = scrambled(2 * key + turn)
@@ -163,7 +171,7 @@ class Grower:
             self.rules.reg_alpha * steps.g,
             config.max_delta_step * steps.g / steps.h,
         )
-        self.signs = config.monotone_constraints or (0,) * bins.shape[1]
+        self.directions = config.monotone_constraints or (0,) * bins.shape[1]
         self.columns = self.drawn(range(bins.shape[1]), config.colsample_bytree, COLUMNS, seed)
 
     def drawn(self, columns, share, purpose, seed):
@@ -202,7 +210,7 @@ class Grower:
             config.min_child_weight / self.unit * self.steps.h, 0.0 if self.rules.reg_lambda else 1e-30
         )
         own = self.coarse.score(float(node.g), float(node.h))
-        if any(self.signs):
+        if any(self.directions):
             own = self.bounded_own(node)
         for column in self.columns_of(node):
             *cells, missing = self.histogram(node, column)
@@ -219,9 +227,9 @@ class Grower:
                     if min(left[2], right_count) < fewest or min(left[1], right_h) < least:
                         continue
                     score = self.coarse.both(left[0], left[1], node.g - left[0], right_h)
-                    if any(self.signs):
+                    if any(self.directions):
                         weights = self.children_weights(node, left[0], left[1])
-                        if self.signs[column] * (weights[1] - weights[0]) < 0:
+                        if self.directions[column] * (weights[1] - weights[0]) < 0:
                             continue
                         score = self.coarse.saved(float(left[0]), float(left[1]), weights[0])
                         score += self.coarse.saved(float(node.g - left[0]), float(right_h), weights[1])
@@ -230,7 +238,7 @@ class Grower:
                         default = missing_left if missing[2] else 2 * left[2] >= count
                         best, best_score = (column, cut, default), score
                         left_sums = tuple(left[:2])
-        more = best_score if any(self.signs) else best_score - own
+        more = best_score if any(self.directions) else best_score - own
         if best is None or more <= NOISE * abs(own):
             return None
         gain = 0.5 * more * self.steps.h / self.steps.g**2 - config.gamma / self.unit
@@ -252,7 +260,7 @@ class Grower:
 
     def children_bounds(self, node):
         """Bounds of both children: the parent's, but one side stays below the middle of their weights."""
-        sign = self.signs[node.split[0]]
+        sign = self.directions[node.split[0]]
         if sign == 0:
             return node.bounds, node.bounds
         weights = self.children_weights(node, *node.left)

@@ -51,13 +51,13 @@ def make_scores(rows: int) -> tuple[Any, Any, Any]:
 def _ours(bench: Bench, name: str, target: Any, scores: Any, weight: Any = None) -> Callable[[], float]:
     from spinney.data import Labels
     from spinney.jit.team import Team
-    from spinney.metrics import Outcome, get
+    from spinney.metrics import Predictions, get
     from spinney.params import Config
 
     metric, labels = get(name, Config(objective="log_loss")), Labels(target, weight)
     team = Team(bench.options.threads)
-    # An outcome keeps the order of its rows, so that each call needs a new one.
-    return lambda: metric(Outcome(scores[None, :], "logistic", team), labels)
+    # Predictions keep the order of their rows, so that each call needs new ones.
+    return lambda: metric.compute(Predictions(scores[None, :], "logistic", team), labels).value
 
 
 def _row(bench: Bench, case: str, name: str, ours: Callable[[], float], theirs: Callable[[], float]) -> Row:

@@ -39,18 +39,20 @@ def run(bench: Bench, case: str) -> list[Row]:
 
 def ways() -> Iterator[tuple[str, dict[str, Any], str]]:
     """Return every loss, with both ways to find leaf values, and what its target must be."""
-    from spinney.params.choices import LEAF_ESTIMATIONS
+    from spinney.params import Config
     from spinney.params.objectives import OBJECTIVES, OWN
 
-    for row in OBJECTIVES.values():
-        if row.name == OWN:
+    for loss in OBJECTIVES.values():
+        if loss.name == OWN:
             continue
-        params: dict[str, Any] = {"objective": row.name, "subsample": 0.7}
-        if row.domain == "classes":
+        params: dict[str, Any] = {"objective": loss.name, "subsample": 0.7}
+        if loss.domain == "classes":
             params["num_class"] = CLASSES
-        for estimation in ("newton",) if row.kind == "ranks" else LEAF_ESTIMATIONS:
-            name = row.name if estimation == "newton" else f"{row.name}, {estimation}"
-            yield name, params | {"leaf_estimation": estimation}, row.domain
+        for estimation in (
+            ("newton",) if loss.kind == "ranks" else Config.parameter("leaf_estimation").choices
+        ):
+            name = loss.name if estimation == "newton" else f"{loss.name}, {estimation}"
+            yield name, params | {"leaf_estimation": estimation}, loss.domain
 
 
 def made(domain: str, rows: int) -> tuple[Floats, Floats]:

@@ -27,7 +27,7 @@ MARGIN = 0.05  # two runs of one level differ by less on a quiet machine
 
 def run(bench: Bench, case: str) -> list[Row]:
     """Do every work with the kernels of every level that this CPU can run, each time in a new process."""
-    levels: tuple[str, ...] = () if bench.ours is None else library("spinney.jit.cpu").supported()
+    levels: tuple[str, ...] = () if bench.ours is None else library("spinney.jit.library").supported_levels()
     if len(levels) < 2:
         bench.say(f"{case} is skipped: it needs spinney and a CPU that can run two levels at least")
         return []

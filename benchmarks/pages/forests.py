@@ -29,42 +29,43 @@ CASES = (*dict.fromkeys(case for case, _ in SPEED), *OTHERS)
 
 TEXT = """Written by `python -m benchmarks.page` from a run of
 `python -m benchmarks {cases}`:
-spinney {version} on {cpu}, {threads} threads each. Each was measured once or twice,
-in turns; single runs here differ by a tenth to a fifth.
+spinney {version} on {cpu}, {threads} threads each. Each case was measured once or twice,
+alternating between the libraries; single runs differ by a tenth to a fifth.
 
 ### Speed
 
-A hundred fully grown trees unless the line says otherwise, binning included. The other library's time over spinney's, so larger
-is better for spinney. The last column is the score on rows not seen, ours and that of the first library in the line.
+A hundred fully grown trees unless the first column has something else, binning included. The ratio is the other
+library's time over spinney's, so larger is better for spinney. The last column is the score on held-out rows, of
+spinney and of the first library in the line.
 
 {speed}
 
 ### Size
 
-A hundred fully grown trees of 100 000 × 28, two classes: by how much a fresh process grows when it reads the forest and predicts,
-and the forest's file; scikit-learn's is written by `joblib.dump`.
+A hundred fully grown trees of 100 000 × 28, two classes: the memory that a new process needs to read the forest
+and predict, and the size of the forest's file; scikit-learn's is written by `joblib.dump`.
 
 {size}
 
 ### Growth
 
-How many times longer a fit takes, from 50 trees of 100 000 × 28.
+The ratio of fit times when one size doubles, starting from 50 trees of 100 000 × 28.
 
 {growth}
 
 ### Accuracy
 
-What is wrong on rows not seen, five seeds; a seed is a split of the table and a forest of a hundred trees. The last column is the
-mean difference over its deviation from seed to seed: below 0 spinney is better.
+The error on held-out rows, five seeds; each seed is a split of the table and a forest of a hundred trees. The
+last column is the mean difference divided by its standard deviation over seeds: below 0 spinney is better.
 
 {accuracy}
 
 ### Missing values
 
-AUC on rows not seen, {missing_rows} rows to train on and 28 columns, of which a share of the values is taken away, in the rows
-that train and in those that judge: any values by chance, or the largest ones of each column. Boosting and our forest see the gaps
-and learn which way they go. scikit-learn's forest sees the means of the columns in their place: good guesses where gaps come by
-chance, but what a gap tells is lost.
+AUC on held-out rows, with {missing_rows} training rows and 28 columns. A share of the values is removed from
+training rows and held-out rows: random values, or the largest ones of each column. Boosting and spinney's forest
+get the missing values and learn a direction for them. scikit-learn's forest gets the mean of the column in their
+place: a good guess where values are missing at random, but the information in a missing value is lost.
 
 {missing}"""
 

@@ -25,56 +25,63 @@ TITLES = {
 
 TEXT = """# Exact, approximate and histogram trees, measured
 
-Written by `python -m benchmarks.page` from a run of `python -m benchmarks {cases}`.
+Written by `python -m benchmarks.page` from a run of
+`python -m benchmarks {cases}`.
 
-`tree_method` says which cuts of a column a split may use.
+`tree_method` sets which cuts of a column a split may use.
 
-- `exact` sorts every column once and tries every distinct value in every node. A cut lies halfway between two values.
-  Trees are grown to their full depth, and `gamma` prunes them afterwards, from the leaves up.
-- `approx` tries about `max_bin` cuts of each column, or 1 / `sketch_eps`: quantiles of the rows weighted by their hessian. With
-  `proposal="global"` they are chosen anew for every tree, with `proposal="local"` in every node.
+- `exact` sorts every column once and tries every distinct value in every node. A cut lies halfway between two
+  values. Trees are grown to their full depth, and `gamma` prunes them afterwards, from the leaves up.
+- `approx` tries about `max_bin` cuts of each column, or 1 / `sketch_eps`: quantiles of the rows weighted by their
+  hessian. With `proposal="global"` they are chosen again for every tree, with `proposal="local"` in every node.
 - `hist` bins every column once, when the `Dataset` is made, and sums gradients by bin. It is the default.
 
-`exact` and `approx` come back to the table when they train, so sorting and binning it are part of their training time.
+`exact` and `approx` read the table when they train, so sorting and binning it are part of their training time.
 
 Measured on {cpu}, {threads} threads, level-wise trees (`grow_policy="depthwise"`).
 
 ## Time, memory and AUC
 
-1 000 000 rows, 100 columns, depth 6, {rounds} rounds, each method in a process of its own. The memory includes the table,
-{raw:,.0f} MB.
+1 000 000 rows, 100 columns, depth 6, {rounds} rounds, each method in a separate process. The memory includes the
+table, {raw:,.0f} MB.
 
 {costs}
 
 ![Seconds a round by method](methods.svg)
 
-The plot is of the training time over the rounds: what `exact` and `approx` do once is shared out among {rounds} rounds here.
+The plot shows the training time divided by the number of rounds: the work that `exact` and `approx` do once is
+spread over {rounds} rounds here.
 
-## Against XGBoost {xgboost}, and each other
+## Comparison with XGBoost {xgboost}, and of the methods
 
-Equal settings, a new data set for every repeat, only training timed. The ratio is the other time over ours.
+Equal settings, a new data set for every repeat; only training is timed. The ratio is the other time
+over that of the method named first.
 
 {ratios}
 
 {sparse}
 
-Each tree of XGBoost's `exact` was grown again from the scores that it started from, with its `gamma` twice ours. A tie is a
-node where two splits gain the same as far as XGBoost's float32 can tell, or where two columns part the rows alike. Below a
-tie of the first kind nothing is compared. A mirrored node parts the rows alike with left and right exchanged, as may be where
-a column has a single value. The value of a rounded leaf differs by no more than XGBoost's float32 gradients can be wrong.
-Trees with such nodes count as the same.
+spinney's `exact` grew each tree of XGBoost's `exact` again, from the same scores; XGBoost's `gamma` was twice
+spinney's. A tie is a node where two splits have the same gain within the precision of XGBoost's float32, or where
+two columns split the rows in the same way. Nodes below a tie of the first kind are not compared. A mirrored node
+splits the rows in the same way with left and right exchanged, which can happen where a column has a single value.
+The value of a rounded leaf differs by no more than the error of XGBoost's float32 gradients. Trees with such
+nodes count as the same.
 
 {parity}
 
 ## Small tables
 
-Does trying every value pay where a table is small? Defaults but for the method, {splits} splits. The first four tables come with
-scikit-learn, three quarters of each to train on; of the others 1 000 rows train, and up to 20 000 others judge.
+This section tests whether trying every value is better on small tables. Default parameters except for the method,
+{splits} splits. The first four tables are from scikit-learn, with three quarters of the rows for training; the
+others have 1 000 training rows and up to 20 000 test rows.
 
 {small}
 
 {verdict}
-The splits of one table are few, and they share rows, so some tables pass that bar by chance. `tree_method="auto"` is `hist`.
+
+The splits of a table are few, and they share rows, so some tables exceed that limit by chance.
+`tree_method="auto"` is `hist`.
 """
 
 

@@ -8,28 +8,30 @@ from benchmarks.pages.results import Found, Results
 
 TEXT = """# Threads, measured and modelled
 
-Written by `python -m benchmarks.page` from a run of `python -m benchmarks threads` with spinney {version} on {cpu},
-{cores} cores, Python {python}.
+Written by `python -m benchmarks.page` from a run of `python -m benchmarks threads` with spinney {version} on
+{cpu}, {cores} cores, Python {python}.
 
-A model does not depend on the number of threads, so only time does. Each learner was trained on one thread and on two; the other
-libraries are compared with themselves on one thread. *Processor time* is that of two threads over that of one: what is above 1
-is lost to waiting, to work that is done in vain, or to cores that share something. *Work of four threads a core* is the processor
-time of {crowd} threads over that of one. Best of a few runs; on this machine runs differ by a tenth and more.
+The number of threads changes the time, but not the model. Each learner was trained on one thread and on two; each
+of the other libraries is compared with itself on one thread. *Processor time* is that of two threads divided by
+that of one: the part above 1 is lost to waiting, to speculative work that is not used, or to resources that cores
+share. *Work of four threads a core* is the processor time of {crowd} threads divided by that of one. Only
+this measurement uses so many threads: spinney starts no more threads than there are cores. Best of a few runs;
+on this machine runs differ by a tenth and more.
 
 {scaling}
 
 ## More threads: a model
 
-Nothing below was measured on more than {cores} cores. It is a model of one tree of 255 leaves on 500 000 rows of 28 columns,
-whose parts were measured on one and on two threads, but for two estimates:
+Nothing below was measured on more than {cores} cores. It is a model of the time of one tree of 255 leaves on
+500 000 rows of 28 columns. Its parts were measured on one and on two threads, except for two estimates:
 
 {parts}
 
 {model}
 
-The last line is the speed-up that XGBoost's authors have published for their library. What bounds 64 threads is merging and what
-one thread does alone. Searching one of the {units} columns of a node takes about as long as a meeting, so sharing the search out
-by nodes as well would gain nothing here.
+The last line is the speed-up that XGBoost's authors have published for their library. With 64 threads, the
+speed-up is limited by merging and by the work that one thread does alone. Searching one of the {units} columns of
+a node takes about as long as a barrier, so dividing the search by nodes as well would gain nothing here.
 """
 PUBLISHED = {8: 6.3, 16: 9.8, 32: 14.9}
 THREADS = (1, 2, 8, 16, 32, 64)
@@ -76,7 +78,7 @@ class Costs:
             "work": self.work if alone else self.extra * self.work / threads,
             "alone": self.serial,
             "jobs": 0.0 if alone else self.jobs * self.job * longest,
-            "meetings": self.meetings * self.meeting * longest,
+            "barriers": self.meetings * self.meeting * longest,
             "merging": self.merged * read,
         }
 
@@ -136,16 +138,16 @@ def _parts(costs: Costs) -> str:
         ["Python between kernels, and what thread 0 does alone", f"{costs.serial:.2f} ms, an estimate"],
         [
             "jobs: three kernels a round",
-            f"{1000 * costs.job:.1f} µs on two threads; the others look for them without Python",
+            f"{1000 * costs.job:.1f} µs on two threads; the other threads wait for them without Python",
         ],
         [
-            f"{costs.meetings} meetings",
+            f"{costs.meetings} barriers",
             f"{1000 * costs.meeting:.2f} µs on two threads, where a cache line goes from core to core "
             f"{costs.hand_overs(2)} times; in groups of {costs.group}, {costs.hand_overs(64)} times on 64 threads",
         ],
         [
             f"merging the sums of all threads, {costs.merged} times",
-            f"{costs.kilobytes:.0f} KB of each thread, shared out over at most {costs.units} threads, at "
+            f"{costs.kilobytes:.0f} KB of each thread, divided over at most {costs.units} threads, at "
             f"{costs.speed:.0f} GB/s, an estimate",
         ],
     ]

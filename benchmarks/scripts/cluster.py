@@ -48,7 +48,7 @@ def ours(client: Any, X: Any, y: Any, rounds: int) -> Iterator[Callable[[], Any]
     data, run = library("spinney.cluster.dataset"), library("spinney.cluster.run")
     made: list[Any] = []
     yield lambda: made.append(data.Dataset(client, X, y, max_bin=BINS))
-    config = library("spinney.params").parse(_params())
+    config = library("spinney.params").Config.parse(_params())
     work, tables = library("spinney.cluster.training").planned(config, made[0], rounds)
     yield lambda: run.run_ranks(client, tables, work)
 

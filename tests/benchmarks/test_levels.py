@@ -9,7 +9,7 @@ from benchmarks.registry import CASES
 from benchmarks.scripts.levels import prepare
 from benchmarks.settings import Options
 from benchmarks.verdict import earns_its_place
-from spinney.jit import cpu
+from spinney.jit import library
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def measured():
         return {"seconds": seconds, "digest": f"{work} {level}" if work == "train, exact" else work}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu, "supported", lambda: ("low", "middle", "top"))
+        patch.setattr(library, "supported_levels", lambda: ("low", "middle", "top"))
         patch.setattr(levels, "run_child", child)
         rows = CASES["levels"].run(Bench(Options(repeats=2), OURS(), [], lambda text: None), "levels")
     return rows, started
@@ -84,6 +84,6 @@ def test_levels_take_turns_after_a_small_run_of_each(measured):
 
 def test_a_cpu_of_one_level_has_nothing_to_compare(monkeypatch):
     said = []
-    monkeypatch.setattr(cpu, "supported", lambda: ("low",))
+    monkeypatch.setattr(library, "supported_levels", lambda: ("low",))
     assert levels.run(Bench(Options(), OURS(), [], said.append), "levels") == []
     assert "two levels" in said[0]

@@ -9,7 +9,7 @@ import spinney as sp
 from spinney.binning import bundle as bundle_module
 from spinney.binning.bundle import Bundling, find_bundles
 from spinney.binning.entries import Entries
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 from spinney.errors import ParameterError, ParameterTypeError
 
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 import spinney as sp
-from spinney.data.forest_target import ForestTarget
+from spinney.data.target import ForestTarget
 from spinney.errors import DataError
-from spinney.params import parse_forest
+from spinney.params import ForestConfig
 from spinney.training.forest import train_forest
 
 ROWS = 60
@@ -141,7 +141,7 @@ def test_a_forest_that_needs_the_table_notices_that_it_changed(params):
     data = sp.Dataset(X, Y)
     edit_array(X)
     with pytest.raises(DataError, match=SAYS.format("dataset")):
-        train_forest(parse_forest(params), data, ForestTarget(Y[:, None].copy()), 2)
+        train_forest(ForestConfig.parse(params), data, ForestTarget(Y[:, None].copy()), 2)
 
 
 def test_what_cannot_be_told_apart_is_no_change():

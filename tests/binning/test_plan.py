@@ -6,7 +6,7 @@ from scipy import sparse
 
 import spinney as sp
 from spinney.binning.encode import encode
-from spinney.binning.features import NO_DEFAULT
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.data import read_table
 from spinney.errors import DataError
 from spinney.jit.team import Team

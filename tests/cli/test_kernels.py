@@ -12,9 +12,9 @@ import spinney
 from spinney.cli import libraries, main
 from spinney.cli.app import app
 from spinney.errors import KernelBuildError
-from spinney.jit import build, cpu, library, sources
+from spinney.jit import build, library, sources
 
-LEVEL = cpu.levels()[0]
+LEVEL = library.cpu_levels()[0]
 
 
 def run(*words):
@@ -137,7 +137,7 @@ def fake_build(monkeypatch, tmp_path):
 def test_build_builds_the_best_level_of_this_cpu(fake_build):
     result = run("kernels", "build")
     assert result.exit_code == 0, result.output
-    assert fake_build == list(cpu.supported()[-1:])
+    assert fake_build == list(library.supported_levels()[-1:])
     assert f"kernels-{fake_build[0]}" in result.output.replace("\n", "")
 
 
@@ -156,7 +156,7 @@ def test_build_leaves_a_level_that_the_package_carries(fake_build, monkeypatch, 
 def test_force_builds_what_the_package_carries_and_says_which_is_used(fake_build, monkeypatch, tmp_path):
     monkeypatch.setattr(build, "packaged", lambda level: tmp_path / "packaged.so")
     result = run("kernels", "build", "--force")
-    assert fake_build == [f"{cpu.supported()[-1]} anew"]
+    assert fake_build == [f"{library.supported_levels()[-1]} anew"]
     assert "The package carries compiled kernels of its own" in " ".join(result.output.split())
 
 
@@ -186,7 +186,7 @@ def test_kernels_made_with_the_package_come_with_a_word_about_pip(monkeypatch):
 
 
 def test_an_old_cpu_is_told_that_no_library_can_be_built(fake_build, monkeypatch):
-    monkeypatch.setattr(cpu, "supported", lambda: ())
+    monkeypatch.setattr(library, "supported_levels", lambda: ())
     with pytest.raises(KernelBuildError, match="older than"):
         libraries.build(all_levels=False, force=False)
 

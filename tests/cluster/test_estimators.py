@@ -22,7 +22,7 @@ import spinney.dask as sd
 from clusters import cluster_of
 from dask_data import array, delayed, file_of, frame
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.params.seeds import draw_seed
+from spinney.params.parameter import draw_seed
 
 ROWS = 400
 CHUNKS = (150, 1, 149, 100)

@@ -19,7 +19,7 @@ from spinney.cluster.handing import give_back
 from spinney.cluster.run import run_ranks
 from spinney.cluster.training import planned
 from spinney.errors import ClusterError, OwnFunctionError
-from spinney.params import parse
+from spinney.params import Config
 
 WORKERS, ROUNDS, ROWS = 3, 12, 600
 CHUNKS = (40, 260, 0, 100, 200)
@@ -70,7 +70,9 @@ def test_kills_at_random_joins_leave_every_byte(
 ) -> None:
     rng = random.Random(seed)
     history = sp.History()
-    work, tables = planned(parse(PARAMS), sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[history])
+    work, tables = planned(
+        Config.parse(PARAMS), sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[history]
+    )
     joins = sorted(rng.sample(range(60), 2))
     faults = [Fault(rng.randrange(2), join, kill, tmp_path / str(join)) for join in joins]
     outcome = run_ranks(client, tables, Struck(work, faults))

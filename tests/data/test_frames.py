@@ -261,9 +261,9 @@ def test_an_empty_frame_is_refused(frame, message):
 def test_arrays_and_lists_are_read_without_importing_a_frame_library():
     code = (
         "import sys, numpy as np\n"
-        "from spinney.data import read_table, read_vector, read_labels\n"
+        "from spinney.data import read_table, read_vector, read_class_labels\n"
         "read_table(np.zeros((2, 2))); read_table([[1, 2]]); read_vector([1.0], 1, 'y')\n"
-        "read_labels(['a'], 1)\n"
+        "read_class_labels(['a'], 1)\n"
         "loaded = {'narwhals', 'pandas', 'polars', 'pyarrow', 'sklearn', 'numba'} & set(sys.modules)\n"
         "sys.exit(', '.join(loaded) or 0)\n"
     )

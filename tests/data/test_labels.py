@@ -1,133 +1,64 @@
-"""Class labels: any kind becomes sorted classes and a code for each row."""
-
-import datetime
-from decimal import Decimal
-from fractions import Fraction
+"""Labels of rows: some rows of them, their columns, and the forms that kernels and functions get."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
-from spinney.data import read_labels
-from spinney.errors import DataError, DataTypeError
+from spinney.data import Labels, RawLabels, read_labels, read_target
 
-INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u8"]
+Y = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
 
 
-@given(hnp.arrays(dtype=st.sampled_from(["?", *INTEGERS]), shape=hnp.array_shapes(max_dims=1, max_side=20)))
-def test_integer_and_boolean_labels_are_what_numpy_unique_gives(y):
-    classes, codes = read_labels(y, len(y))
-    expected, inverse = np.unique(y, return_inverse=True)
-    assert classes.dtype == y.dtype.newbyteorder("=")
-    assert codes.dtype == np.int64
-    np.testing.assert_array_equal(classes, expected)
-    np.testing.assert_array_equal(codes, inverse)
+def test_labels_take_rows_with_all_that_belongs_to_them():
+    rows = np.arange(4)
+    labels = Labels(rows * 1.0, rows * 2.0, np.stack([rows * 3.0, rows * 4.0], axis=1), rows // 2)
+    some = labels.take(np.array([False, True, True, False]))
+    assert (labels.rows, some.rows) == (4, 2)
+    assert some.target.tolist() == [1.0, 2.0]
+    assert some.weight.tolist() == [2.0, 4.0]
+    assert some.margin.tolist() == [[3.0, 4.0], [6.0, 8.0]]
+    assert some.queries.tolist() == [0, 1]
+    bare = Labels(rows * 1.0).take(rows > 1)
+    assert (bare.weight, bare.margin, bare.queries) == (None, None, None)
 
 
-@given(st.lists(st.text(), min_size=1, max_size=20))
-def test_text_labels_keep_every_character(y):
-    classes, codes = read_labels(y, len(y))
-    assert classes.tolist() == sorted(set(y))
-    assert [classes[code] for code in codes] == y
+def test_a_kernel_gets_no_weights_where_every_row_weighs_one():
+    plain, weighted = Labels(np.ones(3)).arrays(), Labels(np.ones(3), np.full(3, 2.0)).arrays()
+    assert (plain.rows, plain.weighted, plain.weight.size) == (3, 0, 0)
+    assert (weighted.rows, weighted.weighted, weighted.weight.tolist()) == (3, 1, [2.0, 2.0, 2.0])
 
 
-def test_floats_without_a_fraction_are_labels():
-    classes, codes = read_labels(np.array([2.0, -1.0, 2.0, -0.0, 0.0]), 5)
-    assert classes.tolist() == [-1.0, 0.0, 2.0]
-    assert codes.tolist() == [2, 0, 2, 1, 1]
+def test_labels_give_their_columns_and_some_of_their_rows():
+    labels = Labels(read_target(Y, 3), np.array([1.0, 2.0, 3.0]))
+    assert labels.targets == 2
+    assert labels.column(1).target.tolist() == [10.0, 20.0, 30.0]
+    some = labels.take(np.array([True, False, True]))
+    assert some.target.tolist() == [[1.0, 10.0], [3.0, 30.0]]
+    assert some.arrays().target.tolist() == [[1.0, 3.0], [10.0, 30.0]]
 
 
-TEXTS = ["oak", "ash", "oak"]
+def test_functions_see_the_queries_and_parts_of_rows_number_them_anew():
+    labels = Labels(np.arange(4.0), queries=np.array([0, 1, 0, 2]))
+    seen = labels.for_functions()
+    seen.queries[0] = 9
+    assert labels.queries.tolist() == [0, 1, 0, 2]
+    assert (seen * 2).queries is None
+    assert labels.take(np.array([False, True, True, True])).queries.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    "y",
-    [
-        TEXTS,
-        tuple(TEXTS),
-        np.array(TEXTS),
-        np.array(TEXTS).astype(">U5"),
-        np.array(TEXTS, dtype=object),
-        np.array(TEXTS, dtype=np.dtypes.StringDType()),
-        np.array([[text] for text in TEXTS]),
-        pd.Series(TEXTS),
-        pd.Series(TEXTS, dtype="category"),
-        pd.Series(TEXTS, dtype="string"),
-        pd.Categorical(TEXTS, categories=["oak", "elm", "ash"]),
-        pd.DataFrame({"y": TEXTS}),
-        pl.Series(TEXTS),
-        pl.Series(TEXTS, dtype=pl.Categorical),
-        pa.array(TEXTS),
-        pa.array(TEXTS).dictionary_encode(),
-        pa.chunked_array([TEXTS]),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_text_labels_may_come_from_anywhere(y):
-    classes, codes = read_labels(y, 3)
-    assert classes.tolist() == ["ash", "oak"]
-    assert codes.tolist() == [1, 0, 1]
+def test_parts_of_rows_keep_the_numbers_of_queries_so_that_they_can_be_joined_again():
+    rows = np.arange(4)
+    labels = Labels(read_target(Y[[0, 1, 2, 0]], 4), rows * 2.0, rows[:, None] * 3.0, np.array([0, 1, 0, 2]))
+    parts = [labels.between(0, 1), labels.between(1, 1), labels.between(1, 4)]
+    assert parts[2].queries.tolist() == [1, 0, 2]
+    whole = Labels.concatenate(parts)
+    for name in ("target", "weight", "margin", "queries"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(labels, name))
+    assert whole.target.T.flags.c_contiguous
+    whole.target[0] = 9.0
+    assert labels.target[0].tolist() == [1.0, 10.0]
 
 
-@pytest.mark.parametrize(
-    ("y", "expected"),
-    [
-        (np.array([7, 3, 7], dtype=object), np.array([3, 7])),
-        (np.array([True, False, True], dtype=object), np.array([False, True])),
-        (np.array([1, 2.0, 1], dtype=object), np.array([1.0, 2.0])),
-        (pd.Series([7, 3, 7], dtype="Int64"), np.array([3, 7])),
-        (pd.Series([7, 3, 7], dtype="category"), np.array([3, 7])),
-        (pd.Series([True, False, True], dtype="boolean"), np.array([False, True])),
-        (pl.Series([True, False, True]), np.array([False, True])),
-        (np.array([7, 3, 7], dtype=np.longdouble), np.array([3.0, 7.0])),
-        ([10**12, -(10**12), 0], np.array([-(10**12), 0, 10**12])),
-    ],
-)
-def test_labels_held_as_objects_get_the_dtype_they_share(y, expected):
-    classes, codes = read_labels(y, 3)
-    assert classes.dtype == expected.dtype
-    np.testing.assert_array_equal(classes, expected)
-    assert [classes[code] for code in codes] == list(y)
-
-
-def test_one_class_is_enough_here():
-    classes, codes = read_labels([4, 4], 2)
-    assert classes.tolist() == [4]
-    assert codes.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("y", "error", "message"),
-    [
-        (None, DataError, "requires y to be passed, but the target y is None"),
-        ([0.5, 1.5, 2.0], DataError, "Unknown label type: continuous"),
-        (np.array([0.5, 1, 2], dtype=object), DataError, "Unknown label type: continuous"),
-        (np.zeros((3, 2), dtype=int), DataError, r"bad input shape \(3, 2\)"),
-        ([0, 1], DataError, "y has 2 values, but X has 3 rows"),
-        ([0, np.nan, 1], DataError, "Input y contains NaN. The first is in row 1;"),
-        ([0, 1, np.inf], DataError, "Input y contains infinity"),
-        (["a", None, "b"], DataError, "y has no label in row 1"),
-        (np.array(["a", "b", np.nan], dtype=object), DataError, "y has no label in row 2"),
-        (pd.Series(["a", None, "b"]), DataError, "y has no label in row 1"),
-        (pd.Series([1, None, 2], dtype="Int64"), DataError, "Input y contains NaN. The first is in row 1;"),
-        (pl.Series(["a", None, "b"]), DataError, "y has no label in row 1"),
-        (pl.Series([True, None, False]), DataError, "Input y contains NaN. The first is in row 1;"),
-        ([1j, 0, 1], DataError, "Complex data not supported"),
-        (np.array([1, 2, 10**30], dtype=object), DataError, "numbers beyond 64-bit integers"),
-        ([Decimal(1)] * 3, DataTypeError, "Unknown label type: y holds Decimal; labels must be all strings"),
-        ([1, Fraction(1), 2], DataTypeError, "Unknown label type: y holds Fraction, int; labels must be"),
-        (["a", 1, "b"], DataTypeError, "Unknown label type: y holds int, str; labels must be all strings"),
-        ([b"a", b"b", b"a"], DataTypeError, "Unknown label type: y holds bytes"),
-        (np.array([b"a", b"b", b"a"]), DataTypeError, "Unknown label type: y has dtype"),
-        ([datetime.date(2020, 1, 1)] * 3, DataTypeError, "Unknown label type: y holds date"),
-        (np.zeros(3, dtype="M8[s]"), DataTypeError, "Unknown label type: y has dtype"),
-    ],
-)
-def test_what_is_no_label_is_refused(y, error, message):
-    with pytest.raises(error, match=message):
-        read_labels(y, 3)
+def test_rows_without_a_target_have_one_of_no_columns():
+    labels = read_labels(RawLabels(weight=[1.0, 2.0]), 2)
+    assert (labels.rows, labels.targets, labels.has_target) == (2, 0, False)
+    assert Labels.concatenate([labels, labels.between(0, 1)]).target.shape == (3, 0)
+    assert read_labels(RawLabels([1, 2]), 2).has_target

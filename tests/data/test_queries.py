@@ -121,7 +121,7 @@ def test_sizes_that_do_not_fit_the_rows_are_refused(group, kind, message):
         read_queries(group, None, 3)
 
 
-def test_queries_are_told_in_one_way_or_not_at_all():
+def test_queries_are_given_in_one_way_or_not_at_all():
     assert read_queries(None, None, 3) is None
     with pytest.raises(DataError, match="eval_group and eval_qid are both given; give one of them"):
         read_queries([3], [1, 1, 1], 3, "eval_")
@@ -142,7 +142,7 @@ def test_without_queries_all_rows_are_one():
     assert (found.order.tolist(), found.begins.tolist()) == ([0, 1, 2], [0, 3])
 
 
-def test_weights_are_of_rows_or_of_queries_as_their_number_tells():
+def test_weights_are_of_rows_or_of_queries_by_their_number():
     queries = np.array([0, 1, 0])
     assert read_query_weight([1, 2, 3], 3, queries).tolist() == [1, 2, 3]
     assert read_query_weight(pd.Series([5, 7]), 3, queries).tolist() == [5, 7, 5]
@@ -173,12 +173,3 @@ def test_weights_that_could_be_of_rows_or_of_queries_are_refused():
 def test_weights_of_neither_rows_nor_queries_are_refused(values, message):
     with pytest.raises(DataError, match=message):
         read_query_weight(values, 3, np.array([0, 1, 0]), what="weight")
-
-
-def test_functions_see_the_queries_and_parts_of_rows_number_them_anew():
-    labels = Labels(np.arange(4.0), queries=np.array([0, 1, 0, 2]))
-    seen = labels.for_functions()
-    seen.queries[0] = 9
-    assert labels.queries.tolist() == [0, 1, 0, 2]
-    assert (seen * 2).queries is None
-    assert labels.take(np.array([False, True, True, True])).queries.tolist() == [0, 1, 2]

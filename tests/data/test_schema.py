@@ -49,7 +49,7 @@ def test_a_model_without_names_matches_by_position():
 
 
 @pytest.mark.parametrize("names", [None, ("a", "b", "c", "d", "e")])
-def test_a_wrong_number_of_columns_is_an_error_that_says_both_numbers(names):
+def test_a_wrong_number_of_columns_is_an_error_with_both_numbers(names):
     with pytest.raises(DataError, match="X has 3 features, but this model is expecting 5 features as input"):
         match_columns(read_table([[1.0, 2.0, 3.0]]), names, 5)
 

@@ -144,7 +144,7 @@ def test_parts_that_are_no_arrays_of_one_dimension_are_refused(part, value):
         ({"indptr": (0, 2, 1)}, "never fall"),
         ({"indptr": (1, 1, 2)}, "start at 0"),
         ({"indptr": (0, 2)}, "indptr must be 3 numbers"),
-        ({"indptr": (0, 1, 3)}, "tells of 3 entries"),
+        ({"indptr": (0, 1, 3)}, "counts 3 entries"),
         ({"data": (1.0,)}, "1 values"),
     ],
 )

@@ -12,7 +12,7 @@ import spinney as sp
 from spinney.estimators import generated
 from spinney.estimators.constructors import source
 from spinney.estimators.parameters import ESTIMATORS
-from spinney.params import table
+from spinney.params import Config
 
 KINDS = (sp.GBMClassifier, sp.GBMRanker, sp.GBMRegressor)
 OWN = {
@@ -95,7 +95,7 @@ def test_no_place_is_left_unfilled(kind):
 
 
 def test_the_regressor_takes_every_parameter_that_is_not_about_classes_or_ranks():
-    expected = {row.name for row in table()} - DECIDED - OF_CLASSES - OF_RANKS | OWN
+    expected = {row.name for row in Config.table()} - DECIDED - OF_CLASSES - OF_RANKS | OWN
     assert set(defaults(sp.GBMRegressor)) == expected
 
 
@@ -113,7 +113,7 @@ def test_the_ranker_takes_those_about_ranks_too():
 def test_defaults_are_the_tables(kind):
     given = defaults(kind)
     others = {"random_state", "objective", "models", "reg_lambda" if kind is sp.GBMRanker else "target_stats"}
-    for row in table():
+    for row in Config.table():
         if row.name in given and row.name not in others:
             assert given[row.name] == row.default, row.name
     own = {sp.GBMRegressor: "squared_error", sp.GBMRanker: "rank_ndcg", sp.GBMClassifier: None}

@@ -4,12 +4,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import spinney as sp
 from spinney.errors import DataError, DataTypeError
-from spinney.estimators.labels import find_classes, learn_classes
 
 LABELS = {
     "strings": np.array(["ash", "oak", "yew"]),
@@ -95,22 +92,3 @@ def test_numbers_with_a_fraction_are_no_labels(table, numbers):
 def test_labels_of_two_kinds_are_an_error(table):
     with pytest.raises(DataTypeError, match="int, str"):
         sp.GBMClassifier().fit(table, [1, "a"] * 100)
-
-
-@given(st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=30))
-def test_codes_lead_back_to_the_labels(labels):
-    classes, codes = learn_classes(labels, len(labels))
-    assert classes[codes.astype(int)].tolist() == labels
-    assert find_classes(labels[::-1], len(labels), classes).tolist() == codes.tolist()[::-1]
-
-
-def test_an_unknown_label_is_named_with_the_known_ones():
-    with pytest.raises(
-        DataError, match="the label 'elm', which no training row has; the classes are 'ash', 'oak'"
-    ):
-        find_classes(["oak", "elm"], 2, np.array(["ash", "oak"]))
-
-
-def test_a_long_list_of_classes_is_shortened():
-    with pytest.raises(DataError, match=r"8, 9 and 90 more$"):
-        find_classes([100], 1, np.arange(100))

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import spinney as sp
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import table
+from spinney.params import Config
 
 KINDS = [sp.GBMClassifier, sp.GBMRegressor]
 FOREIGN = [
@@ -40,7 +40,7 @@ def test_a_foreign_name_is_refused_with_what_is_right(kind, name, right):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_spelling_of_a_parameter_leads_to_its_name(kind):
-    for row in table():
+    for row in Config.table():
         for alias in row.aliases:
             if row.name in kind().get_params():
                 with pytest.raises(ParameterTypeError, match=rf"{alias} is called {row.name} here(;|$)"):

@@ -68,7 +68,7 @@ def test_no_parameter_changes_that(params, table):
 def test_what_is_wrong_is_told_as_ever(table):
     with pytest.raises(ParameterError, match="learning_rate="):
         sp.GBMClassifier(learning_rate=-1.0).fit(table, OAKS)
-    with pytest.raises(ParameterError, match="monotone_constraints speaks of the unknown column 'age'"):
+    with pytest.raises(ParameterError, match="monotone_constraints names the unknown column 'age'"):
         sp.GBMClassifier(monotone_constraints={"age": 1}).fit(table, OAKS)
     with pytest.raises(ParameterTypeError, match="callbacks must be a list of callables"):
         sp.GBMClassifier().fit(table, OAKS, callbacks=[3])

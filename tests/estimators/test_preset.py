@@ -7,8 +7,8 @@ from sklearn.model_selection import cross_val_score
 
 import spinney as sp
 from spinney.errors import ParameterError
-from spinney.params import parse
-from spinney.params.presets import PRESETS
+from spinney.params import Config
+from spinney.params.common import PRESETS
 from spinney.training import auto
 
 # Searches are kept short here.
@@ -41,7 +41,7 @@ def test_a_fit_is_the_training_of_these_parameters(fitted):
 def test_parameters_that_have_their_defaults_count_as_not_given():
     found = clone(sp.GBMRegressor(n_estimators=1, preset="best", learning_rate=0.1, subsample=0.9))
     assert found.get_params()["learning_rate"] == 0.1
-    found, told = found.fit(X, Y), parse({"preset": "best"})
+    found, told = found.fit(X, Y), Config.parse({"preset": "best"})
     assert found.model_.params.learning_rate == told.learning_rate
     assert found.model_.params.subsample == 0.9
     assert found.n_iter_ == told.models
@@ -138,7 +138,7 @@ def test_a_mean_cannot_be_gone_on_with(fitted, given):
 
 @pytest.mark.parametrize(("rate", "patience"), [(0.05, 50), (0.5, auto.PATIENCE)])
 def test_best_waits_longer(rate, patience):
-    assert auto.patience_of(parse({"preset": "best", "learning_rate": rate})) == patience
+    assert auto.patience_of(Config.parse({"preset": "best", "learning_rate": rate})) == patience
 
 
 @pytest.mark.parametrize(("rate", "rounds"), [(0.05, 200), (0.1, 100), (0.5, 60)])

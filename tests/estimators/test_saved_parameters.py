@@ -9,7 +9,7 @@ import pytest
 
 import spinney as sp
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params.seeds import draw_seed
+from spinney.params.parameter import draw_seed
 
 
 @pytest.fixture

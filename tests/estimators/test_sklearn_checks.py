@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import (
 
 import spinney as sp
 from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
-from spinney.estimators.survival import is_survival
+from spinney.objectives.survival import is_survival
 
 ESTIMATORS = [sp.GBMClassifier(), sp.GBMRegressor()]
 

@@ -1,4 +1,4 @@
-"""The approximate learner: its bins against an obvious version, and its trees where these are known from the others."""
+"""The approximate grower: its bins against an obvious version, and its trees where these are known from the others."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from spinney.binning.encode import plan_and_encode
 from spinney.data import read_table
 from spinney.growth.approx import ApproxGrower
 from spinney.jit.team import Team
-from spinney.params import parse
+from spinney.params import Config
 from spinney.sampling import Bag
 
 
@@ -47,7 +47,7 @@ def proposed(table, hessian, most, threads, missing=False):
             cuts,
             zero,
             most,
-            parse({"max_leaves": 4}),
+            Config.parse({"max_leaves": 4}),
             problems.gradients_record(scores, pairs),
             Bag.of_all(given.rows),
             team,

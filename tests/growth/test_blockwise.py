@@ -9,7 +9,7 @@ import spinney as sp
 from block_data import FleetingBlocks, block_grower, block_tree, cuts_into_blocks
 from spinney.binning.blocks import MemoryBlocks
 from spinney.binning.part import Part
-from spinney.growth import grower as in_memory
+from spinney.growth import hist as in_memory
 from spinney.jit.team import Team
 from spinney.tree import concatenate
 
@@ -75,7 +75,7 @@ def test_a_block_without_rows_of_the_bag_is_passed_over():
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("value", [np.nan, 7.0], ids=["missing", "constant"])
-def test_columns_that_tell_nothing_give_a_lone_leaf_or_are_left_alone(value):
+def test_constant_columns_give_a_single_leaf_or_are_never_split(value):
     rng = np.random.default_rng(0)
     pairs = problems.gradients(rng, 30)
     nothing = np.full((30, 2), value)
@@ -85,7 +85,7 @@ def test_columns_that_tell_nothing_give_a_lone_leaf_or_are_left_alone(value):
     assert assert_same(table, [0, 11, 30], pairs, params).leaves == 4
 
 
-def test_a_root_that_nobody_may_split_takes_no_pass():
+def test_a_root_that_may_not_be_split_takes_no_pass():
     dataset, pairs = sum_of_two(20)
     tree, _, grower = block_tree(dataset, [0, 9, 20], pairs, {"min_child_samples": 11})
     assert (tree.leaves, grower.passes) == (1, 0)
@@ -130,7 +130,7 @@ def test_sums_of_more_rows_than_a_packed_one_holds_are_flushed(wide):
 
 @pytest.mark.parametrize("policy", ["lossguide", "depthwise"])
 @pytest.mark.parametrize("slots", [-5, 1, 2, 3, 7])
-def test_any_room_for_histograms_gives_the_same_tree(monkeypatch, slots, policy):
+def test_any_memory_for_histograms_gives_the_same_tree(monkeypatch, slots, policy):
     dataset, pairs = sum_of_two(600)
     params = {"max_leaves": 30, "min_child_samples": 4, "grow_policy": policy}
     expected, _ = problems.fast_tree(dataset, pairs, params)

@@ -1,4 +1,4 @@
-"""The exact learner: where every value has a bin, the trees of the histogram learner; else by its own rules."""
+"""The exact grower: where every value has a bin, the trees of the histogram grower; else by its own rules."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SHAPE = ("feature", "left", "default_left", "count")
 
 
 def small_problem(seed):
-    """A table of few values and gradients that both learners represent without rounding."""
+    """A table of few values and gradients that both growers represent without rounding."""
     rng = np.random.default_rng(seed)
     rows, columns = int(rng.integers(1, 120)), int(rng.integers(1, 6))
     X = problems.table(rng, rows, columns)

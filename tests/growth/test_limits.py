@@ -29,7 +29,7 @@ def trees(model):
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: o["objective"])
 @pytest.mark.parametrize("fewest", [1, 2, 7, 40, 75, 76, 151])
 @pytest.mark.parametrize("policy", ["lossguide", "depthwise"])
-def test_no_leaf_holds_fewer_rows_than_asked_for(objective, fewest, policy):
+def test_no_leaf_holds_fewer_rows_than_the_limit(objective, fewest, policy):
     for seed in range(3):
         params = objective | {"min_child_samples": fewest, "min_child_weight": 0.0, "grow_policy": policy}
         model, _ = trained(params | {"subsample": 0.9, "reg_lambda": 0.0}, seed=seed)
@@ -40,17 +40,17 @@ def test_no_leaf_holds_fewer_rows_than_asked_for(objective, fewest, policy):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda o: o["objective"])
-def test_no_leaf_holds_less_hessian_than_asked_for(objective):
+def test_no_leaf_holds_less_hessian_than_the_limit(objective):
     model, _ = trained(objective | {"min_child_weight": 4.0, "min_child_samples": 1})
     covers = [tree.cover[tree.feature < 0].min() for tree in trees(model) if tree.nodes > 1]
     assert covers
-    # The search knows hessians to about one step in four thousand.
+    # The search has hessians to about one step in four thousand.
     assert min(covers) >= 4.0 * (1 - 0.01)
 
 
 @pytest.mark.parametrize("policy", ["lossguide", "depthwise"])
 @pytest.mark.parametrize("depth", [1, 2, 5, 40])
-def test_no_leaf_lies_deeper_than_asked_for(policy, depth):
+def test_no_leaf_lies_deeper_than_the_limit(policy, depth):
     params = {
         "max_depth": depth,
         "max_leaves": 0,
@@ -65,7 +65,7 @@ def test_no_leaf_lies_deeper_than_asked_for(policy, depth):
 
 @pytest.mark.parametrize("policy", ["lossguide", "depthwise"])
 @pytest.mark.parametrize("leaves", [2, 3, 9, 16])
-def test_no_tree_has_more_leaves_than_asked_for(policy, leaves):
+def test_no_tree_has_more_leaves_than_the_limit(policy, leaves):
     params = {"max_leaves": leaves, "min_child_samples": 1, "grow_policy": policy}
     model, _ = trained(params, seed=3)
     assert max(tree.leaves for tree in trees(model)) == leaves
@@ -141,7 +141,7 @@ def test_leaf_values_stay_within_the_largest_step():
     assert np.abs(tree.value).max() == 0.025
 
 
-def test_an_l1_penalty_above_every_sum_leaves_a_lone_leaf_of_zero():
+def test_an_l1_penalty_above_every_sum_leaves_a_single_leaf_of_zero():
     rng = np.random.default_rng(6)
     tree, _ = problems.fast_tree(
         sp.Dataset(rng.normal(size=(50, 2))),
@@ -159,7 +159,7 @@ def test_one_row_gives_its_own_value():
 
 
 @pytest.mark.parametrize("table", [np.full((40, 1), 2.0), np.full((40, 2), np.nan)])
-def test_a_table_that_says_nothing_gives_lone_leaves(table):
+def test_a_constant_table_gives_single_leaves(table):
     y = np.arange(40.0)
     model = sp.train({"min_child_samples": 1}, sp.Dataset(table, y), rounds=2)
     assert [tree.nodes for tree in trees(model)] == [1, 1]

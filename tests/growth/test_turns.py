@@ -7,11 +7,10 @@ import pytest
 
 import problems
 import spinney as sp
-from spinney.growth.kernels import order, turns
-from spinney.growth.kernels.records import APART, FINISHED, IDLE, SPLIT, TAKEN, TOGETHER
-from spinney.growth.kernels.rules import Limits
-from spinney.growth.room import found_room, table_room, tasks_room
-from spinney.growth.rules import ColumnChoice, rules_of
+from spinney.growth.kernels import turns
+from spinney.growth.kernels.nodes import prune, put_in_order
+from spinney.growth.kernels.records import APART, FINISHED, IDLE, SPLIT, TAKEN, TOGETHER, Limits
+from spinney.growth.workspace import ColumnChoice, allocate_splits, allocate_table, allocate_tasks, rules_of
 from spinney.jit.library import runs_as_python
 from spinney.params import Config
 
@@ -119,7 +118,7 @@ def test_threads_work_apart_whichever_columns_a_node_may_be_split_by(more):
     expected, _ = problems.forest(data, pairs, params, 1)
     for threads, delay in ((2, 0), (3, 5), (8, 0)):
         found, _ = problems.forest(
-            data, pairs, params, threads, delay, watch=lambda grower: ahead.append(grower.most_ahead)
+            data, pairs, params, threads, delay, watch=lambda grower: ahead.append(grower.max_speculative)
         )
         assert found.equal(expected)
     assert min(ahead[-3:]) > 0
@@ -131,7 +130,7 @@ ahead = []
 def node_table(children, gains, states, spare=0):
     """A table of a root and pairs of children (parent: number of its first child), all with few rows; `spare` nodes follow."""
     count = 1 + 2 * len(children)
-    table = table_room(count + spare, 50, 8)
+    table = allocate_table(count + spare, 50, 8)
     nodes, state = table.nodes[:count], table.state[0]
     nodes.order = -1
     nodes[0].order = 0
@@ -161,11 +160,11 @@ def test_a_split_enters_the_tree_only_in_its_turn():
     assert state.mode == APART
     # While somebody splits leaf 2, its follower may take leaf 3, a child of the split that waits, but not leaf 4: no gain.
     nodes[2].state = TAKEN
-    assert turns.look_ahead(2, table, limits_with(10)) == (3, 1)
-    assert turns.look_ahead(2, table, limits_with(3)) == (-1, 0)
-    assert turns.look_ahead(2, replace(table, most_ahead=1), limits_with(10)) == (-1, 0)
+    assert turns.next_speculative(2, table, limits_with(10)) == (3, 1)
+    assert turns.next_speculative(2, table, limits_with(3)) == (-1, 0)
+    assert turns.next_speculative(2, replace(table, max_speculative=1), limits_with(10)) == (-1, 0)
     nodes[3].count = 100
-    assert turns.look_ahead(2, table, limits_with(10)) == (-1, 0)
+    assert turns.next_speculative(2, table, limits_with(10)) == (-1, 0)
 
 
 def test_a_batch_of_tasks_is_that_of_the_tasks_one_by_one():
@@ -175,7 +174,7 @@ def test_a_batch_of_tasks_is_that_of_the_tasks_one_by_one():
     for batches in ([(0, 2)], [(0, 1), (1, 2)]):
         nodes, state, table = node_table({0: 1}, [9, 3, 5], [SPLIT, IDLE, IDLE], spare=4)
         nodes.count, nodes.left_count, nodes.slot, state.open = [90, 50, 40], [50, 20, 10], -1, 1
-        tasks = tasks_room(2, 3)
+        tasks = allocate_tasks(2, 3)
         turns.enter_splits(table, rules.limits)
         for first, last in batches:
             with np.errstate(over="ignore"):  # as plain Python: machines wrap around without a word
@@ -184,7 +183,7 @@ def test_a_batch_of_tasks_is_that_of_the_tasks_one_by_one():
         assert tasks.tasks.node.tolist() == [2, 1]
         assert tasks.tasks.child.tolist() == [3, 5]
         tasks.tasks.search_small, tasks.tasks.search_large = 0, 0
-        turns.close_tasks(0, 2, False, 2, rules, tasks, found_room(2, 3, rules), table)
+        turns.close_tasks(0, 2, False, 2, rules, tasks, allocate_splits(2, 3, rules), table)
         assert state.used == 7
         assert table.nodes.order[:7].tolist() == [0, 1, 2, 3, 4, 5, 6]
     assert opened[0] == opened[1]
@@ -227,7 +226,7 @@ def test_nodes_are_numbered_in_the_order_of_their_turns_and_late_splits_forgotte
     )
     state.open = 3
     turns.enter_splits(table, limits_with(3))
-    order.put_in_order(table)
+    put_in_order(table)
     assert state.used == 5
     assert table.order[:5].tolist() == [0, 1, 2, 5, 6]
     assert nodes.child.tolist()[:3] == [1, 0, 5]
@@ -239,12 +238,12 @@ def test_pruning_lists_the_nodes_that_are_left_in_their_order():
     nodes, state, table = node_table({0: 1, 1: 3, 2: 5}, [1, 1, 5, 0, 0, 0, 0], [SPLIT] * 3 + [IDLE] * 4)
     state.open = 3
     turns.enter_splits(table, limits_with(10))
-    order.put_in_order(table)
+    put_in_order(table)
     assert table.order[:7].tolist() == [0, 1, 2, 5, 6, 3, 4]
-    order.prune(2.0, table)
+    prune(2.0, table)
     assert state.used == 5
     assert table.order[:5].tolist() == [0, 1, 2, 5, 6]
     assert nodes.child.tolist()[:3] == [1, 0, 5]
     assert nodes.order[[0, 1, 2, 5, 6]].tolist() == [0, 1, 2, 3, 4]
-    order.prune(9.0, table)
+    prune(9.0, table)
     assert [state.used, nodes[0].child] == [1, 0]

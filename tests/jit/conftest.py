@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import children
-from spinney.jit import cpu
+from spinney.jit import library
 
 
 @pytest.fixture(scope="session")
@@ -31,12 +31,12 @@ def checkout(tmp_path):
 @pytest.fixture
 def cache(toy, tmp_path):
     """A cache folder with the library of an unchanged small checkout, to be damaged."""
-    best = cpu.supported()[-1]
+    best = library.supported_levels()[-1]
     toy(
         "import json, sys; from spinney.jit import build; print(json.dumps(str(build.cached(sys.argv[1]))))",
         best,
     )
-    kept = shutil.ignore_patterns(*(f"*{level}*" for level in cpu.levels() if level != best))
+    kept = shutil.ignore_patterns(*(f"*{level}*" for level in library.cpu_levels() if level != best))
     return shutil.copytree(toy.cache, tmp_path / "cache", ignore=kept)
 
 
@@ -45,9 +45,11 @@ def levels_and(*others):
     return [
         pytest.param(
             level,
-            marks=pytest.mark.skipif(level not in cpu.supported(), reason=f"this CPU cannot run {level}"),
+            marks=pytest.mark.skipif(
+                level not in library.supported_levels(), reason=f"this CPU cannot run {level}"
+            ),
         )
-        for level in cpu.levels()
+        for level in library.cpu_levels()
     ] + list(others)
 
 

@@ -152,11 +152,12 @@ def test_two_modules_cannot_name_a_kernel_alike():
 
 
 def test_an_argument_without_a_kernel_type_is_refused():
-    with pytest.raises(TypeError, match="not a kernel type"):
+    @kernel
+    def untyped(count: int):
+        """Never runs."""
 
-        @kernel
-        def untyped(count: int):
-            """Never runs."""
+    with pytest.raises(TypeError, match="not a kernel type"):
+        untyped.bind(1)
 
 
 @pytest.mark.kernels

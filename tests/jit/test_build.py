@@ -8,10 +8,10 @@ import pytest
 
 import children
 from spinney.errors import KernelBuildError
-from spinney.jit import build, cpu, sources
+from spinney.jit import build, library, sources
 from spinney.jit.build import find_linker
 
-BEST = cpu.supported()[-1]
+BEST = library.supported_levels()[-1]
 
 
 @pytest.fixture
@@ -65,7 +65,12 @@ def test_a_program_that_is_no_python_does_not_start_itself(monkeypatch, tmp_path
 
 def test_the_digest_covers_what_kernels_import():
     names = {path.relative_to(sources.PACKAGE).as_posix() for path in sources.source_files()}
-    assert {"jit/compiler.py", "jit/barrier.py", "growth/kernels/records.py", "growth/packing.py"} <= names
+    assert {
+        "jit/compiler.py",
+        "jit/barrier.py",
+        "growth/kernels/records.py",
+        "growth/kernels/packing.py",
+    } <= names
     assert {
         f"{name.removeprefix('spinney.').replace('.', '/')}.py" for name in sources.kernel_modules()
     } <= names

@@ -19,6 +19,7 @@ def machine(monkeypatch, tmp_path):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(cores, "MEMBERSHIP", tmp_path / "membership")
     monkeypatch.setattr(cores, "GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(cores, "THREADS_PER_CORE", 1)
 
     def write(membership="", **files):
         (tmp_path / "membership").write_text(membership)
@@ -90,25 +91,29 @@ def test_files_that_make_no_sense_are_no_limit(machine, text):
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("limit", "expected"),
     [("3", 3), (" 4 ", 4), ("5,2", 5), ("64", 16), ("0", 16), ("-2", 16), ("many", 16), ("", 16)],
 )
-def test_omp_num_threads_is_a_cap(machine, monkeypatch, told, expected):
-    monkeypatch.setenv("OMP_NUM_THREADS", told)
+def test_omp_num_threads_is_a_cap(machine, monkeypatch, limit, expected):
+    monkeypatch.setenv("OMP_NUM_THREADS", limit)
     assert available_cores() == expected
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "expected"), [(None, 16), (-1, 16), (-2, 15), (-16, 1), (-99, 1), (1, 1), (3, 3), (40, 40)]
+    ("n_jobs", "expected"), [(None, 16), (-1, 16), (-2, 15), (-16, 1), (-99, 1), (1, 1), (3, 3), (16, 16)]
 )
 def test_n_jobs_means_what_joblib_means_by_it(machine, n_jobs, expected):
     assert threads_for(n_jobs) == expected
 
 
-@pytest.mark.parametrize(("cores", "most"), [(16, 64), (1, 16), (None, 16)])
-def test_a_machine_has_so_many_threads_and_no_more(machine, monkeypatch, cores, most):
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    assert [threads_for(n_jobs) for n_jobs in (most, most + 1, 20_000)] == [most] * 3
+def test_there_are_no_more_threads_than_cores(machine, monkeypatch):
+    machine("0::/\n", **{"cpu.max": "400000 100000"})
+    assert [threads_for(n_jobs) for n_jobs in (3, 4, 5, 20_000)] == [3, 4, 4, 4]
+
+
+def test_a_number_of_threads_that_is_given_overrules_omp_num_threads(machine, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert [threads_for(n_jobs) for n_jobs in (None, 3, 20)] == [2, 3, 16]
 
 
 @pytest.mark.parametrize(("most", "expected"), [(0, 1), (1, 1), (5, 5), (16, 16), (99, 16)])
@@ -172,5 +177,5 @@ TRAIN_BOUND = """
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no CPU affinity")
-def test_a_process_bound_to_one_core_trains_on_one_thread_unless_told_otherwise():
-    assert children.run(TRAIN_BOUND) == [0, 0, 2]
+def test_a_process_bound_to_one_core_trains_on_one_thread():
+    assert children.run(TRAIN_BOUND) == [0, 0, 0]

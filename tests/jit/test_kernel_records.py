@@ -8,9 +8,8 @@ from types import FunctionType
 import pytest
 
 from spinney.jit import Inline, sources
-from spinney.jit.inline import open_holes
 from spinney.jit.records import is_record
-from spinney.jit.types import ArrayOf
+from spinney.jit.types import ArrayOf, open_holes
 
 KERNELS = {kernel.name: kernel for kernel in sources.all_kernels()}
 BY_THREAD = re.compile(

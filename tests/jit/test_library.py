@@ -1,17 +1,22 @@
-"""Finding, building and loading the library, on the small checkout: real builds of toy kernels."""
+"""Which library fits the CPU; finding, building and loading it, on the small checkout: real builds of toy kernels."""
 
 import hashlib
 import json
 import os
+import platform
 import shutil
 from pathlib import Path
 
 import pytest
 
 import children
-from spinney.jit import cpu
+from spinney.jit import library
 
-BEST = cpu.supported()[-1]
+BEST = library.supported_levels()[-1]
+V2 = "fpu sse sse2 pni ssse3 cx16 sse4_1 sse4_2 popcnt lahf_lm"
+V3 = V2 + " avx avx2 bmi1 bmi2 f16c fma abm movbe xsave"
+WITH_AVX512 = V3 + " avx512f avx512bw avx512cd avx512dq avx512vl"
+ALL = ("x86-64-v2", "x86-64-v3")
 USE = """
     import json, sys
     import numpy as np
@@ -201,7 +206,7 @@ def test_the_environment_chooses_how_kernels_run(toy):
     assert toy(USE, SPINNEY_KERNELS="jit")["kind"] == "jit"
     assert toy(USE, NUMBA_BOUNDSCHECK=1)["kind"] == "jit"
     assert toy(USE, NUMBA_DISABLE_JIT=0, NUMBA_BOUNDSCHECK=0)["level"] == BEST
-    assert toy(USE, SPINNEY_KERNELS=cpu.levels()[0])["level"] == cpu.levels()[0]
+    assert toy(USE, SPINNEY_KERNELS=library.cpu_levels()[0])["level"] == library.cpu_levels()[0]
 
 
 REFUSE = """
@@ -219,7 +224,7 @@ def test_a_level_that_does_not_exist_is_an_error(toy):
     message = toy(REFUSE, SPINNEY_KERNELS="x86-64-v9")
     assert (
         message
-        == f"SPINNEY_KERNELS='x86-64-v9': this machine can run {', '.join(cpu.supported())}, jit, python"
+        == f"SPINNEY_KERNELS='x86-64-v9': this machine can run {', '.join(library.supported_levels())}, jit, python"
     )
 
 
@@ -230,10 +235,10 @@ def test_a_level_that_is_asked_for_is_not_replaced_by_another_way(checkout, tmp_
 
 
 def test_a_cpu_without_any_level_leaves_the_work_to_numba(toy):
-    old = "from spinney.jit import cpu\n    cpu.supported = lambda: ()\n" + USE
+    old = "from spinney.jit import library\n    library.supported_levels = lambda: ()\n" + USE
     found = toy("    " + old)
     assert (found["kind"], found["result"]) == ("jit", [2.0, 3.0])
-    assert found["why"] == f"this CPU is older than {cpu.levels()[0]}"
+    assert found["why"] == f"this CPU is older than {library.cpu_levels()[0]}"
 
 
 def test_without_numba_a_build_is_an_error_that_says_what_to_do(checkout, tmp_path):
@@ -271,3 +276,47 @@ print(json.dumps({name: [value, before[name]] for name, value in settings().item
 
 def test_compiling_in_this_process_changes_no_setting_of_it_or_of_numba(toy):
     assert toy(children.SETTINGS + COMPILE, SPINNEY_KERNELS="jit") == {}
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """A function that sets the kind of machine and what its CPU can do."""
+
+    def become(kind, flags=None):
+        monkeypatch.setattr(platform, "machine", lambda: kind)
+        monkeypatch.setattr(library, "CPU_INFO", tmp_path / "cpuinfo")
+        if flags is not None:
+            (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\nbugs\t\t: none\n")
+        library.supported_levels.cache_clear()
+
+    yield become
+    library.supported_levels.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (WITH_AVX512, ALL),
+        (V3, ALL),
+        (V2, ALL[:1]),
+        (V3.replace("fma", ""), ALL[:1]),
+        (WITH_AVX512.replace("avx2 ", ""), ALL[:1]),
+        (V2.replace("popcnt", ""), ()),
+    ],
+)
+def test_a_level_needs_every_instruction_set_of_it(machine, flags, expected):
+    machine("x86_64", flags)
+    assert library.supported_levels() == expected
+
+
+@pytest.mark.parametrize("kind", ["x86_64", "AMD64"])
+def test_a_system_that_does_not_tell_gets_the_lowest_level(machine, kind):
+    machine(kind)
+    assert library.cpu_levels() == ALL
+    assert library.supported_levels() == ALL[:1]
+
+
+@pytest.mark.parametrize("kind", ["aarch64", "arm64", "ppc64le", "riscv64"])
+def test_other_architectures_have_one_level_that_every_such_cpu_runs(machine, kind):
+    machine(kind)
+    assert library.cpu_levels() == library.supported_levels() == ("generic",)

@@ -4,11 +4,25 @@ import numpy as np
 import pytest
 
 from spinney.errors import KernelArgumentError
-from spinney.jit import Member, allocate, compiler, f64, i32, i64, inline, item, kernel, library, out, record
+from spinney.jit import (
+    Member,
+    allocate,
+    compiler,
+    f64,
+    i32,
+    i64,
+    inline,
+    item,
+    kernel,
+    library,
+    out,
+    own,
+    record,
+)
 from spinney.jit.barrier import CELLS, Counter
 from spinney.jit.intrinsics import atomic_add
 from spinney.jit.kernel import REGISTRY
-from spinney.jit.records import of_thread, own
+from spinney.jit.records import of_thread
 from spinney.jit.team import run_alone
 from spinney.jit.types import LINE
 

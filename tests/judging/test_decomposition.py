@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import spinney as sp
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.judging import decomposition
-from spinney.sampling.bootstrap import bag_counts
+from spinney.sampling.bags import bag_counts
 
 
 class Constant(RegressorMixin, BaseEstimator):

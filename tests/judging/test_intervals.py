@@ -16,7 +16,7 @@ from sklearn.metrics import (
 
 import spinney as sp
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.sampling.bootstrap import bag_counts
+from spinney.sampling.bags import bag_counts
 
 ROWS = 80
 RNG = np.random.default_rng(0)
@@ -193,7 +193,7 @@ def test_wrong_arguments_are_refused():
 
     refused(ParameterError, "metric='best' is unknown; there are rmse, mse", "best")
     refused(ParameterTypeError, "metric=3 must be a name or a function", 3)
-    refused(ParameterTypeError, "is a scorer, which asks an estimator", make_scorer(accuracy_score))
+    refused(ParameterTypeError, "is a scorer, which takes an estimator", make_scorer(accuracy_score))
     refused(
         ParameterError, "metric='rmse' does not fit predictions of more than two", y=CODES, prediction=SHARES
     )

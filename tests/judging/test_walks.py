@@ -13,7 +13,7 @@ from spinney.jit.team import Team
 from spinney.judging import walks
 from spinney.judging.walks import BoostedTrees, GrownTrees, Rows, Shuffles
 from spinney.model.model import Model
-from spinney.sampling.kernels.purposes import PURPOSE_SHUFFLE as SHUFFLE
+from spinney.sampling.kernels.random import PURPOSE_SHUFFLE as SHUFFLE
 
 GROUPS = [(0,), (2, 1), (3,), (1,), (0, 1, 2, 3)]
 

@@ -89,7 +89,7 @@ def test_any_metric_that_fits_can_be_named_in_any_spelling():
 @pytest.mark.parametrize(
     ("source", "metrics", "error", "said"),
     [
-        ([FRAME], None, DataError, "batch 0: it has no y; judging needs the target of every row"),
+        ([FRAME], None, DataError, "batch 0: it has no y; evaluation needs the target of every row"),
         ([], None, DataError, "source gave no rows"),
         ([(FRAME[:0], NUMBERS[:0])], None, DataError, "source gave no rows"),
         ([(FRAME, NUMBERS), (FRAME, NUMBERS[:3])], None, DataError, "batch 1: y has 3 values, but X has 120 rows"),

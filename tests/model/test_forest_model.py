@@ -12,7 +12,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.model import forest_header, header
 from spinney.model.forest_model import ForestModel
-from spinney.model.leaf_rows import LeafRows
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.model.loading import load_with_part, save_with_part
 from spinney.model.model import Model
 from spinney.params import Config, ForestConfig
@@ -26,7 +26,7 @@ def leaf_rows(forest, rows=100, outputs=1):
     rng = np.random.default_rng(0)
     start = np.concatenate([[0], np.cumsum(rng.integers(1, 3, forest.leaves))])
     many = int(start[-1])
-    return LeafRows(
+    return TrainingRowsByLeaf(
         start, rng.integers(rows, size=many).astype(np.int32), np.ones(many, np.uint8), rng.normal(size=(rows, outputs)),
         np.zeros(0),
     )  # fmt: skip

@@ -246,7 +246,7 @@ def test_the_same_holds_for_forests(kind, open_file):
     if kind == "leaf rows":
         forest = compact_forests.random_forest(3, [3, 0, 4], columns=3, classes=(), weights="float")
         entries = np.arange(forest.leaves + 1)
-        kept = leaf_rows.LeafRows(
+        kept = leaf_rows.TrainingRowsByLeaf(
             entries,
             entries[:-1].astype(np.int32),
             np.ones(forest.leaves, np.uint8),

@@ -7,7 +7,7 @@ import compact_forests
 from spinney.data import Schema
 from spinney.errors import ModelFormatError
 from spinney.model.forest_model import ForestModel
-from spinney.model.leaf_rows import LeafRows
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 
 LARGEST = 2**63 - 1
@@ -92,7 +92,7 @@ def test_hostile_files_are_refused(name, open_file):
 def test_hostile_rows_of_leaves_are_refused(attack, message, open_file):
     forest = compact_forests.random_forest(3, [3, 4], classes=())
     entries = np.arange(forest.leaves + 1)
-    kept = LeafRows(
+    kept = TrainingRowsByLeaf(
         entries,
         entries[:-1].astype(np.int32),
         np.ones(forest.leaves, np.uint8),

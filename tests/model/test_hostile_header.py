@@ -128,7 +128,7 @@ HEADER = {
     ),
     "params has a group beyond the table": (
         ("header", "params", "interaction_constraints", [[0, HUGE]]),
-        "speaks of column 1000000000000000000",
+        "names column 1000000000000000000",
     ),
     "params has an empty group": (("header", "params", "interaction_constraints", [[]]), "empty group"),
     "params has a negative weight": (

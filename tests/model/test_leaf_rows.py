@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.errors import ModelFormatError
-from spinney.model.leaf_rows import LeafRows, check
+from spinney.model.leaf_rows import TrainingRowsByLeaf, check
 
 ROWS = 40
 
@@ -31,7 +31,7 @@ def forest_of(seed, trees=3, largest=4):
 def test_every_leaf_lists_the_rows_of_its_bag_as_often_as_the_bag_has_them(largest):
     bags, leaves, rng = forest_of(1, largest=largest)
     lists = [lists_of(leaf, bag, rng) for leaf, bag in zip(leaves, bags, strict=True)]
-    made = LeafRows.of(lists, lambda tree: bags[tree], rng.normal(size=(ROWS, 2)))
+    made = TrainingRowsByLeaf.of(lists, lambda tree: bags[tree], rng.normal(size=(ROWS, 2)))
     check(made, leaves=9, rows=ROWS, outputs=2)
     for tree in range(3):
         for leaf in range(3):
@@ -45,7 +45,7 @@ def test_every_leaf_lists_the_rows_of_its_bag_as_often_as_the_bag_has_them(large
 def test_the_order_in_which_a_learner_lists_rows_does_not_matter():
     bags, leaves, _ = forest_of(2)
     made = [
-        LeafRows.of(
+        TrainingRowsByLeaf.of(
             [lists_of(leaves[0], bags[0], np.random.default_rng(seed))],
             lambda tree: bags[tree],
             np.zeros((ROWS, 1)),
@@ -60,9 +60,9 @@ def test_trees_that_are_added_later_give_the_leaf_rows_of_one_training():
     bags, leaves, rng = forest_of(5)
     lists = [lists_of(leaf, bag, rng) for leaf, bag in zip(leaves, bags, strict=True)]
     targets, weight = rng.normal(size=(ROWS, 1)), rng.random(ROWS)
-    whole = LeafRows.of(lists, lambda tree: bags[tree], targets, weight)
-    first = LeafRows.of(lists[:2], lambda tree: bags[tree], targets, weight)
-    joined = first.joined(LeafRows.of(lists[2:], lambda tree: bags[tree], targets, weight, first=2))
+    whole = TrainingRowsByLeaf.of(lists, lambda tree: bags[tree], targets, weight)
+    first = TrainingRowsByLeaf.of(lists[:2], lambda tree: bags[tree], targets, weight)
+    joined = first.joined(TrainingRowsByLeaf.of(lists[2:], lambda tree: bags[tree], targets, weight, first=2))
     for name in ("start", "rows", "counts", "targets", "weight"):
         assert np.array_equal(getattr(joined, name), getattr(whole, name))
         assert np.array_equal(getattr(whole.first(6), name), getattr(first, name))
@@ -70,7 +70,9 @@ def test_trees_that_are_added_later_give_the_leaf_rows_of_one_training():
 
 def sound():
     bags, leaves, rng = forest_of(6, trees=1)
-    return LeafRows.of([lists_of(leaves[0], bags[0], rng)], lambda tree: bags[tree], np.zeros((ROWS, 1)))
+    return TrainingRowsByLeaf.of(
+        [lists_of(leaves[0], bags[0], rng)], lambda tree: bags[tree], np.zeros((ROWS, 1))
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 import spinney as sp
 from spinney.data import Schema
-from spinney.data.statistics import Statistics
+from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import ModelFormatError
 from spinney.model import header
 from spinney.model.model import Model
@@ -115,7 +115,7 @@ def test_pairs_made_to_do_harm_are_refused(paired, open_file, name, refused):
 def test_a_model_with_a_pair_is_read_as_it_was_written(paired):
     again = sp.Model.from_bytes(paired.to_bytes())
     assert again == paired
-    assert [source.columns for source in again.statistics.sources] == [(0,), (2,), (0, 2)]
+    assert [source.columns for source in again.statistics.features] == [(0,), (2,), (0, 2)]
     assert again.statistics.same(paired.statistics)
 
 
@@ -136,13 +136,13 @@ def test_statistics_without_a_column_are_refused(model):
     with pytest.raises(
         ModelFormatError, match="have 0, 0 and 0 entries; they must have as many, one or more"
     ):
-        Statistics.of_schema(model.schema, empty)
+        TargetEncoding.from_arrays(model.schema, empty)
 
 
 def test_a_value_too_few_is_refused(model):
     arrays = model.statistics.arrays()
     with pytest.raises(ModelFormatError, match="has 41 entries; one for every category makes 42"):
-        Statistics.of_schema(model.schema, arrays | {"values": arrays["values"][:-1]})
+        TargetEncoding.from_arrays(model.schema, arrays | {"values": arrays["values"][:-1]})
 
 
 def test_what_a_model_holds_cannot_be_written_to(model):
@@ -156,7 +156,7 @@ def test_an_estimator_is_saved_and_loaded_with_them(model, tmp_path):
     city = rng.integers(0, 20, ROWS)
     X = pd.DataFrame({"city": pd.Categorical([f"city {k}" for k in city])})
     fitted = sp.GBMClassifier(n_estimators=3, target_stats=8).fit(X, city % 4)
-    assert fitted.model_.statistics.made == 5
+    assert fitted.model_.statistics.encoded_count == 5
     fitted.save(tmp_path / "model")
     again = sp.load_estimator(tmp_path / "model")
     assert np.array_equal(again.predict_proba(X), fitted.predict_proba(X))

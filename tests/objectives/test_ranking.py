@@ -4,8 +4,8 @@ import pytest
 import ranking_oracle
 from spinney import objectives
 from spinney.data import Labels
+from spinney.data.labels import allocate_gradients
 from spinney.jit.team import Team
-from spinney.objectives.gradients import gradients_room
 from spinney.params import Config
 
 PAIRS = ["rank_ndcg", "rank_map", "rank_pairwise"]
@@ -26,7 +26,7 @@ def problem(rows=70, queries=6, seed=0, weighted=False, binary=False, spread=1.0
 
 def filled(name, scores, target, queries, weight=None, threads=1, seed=5, **params):
     """Gradients and hessians, (rows, 2)."""
-    made = gradients_room(np.array(scores, float)[None])
+    made = allocate_gradients(np.array(scores, float)[None])
     labels = Labels(np.array(target, float), weight, queries=queries)
     with Team(threads) as team:
         objectives.get(Config(objective=name, **params)).filler(labels, made, team)(seed)
@@ -93,7 +93,7 @@ def test_scores_that_are_all_equal_are_in_the_order_of_the_rows(name):
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("name", NAMES)
-def test_a_query_of_one_row_or_of_one_relevance_says_nothing(name):
+def test_a_query_of_one_row_or_of_one_relevance_has_no_gradients(name):
     target = np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
     queries = np.array([0, 1, 1, 2, 2, 2])
     assert not filled(name, np.arange(6.0), target, queries).any()
@@ -143,7 +143,7 @@ def test_what_is_drawn_follows_from_the_seed():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_largest_gradients_are_found_by_block(name):
     scores, target, queries, _ = problem(rows=20_000, queries=200, binary=name == "rank_map")
-    made = gradients_room(scores[None])
+    made = allocate_gradients(scores[None])
     with Team(2) as team:
         objective = objectives.get(Config(objective=name))
         team.run(objective.gradients(Labels(target, queries=queries), made, 2))

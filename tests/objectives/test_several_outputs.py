@@ -1,4 +1,4 @@
-"""Losses of several outputs: each output is what the loss alone says of its column of the target, or of its level."""
+"""Losses of several outputs: each output is that of the loss alone, for its column of the target or its level."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,11 @@ import pytest
 from losses import ONE_SCORE, params_of, target_of
 from spinney import objectives
 from spinney.data import Labels
-from spinney.data.labels import by_column
+from spinney.data.kernels.records import LeafRows
+from spinney.data.labels import allocate_gradients, by_column
 from spinney.jit import allocate
 from spinney.jit.team import Team, run_alone
-from spinney.objectives.gradients import gradients_room
-from spinney.objectives.kernels.flat import flatten_hessians
-from spinney.objectives.kernels.records import LeafRows
+from spinney.objectives.kernels.pointwise import flatten_hessians
 from spinney.params import Config
 
 ROWS, TARGETS = 40, 3
@@ -25,7 +24,7 @@ def columns(name, rng):
 
 def filled(config, labels, scores, threads=1):
     """Pairs and their largest, as a loss fills them."""
-    found = gradients_room(scores.copy())
+    found = allocate_gradients(scores.copy())
     with Team(threads) as team:
         team.run(objectives.get(config).gradients(labels, found, threads))
     return found
@@ -117,7 +116,7 @@ def steps_of(config, labels, scores, output):
     loss = objectives.get(config)
     if loss._first_order:
         run_alone(flatten_hessians.bind(labels.arrays(), gradients))
-    run_alone(loss.renew(labels, 1, leaves_of(output), gradients, steps))
+    run_alone(loss.refit_by_loss(labels, 1, leaves_of(output), gradients, steps))
     return steps
 
 

@@ -6,10 +6,9 @@ import pytest
 import survival_oracle
 from spinney import objectives
 from spinney.data import Labels
-from spinney.data.labels import by_column
+from spinney.data.labels import allocate_gradients, by_column
 from spinney.errors import DataError
 from spinney.jit.team import Team
-from spinney.objectives.gradients import gradients_room
 from spinney.params import Config
 
 DISTRIBUTIONS = ["normal", "logistic", "extreme"]
@@ -19,7 +18,7 @@ def pairs_of(params, scores, target, weight=None, threads=1):
     """Gradients and hessians of rows, and the largest by block."""
     loss = objectives.get(Config(**params))
     labels = loss.prepared(Labels(by_column(np.asarray(target, float)), weight))
-    made = gradients_room(np.array([scores], float))
+    made = allocate_gradients(np.array([scores], float))
     with Team(threads) as team:
         team.run(loss.gradients(labels, made, team.size))
     return made.pairs[0], made.largest[0]
@@ -107,11 +106,11 @@ def test_one_row_and_equal_times_leave_little_to_learn():
 def test_the_gradient_of_a_row_of_weight_two_is_that_of_two_rows():
     scores, time, event, _ = events(30, 7, ties=True)
     target = np.column_stack([time, event])
-    heavy, _ = pairs_of({"objective": "cox"}, scores, target, np.where(np.arange(30) < 9, 2.0, 1.0))
+    doubled, _ = pairs_of({"objective": "cox"}, scores, target, np.where(np.arange(30) < 9, 2.0, 1.0))
     twice = np.append(np.arange(30), np.arange(9))
     found, _ = pairs_of({"objective": "cox"}, scores[twice], target[twice])
     found[:9] += found[30:]
-    np.testing.assert_allclose(heavy[:, 0], found[:30, 0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(doubled[:, 0], found[:30, 0], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.kernels
@@ -127,7 +126,7 @@ def test_a_row_of_weight_zero_is_in_no_risk_set():
 
 
 @pytest.mark.kernels
-def test_a_sign_tells_whether_the_event_was_seen():
+def test_a_sign_is_event_or_censoring():
     scores, time, event, _ = events(30, 9, ties=True)
     two, _ = pairs_of({"objective": "cox"}, scores, np.column_stack([time, event]))
     one, _ = pairs_of({"objective": "cox"}, scores, np.where(event > 0, time, -time))
@@ -216,7 +215,7 @@ def test_scores_of_cox_start_at_zero():
 
 
 @pytest.mark.parametrize(
-    ("objective", "target", "said"),
+    ("objective", "target", "message"),
     [
         ("cox", [[1.0, 1.0], [-2.0, 1.0]], r"y\[1, 0\] = -2"),
         ("cox", [[1.0, 1.0], [2.0, 0.5]], r"1 \(seen\) or 0 \(censored\).*y\[1, 1\] = 0.5"),
@@ -228,20 +227,20 @@ def test_scores_of_cox_start_at_zero():
         ("aft", [[0.0, 0.0]], r"largest times above 0, got y\[0\] = \(0, 0\)"),
     ],
 )
-def test_a_target_that_does_not_fit_is_an_error_that_names_row_and_value(objective, target, said):
-    with pytest.raises(DataError, match=said):
+def test_a_target_that_does_not_fit_is_an_error_that_names_row_and_value(objective, target, message):
+    with pytest.raises(DataError, match=message):
         objectives.get(Config(objective=objective)).prepared(Labels(by_column(np.array(target))))
 
 
 @pytest.mark.parametrize(
-    ("objective", "target", "said"),
+    ("objective", "target", "message"),
     [
         ("cox", [[1.0, 0.0], [2.0, 1.0]], "every row is censored"),
         ("aft", [[1.0, np.inf], [2.0, 2.0]], "a largest time and a weight above 0.*too long"),
         ("aft", [[0.0, 1.0], [2.0, 2.0]], "a least time above 0 and a weight above 0.*too short"),
     ],
 )
-def test_rows_that_say_nothing_of_when_it_happens_are_an_error(objective, target, said):
+def test_rows_without_a_known_end_are_an_error(objective, target, message):
     loss = objectives.get(Config(objective=objective))
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         loss.base_score(Labels(np.array(target), np.array([1.0, 0.0])))

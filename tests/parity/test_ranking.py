@@ -8,9 +8,9 @@ import xgboost
 import spinney as sp
 from spinney import metrics, objectives
 from spinney.data import Labels
+from spinney.data.labels import allocate_gradients
 from spinney.jit.team import Team
-from spinney.metrics import Outcome
-from spinney.objectives.gradients import gradients_room
+from spinney.metrics import Predictions
 from spinney.params import Config
 
 QUERIES, SIZE = 60, 40
@@ -25,11 +25,11 @@ def table(seed, levels=5):
     return X, np.searchsorted(steps, quality) * 1.0, np.full(QUERIES, SIZE)
 
 
-def judged(name, scores, y, sizes):
+def value_of(name, scores, y, sizes):
     labels = Labels(y, queries=np.repeat(np.arange(len(sizes)), sizes))
     with Team(1) as team:
-        outcome = Outcome(np.array(scores, float)[None], "identity", team)
-        return metrics.get(name, Config(objective="rank_ndcg"))(outcome, labels)
+        predictions = Predictions(np.array(scores, float)[None], "identity", team)
+        return metrics.get(name, Config(objective="rank_ndcg")).compute(predictions, labels).value
 
 
 def test_metrics_are_those_of_lightgbm_and_xgboost():
@@ -48,7 +48,7 @@ def test_metrics_are_those_of_lightgbm_and_xgboost():
     )
     scores = model.predict(X)
     for name, values in told["train"].items():
-        assert judged(name, scores, y, sizes) == pytest.approx(values[-1], rel=1e-9), name
+        assert value_of(name, scores, y, sizes) == pytest.approx(values[-1], rel=1e-9), name
 
     relevant = (y > 2) * 1.0
     matrix = xgboost.DMatrix(X, relevant, group=sizes)
@@ -57,9 +57,9 @@ def test_metrics_are_those_of_lightgbm_and_xgboost():
     found = dict(part.split(":") for part in booster.eval(matrix, "t").split("\t")[1:])
     scores = booster.predict(matrix, output_margin=True)
     for name in names:
-        assert judged(name, scores, relevant, sizes) == pytest.approx(float(found[f"t-{name}"]), abs=1e-6), (
-            name
-        )
+        assert value_of(name, scores, relevant, sizes) == pytest.approx(
+            float(found[f"t-{name}"]), abs=1e-6
+        ), name
 
 
 @pytest.mark.parametrize("truncation", [3, 30])
@@ -76,7 +76,7 @@ def test_gradients_are_those_of_lightgbm(truncation, norm):
     model = lightgbm.train(params, lightgbm.Dataset(X, y, group=sizes, init_score=scores), 1)
     tree = model.trees_to_dataframe()
     leaves = tree[tree.left_child.isna()].set_index("node_index")
-    made = gradients_room(scores[None].copy())
+    made = allocate_gradients(scores[None].copy())
     labels = Labels(y, queries=np.repeat(np.arange(QUERIES), SIZE))
     config = Config(objective="rank_ndcg", lambdarank_truncation_level=truncation, lambdarank_norm=norm)
     with Team(1) as team:
@@ -101,7 +101,7 @@ def test_held_out_lists_are_as_good_as_lightgbms(ours):
         model = lightgbm.train(
             {"objective": theirs, **shared, **QUIET}, lightgbm.Dataset(X, y, group=sizes), 30
         )
-        expected = judged("ndcg@10", model.predict(other), target, sizes)
+        expected = value_of("ndcg@10", model.predict(other), target, sizes)
         mine = sp.train({"objective": ours, "n_jobs": 1, **shared}, sp.Dataset(X, y, group=sizes), 30)
-        differences.append(judged("ndcg@10", mine.predict(other), target, sizes) - expected)
+        differences.append(value_of("ndcg@10", mine.predict(other), target, sizes) - expected)
     assert np.mean(differences) > -0.01

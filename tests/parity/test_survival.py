@@ -9,7 +9,7 @@ from spinney import metrics
 from spinney.data import Labels
 from spinney.data.labels import by_column
 from spinney.jit.team import Team
-from spinney.metrics import Outcome
+from spinney.metrics import Predictions
 
 ROWS, ROUNDS = 600, 5  # later a tie of two splits may fall to another column
 COMMON = {
@@ -79,9 +79,11 @@ def test_times_are_those_of_xgboost(distribution, scale):
     # XGBoost loses digits of small probabilities.
     np.testing.assert_allclose(model.predict(X), peer.predict(matrix), rtol=5e-3)
     # XGBoost takes no row's likelihood for less than 1e-12, which matters as long as predictions are far away.
-    judged = metrics.get("aft_nloglik", model.params)
+    metric = metrics.get("aft_nloglik", model.params)
     raw = peer.predict(matrix, output_margin=True).astype(float).reshape(1, -1)
     labels = Labels(by_column(np.column_stack([lower, upper])))
-    assert judged(Outcome(raw, "exp", Team(1)), labels) == pytest.approx(theirs["aft-nloglik"][-1], rel=1e-6)
+    assert metric.compute(Predictions(raw, "exp", Team(1)), labels).value == pytest.approx(
+        theirs["aft-nloglik"][-1], rel=1e-6
+    )
     accuracy = said["interval_regression_accuracy"]
     np.testing.assert_allclose(accuracy, theirs["interval-regression-accuracy"], atol=2 / ROWS)

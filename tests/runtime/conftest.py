@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import children
-from spinney.jit import cpu
+from spinney.jit import library
 
 MODELS = (Path(__file__).parent / "models.py").read_text(encoding="utf-8")
-LOWEST = cpu.levels()[0]
+LOWEST = library.cpu_levels()[0]
 RACE = """
     import hashlib, json, logging
     import numpy as np
@@ -66,8 +66,10 @@ def pytest_generate_tests(metafunc):
         levels = [
             pytest.param(
                 level,
-                marks=pytest.mark.skipif(level not in cpu.supported(), reason=f"this CPU cannot run {level}"),
+                marks=pytest.mark.skipif(
+                    level not in library.supported_levels(), reason=f"this CPU cannot run {level}"
+                ),
             )
-            for level in cpu.levels()
+            for level in library.cpu_levels()
         ]
         metafunc.parametrize("level", levels)

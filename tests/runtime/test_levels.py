@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from spinney.jit import cpu
+from spinney.jit import library
 
-BEST = cpu.supported()[-1]
+BEST = library.supported_levels()[-1]
 
 
 @pytest.mark.slow

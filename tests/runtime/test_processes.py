@@ -196,6 +196,9 @@ def test_a_callback_fits_another_model(undisturbed):
 
 def test_small_work_stays_on_one_thread_and_large_work_has_the_threads_asked_for():
     program = """
+    from spinney.jit import cores
+
+    cores.THREADS_PER_CORE = 4
     seen = []
     count = lambda info: seen.append(team_threads())
     X, y = data()

@@ -10,8 +10,9 @@ import spinney as sp
 from spinney.binning.part import Part
 from spinney.data import Labels
 from spinney.errors import DataError, ParameterError
-from spinney.params import parse
-from spinney.training import auto, auto_arguments
+from spinney.params import Config
+from spinney.params.common import RATE_BUDGET
+from spinney.training import auto
 from spinney.training.holdout import held_out, last_out
 from spinney.training.search import AutoRounds, SearchLog
 
@@ -216,7 +217,7 @@ def test_given_validation_data_take_the_place_of_rows_held_out():
 
 def test_most_rounds_follow_the_learning_rate():
     def most(rate, told=None, listed=None):
-        return auto.Auto(told).most(parse({"learning_rate": rate}), listed)
+        return auto.Auto(told).most(Config.parse({"learning_rate": rate}), listed)
 
     assert (most(0.1), most(0.05), most(600.0), most(1e-300)) == (5_000, 10_000, 1, 2**31 - 1)
     assert (most(0.1, 40), most(0.1, None, 70), most(0.1, 40, 70)) == (40, 70, 40)
@@ -224,7 +225,7 @@ def test_most_rounds_follow_the_learning_rate():
 
 def test_rounds_of_few_rows_follow_the_learning_rate():
     def usual(rate, most=10**6):
-        return auto.usual_rounds(parse({"learning_rate": rate}), most)
+        return auto.usual_rounds(Config.parse({"learning_rate": rate}), most)
 
     assert (usual(0.1), usual(0.3), usual(0.05), usual(0.5), usual(50.0)) == (100, 100, 200, 60, 1)
     assert usual(0.05, 7) == 7
@@ -242,7 +243,7 @@ def test_no_more_rounds_are_done_than_may_be(rows):
 def test_callbacks_hear_of_the_training_that_finds_the_rounds_only():
     heard, history = Heard(), sp.History()
     found = sp.train(FAST, whole(), "auto", callbacks=[heard, history])
-    assert heard.begun == [round(auto_arguments.REACH / FAST["learning_rate"])]
+    assert heard.begun == [round(RATE_BUDGET / FAST["learning_rate"])]
     assert len(heard.infos) == found.best_round + auto.PATIENCE
     values = history.evals["validation_0"]["rmse"]
     assert int(np.argmin(values)) + 1 == found.best_round
@@ -285,7 +286,7 @@ def test_rows_of_a_class_that_none_is_held_out_of_do_not_decide_the_rounds():
     y[17] = 1.0
     heard = Heard()
     found = sp.train({**FAST, "objective": "log_loss"}, sp.Dataset(X, y), "auto", callbacks=[heard])
-    assert (found.rounds, found.best_round) == (auto.usual_rounds(parse(FAST), 100), None)
+    assert (found.rounds, found.best_round) == (auto.usual_rounds(Config.parse(FAST), 100), None)
 
 
 @pytest.mark.parametrize("objective", ["cox", "aft"])

@@ -8,11 +8,9 @@ import scipy.sparse
 import spinney as sp
 from block_data import BlockDataset, cuts_into_blocks, in_blocks
 from problems import KINDS, column, column_parameters, parameters
-from spinney.data.forest_target import ForestTarget
+from spinney.data.target import ForestTarget
 from spinney.errors import DataError, ParameterError
-from spinney.params import parse
-from spinney.params.adaboost import AdaBoostConfig
-from spinney.params.forest import ForestConfig
+from spinney.params import AdaBoostConfig, Config, ForestConfig
 from spinney.training.adaboost import train_adaboost
 from spinney.training.forest import train_forest
 from spinney.training.sharing import threads_of
@@ -166,7 +164,9 @@ def test_two_threads_give_the_same_bytes(more):
     table = rng.normal(size=(10_000, 30))
     dataset = sp.Dataset(table, target_of({}, rng, table[:, 0]))
     params = {"max_leaves": 20, "n_jobs": 2} | more
-    assert threads_of(parse(params), in_blocks(dataset)) == threads_of(parse(params), dataset) == 2
+    assert (
+        threads_of(Config.parse(params), in_blocks(dataset)) == threads_of(Config.parse(params), dataset) == 2
+    )
     assert_same_model(params, dataset, rounds=2)
 
 
@@ -201,7 +201,7 @@ def test_going_on_in_a_part_of_blocks_gives_the_bytes_of_one_training():
 
 
 @pytest.mark.parametrize("more", [{"tree_method": "exact"}, {"tree_method": "approx"}], ids=str)
-def test_learners_that_need_the_table_refuse_blocks(more):
+def test_growers_that_need_the_table_refuse_blocks(more):
     rng = np.random.default_rng(12)
     dataset = sp.Dataset(numbers(rng), rng.normal(size=ROWS), keep_table=True)
     method = more["tree_method"]

@@ -13,7 +13,7 @@ import tree_oracle
 from spinney import metrics, objectives
 from spinney.data import Labels
 from spinney.jit.team import Team
-from spinney.params import parse
+from spinney.params import Config
 from spinney.training import sharing, train
 from spinney.tree import Tree
 
@@ -28,7 +28,7 @@ def boosted(X, y, weight, params, rounds, base):
     scores, trees = np.full(len(y), base), []
     for _ in range(rounds):
         pairs = oracles.squared_error(scores, y, scaled).astype(np.float32)
-        trees.append(tree_oracle.Grower(bins, cuts, pairs, parse(params), unit, bag=bag).grow())
+        trees.append(tree_oracle.Grower(bins, cuts, pairs, Config.parse(params), unit, bag=bag).grow())
         grown = Tree(**{name: np.array(values) for name, values in trees[-1].items()})
         scores += [grown.value[oracles.leaf_of(grown, x)] for x in X]
     return trees, scores
@@ -99,8 +99,8 @@ def test_raw_predictions_are_the_scores_of_training_bit_for_bit(objective, extra
     with Team(1) as team:
         for rounds, value in enumerate(history.evals["own"][name], start=1):
             raw = np.atleast_2d(model.predict_raw(X, rounds=rounds, base_margin=given).T).copy()
-            outcome = metrics.Outcome(raw, objectives.get(model.params).row.link, team)
-            assert metrics.get(name, model.params)(outcome, Labels(y)) == value
+            predictions = metrics.Predictions(raw, objectives.get(model.params).info.link, team)
+            assert metrics.get(name, model.params).compute(predictions, Labels(y)).value == value
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -118,7 +118,7 @@ def test_no_rounds_predict_the_base_score(objective):
     X, y = data_for(objective)
     model = sp.train(OBJECTIVES[objective], sp.Dataset(X, y), rounds=0)
     assert (model.rounds, model.forest.trees, model.best_round) == (0, 0, None)
-    loss = objectives.get(parse(OBJECTIVES[objective]))
+    loss = objectives.get(Config.parse(OBJECTIVES[objective]))
     base = loss.base_score(Labels(y))
     raw = model.predict_raw(X)
     assert raw.tolist() == np.tile(base if len(base) > 1 else base[0], (400, 1)).squeeze().tolist()

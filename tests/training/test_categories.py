@@ -10,9 +10,8 @@ import pytest
 
 import category_oracle
 import spinney as sp
-from spinney.data import Categories
 from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError
-from spinney.params import parse
+from spinney.params import Config
 from spinney.training import sharing
 
 COLOURS = np.array(["red", "green", "blue", "mauve", "ecru", "teal", "ochre"])
@@ -151,7 +150,7 @@ def test_the_root_split_is_that_of_the_oracle(levels, seed):
     numbers = np.array([-1 if value is None else categories.numbers[value] for value in text])
     sums, missing = sums_of(numbers, len(categories.values), -y, np.ones(rows))
     noise = category_oracle.noise_of(y, np.ones(rows))
-    best = category_oracle.best_split(sums, missing, parse(params), noise)
+    best = category_oracle.best_split(sums, missing, Config.parse(params), noise)
     tree = model.forest.tree(0)
     total = -y.sum()
     own = total**2 / (rows + params["reg_lambda"])
@@ -379,22 +378,6 @@ def hostile(change):
 def test_sets_that_do_not_fit_are_refused(change):
     with pytest.raises(ModelFormatError, match="set_"):
         hostile(change)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [{"values": ["a", "a"], "kept": 1}, {"values": ["a", 1], "kept": 1}, {"values": [1.0], "kept": 1},
-     {"values": [float("inf")], "kept": 1}, {"values": [float("nan")], "kept": 1},
-     {"values": [1.5], "kept": 1, "kind": "dates"}, {"values": ["a"], "kept": 1, "kind": "text"},
-     {"values": ["a"], "kept": 1, "kind": None}, {"values": ["a"], "kept": 1, "kind": []},
-     {"values": [], "kept": 0, "kind": "dates"}, {"values": ["a"], "kept": 1, "other": 1},
-     {"values": ["a"], "kept": 2}, {"values": ["a"], "kept": -1}, {"values": ["a"], "kept": True},
-     {"values": "ab", "kept": 1}, {"kept": 1}, 3,
-     {"values": [2**60], "kept": 1}, {"values": [True], "kept": 1}],
-)  # fmt: skip
-def test_categories_of_a_file_are_not_trusted(value):
-    with pytest.raises(ModelFormatError):
-        Categories.from_json(value)
 
 
 def test_a_charge_keeps_sets_of_noise_away_and_leaves_sets_that_matter():

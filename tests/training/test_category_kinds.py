@@ -10,8 +10,6 @@ import pyarrow as pa
 import pytest
 
 import spinney as sp
-from spinney.data.categories import Categories
-from spinney.data.kinds import is_written_as, kept_as
 from spinney.data.target import read_margin
 from spinney.errors import DataTypeError, ModelFormatError
 
@@ -52,7 +50,7 @@ def test_categories_of_a_frame_are_taken_as_what_they_are(kind):
     table, y = column(kind), TARGET[CODES]
     data = sp.Dataset(table, y)
     categories = data.schema.categories[0]
-    assert (len(categories.values), categories.spelt) == (len(KINDS[kind][0]), KINDS[kind][1])
+    assert (len(categories.values), categories.text_kind) == (len(KINDS[kind][0]), KINDS[kind][1])
     model = sp.train(LOOSE | {"learning_rate": 1.0}, data, 8)
     means = pd.Series(y).groupby(CODES % len(categories.values)).transform("mean")
     np.testing.assert_allclose(model.predict(table), means, atol=1e-6)
@@ -110,7 +108,7 @@ def test_floats_that_are_categories_may_come_as_plain_numbers():
     assert fresh.tolist() == model.predict(pd.DataFrame({"c": [np.nan, np.nan]})).tolist()
 
 
-@pytest.mark.parametrize("kind", [kind for kind, (_, spelt) in KINDS.items() if spelt is not None])
+@pytest.mark.parametrize("kind", [kind for kind, (_, text_kind) in KINDS.items() if text_kind is not None])
 def test_what_was_categorical_in_training_may_come_as_a_plain_column(kind):
     declared = column(kind)
     plain = pd.DataFrame({"c": KINDS[kind][0][CODES]})
@@ -233,54 +231,6 @@ def test_a_time_that_is_out_of_range_in_utc_is_refused_in_our_words(limit):
     table = pd.DataFrame({"c": pd.Categorical.from_codes([0, 0], categories=categories)})
     with pytest.raises(DataTypeError, match=r'"c" of X has the category .*in UTC within the years 1 to 9999'):
         sp.Dataset(table, np.zeros(2))
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(pd.Period("2024-01-05 03:04", freq) for freq in ("Y-JUN", "2Q-NOV", "3M", "W", "D", "25h", "ns")),
-        *(pd.Timestamp(np.datetime64(year, "s")) for year in ("-0005", "20000")),
-        datetime.timedelta(-1, 5, 7),
-        datetime.timedelta.max,
-        pd.Timedelta(-1),
-        datetime.time(5, 1, 2, 3, datetime.timezone(datetime.timedelta(seconds=-3601))),
-        pd.Interval(-np.inf, 2**60),
-        pd.Interval(1e-7, 0.5, closed="both"),
-        pd.Interval(pd.Timedelta(-1), pd.Timedelta(days=5)),
-        pd.Interval(pd.Timestamp(0, tz="UTC"), pd.Timestamp(5, tz="UTC"), closed="neither"),
-    ],
-    ids=str,
-)
-def test_every_category_is_written_as_its_kind_says(value):
-    (text,), kind = kept_as([value], "c")
-    assert is_written_as(text, kind)
-    told = Categories((text,), 1, kind)
-    assert Categories.from_json(told.to_json()) == told
-
-
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [
-        ("dates", "(0, 1]"),
-        ("dates", "2024-05-01T00:00:00"),
-        ("dates and times", "2024-05-01"),
-        ("dates and times", "2024-05-01T00:00:00+00:00"),
-        ("times of day", "5"),
-        ("durations", "2024-05-01"),
-        ("intervals of numbers", "a"),
-        ("intervals of numbers", "(0, 1"),
-        ("intervals of numbers", "(2024-05-01T00:00:00, 1]"),
-        ("intervals of dates and times", "(0, 1]"),
-        ("periods of frequency M", "May"),
-        ("periods", "2024-05"),
-        ("periods of frequency M\n", "2024-05"),
-        ("dates", "2024-05-01\n"),
-        ("dates", "２０２４-05-01"),
-    ],
-)
-def test_a_file_whose_kind_contradicts_the_text_of_its_categories_is_refused(kind, text):
-    with pytest.raises(ModelFormatError, match="is not written as one of the kind"):
-        Categories.from_json({"values": [text], "kept": 1, "kind": kind})
 
 
 def test_a_model_file_with_another_kind_than_its_text_has_is_refused():

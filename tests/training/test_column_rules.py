@@ -29,7 +29,7 @@ WRONG = {
     "too few directions": ({"monotone_constraints": [1, 0]}, "has 2 values, but there are 4 columns"),
     "too many directions": ({"monotone_constraints": "(1,0,0,0,0)"}, "has 5 values, but there are 4 columns"),
     "an unknown column": ({"monotone_constraints": {"hight": 1}}, "unknown column 'hight'; the columns are"),
-    "a column twice": ({"monotone_constraints": {"age": 1, 0: 1}}, "speaks of column 'age' twice"),
+    "a column twice": ({"monotone_constraints": {"age": 1, 0: 1}}, "names column 'age' twice"),
     "a position beyond": (
         {"monotone_constraints": {4: 1}},
         "column 4, but there are 4 columns: .* from 0 to 3",

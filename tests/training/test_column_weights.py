@@ -3,60 +3,10 @@
 import numpy as np
 import pytest
 
-import oracles
 import spinney as sp
-from spinney.sampling import draw_columns
 
 X = np.random.default_rng(0).normal(size=(400, 12))
 Y = X.sum(axis=1)
-
-
-@pytest.mark.kernels
-@pytest.mark.parametrize("seed", range(20))
-def test_columns_are_drawn_as_by_the_oracle(seed):
-    weights = np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 1e-3], 30)
-    weights[3] = 0.5
-    for wanted in (1, 7, 30):
-        found = draw_columns(30, wanted, seed, weights).tolist()
-        assert found == oracles.chosen_by_weight(range(30), wanted, seed, oracles.COLUMNS, weights)
-        assert len(found) == min(wanted, np.count_nonzero(weights))
-
-
-def test_a_single_column_is_drawn_in_proportion_to_its_weight():
-    weights = np.array([1.0, 2.0, 0.0, 5.0])
-    hits = np.zeros(4)
-    for seed in range(4000):
-        hits[draw_columns(4, 1, seed, weights)] += 1
-    # The largest standard deviation is 31.
-    np.testing.assert_allclose(hits, 4000 * weights / weights.sum(), atol=130)
-
-
-def test_the_second_column_is_drawn_in_proportion_among_the_others():
-    weights = np.array([1.0, 2.0, 3.0])
-    left_out = np.zeros(3)
-    for seed in range(4000):
-        left_out += 1
-        left_out[draw_columns(3, 2, seed, weights)] -= 1
-    total = weights.sum()
-    expected = [
-        sum(
-            weights[one] / total * weights[two] / (total - weights[one])
-            for one in range(3)
-            for two in range(3)
-            if len({one, two, last}) == 3
-        )
-        for last in range(3)
-    ]
-    np.testing.assert_allclose(left_out / 4000, expected, atol=0.04)
-
-
-def test_equal_weights_draw_all_columns_alike():
-    hits = np.zeros(20)
-    for seed in range(2000):
-        hits[draw_columns(20, 5, seed, np.full(20, 0.1))] += 1
-    # 500 expected; the standard deviation is 19.
-    assert hits.min() > 420
-    assert hits.max() < 580
 
 
 @pytest.mark.parametrize("tiny", [5e-324, 1e-300, 1e300])

@@ -6,7 +6,7 @@ import pytest
 import spinney as sp
 from block_data import in_blocks
 from shard_data import raised, train_on_ranks
-from spinney.growth.packing import FEW
+from spinney.growth.kernels.packing import SMALL_BAG
 
 
 def table(seed, rows, columns=4):
@@ -41,7 +41,7 @@ def test_a_weight_is_as_good_as_so_many_copies_of_a_row_of_two_classes(seed):
     np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("rows", [60, FEW, FEW + 1])
+@pytest.mark.parametrize("rows", [60, SMALL_BAG, SMALL_BAG + 1])
 def test_few_rows_give_the_same_bytes_on_any_threads_in_blocks_and_on_ranks(rows):
     X, y = table(rows, rows)
     dataset = sp.Dataset(X, y, max_bin=40, weight=np.random.default_rng(0).random(rows))

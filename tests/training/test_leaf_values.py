@@ -43,7 +43,7 @@ def test_a_row_of_weight_two_counts_as_two_rows():
 
 @pytest.mark.parametrize("objective", ["absolute_error", "quantile", "huber", "mape"])
 @pytest.mark.parametrize("direction", [1, -1])
-def test_renewed_values_keep_the_direction_of_a_column(objective, direction):
+def test_refitted_values_keep_the_direction_of_a_column(objective, direction):
     y = -direction * 30.0 * X[:, 0] + Y  # against the direction, or not
     params = {"objective": objective, "monotone_constraints": [direction, 0, 0, 0], "max_leaves": 16}
     model = trained(params, rounds=20, y=y)
@@ -91,7 +91,7 @@ def test_values_from_all_rows_are_medians_of_all_rows():
             np.testing.assert_allclose(predicted[own], np.median(Y[own]), rtol=1e-12)
 
 
-def test_a_limit_on_steps_holds_for_renewed_values():
+def test_a_limit_on_steps_holds_for_refitted_values():
     model = trained({"objective": "absolute_error", "max_delta_step": 2.0, "learning_rate": 1.0}, rounds=1)
     assert np.abs(model.predict(X) - np.median(Y)).max() <= 2.0
 

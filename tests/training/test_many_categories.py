@@ -6,8 +6,8 @@ import pytest
 
 import category_oracle
 import spinney as sp
-from spinney.data import Categories, learn_columns, read_table
-from spinney.params import parse
+from spinney.data import Categories, find_schema, read_table
+from spinney.params import Config
 from spinney.training import sharing
 
 ROWS, LEVELS = 8_000, 500
@@ -34,7 +34,7 @@ def best_of(numbers, bins, y, params, everybody=None):
     g = np.bincount(numbers + 1, -y, bins + 1)
     sums = [(float(a), float(b), int(b)) for a, b in zip(g, count, strict=True)]
     noise = category_oracle.noise_of(y if everybody is None else everybody, np.ones(1))
-    return category_oracle.best_split(sums[1:], sums[0], parse(params), noise), y.sum() ** 2 / (
+    return category_oracle.best_split(sums[1:], sums[0], Config.parse(params), noise), y.sum() ** 2 / (
         len(y) + params["reg_lambda"]
     )
 
@@ -108,7 +108,7 @@ def test_the_number_of_categories_that_are_kept_follows_one_rule(levels, max_bin
     rows = np.concatenate([np.arange(levels), more])
     codes = rows - 1.0  # the first category is missing
     codes[codes < 0] = np.nan
-    (found,) = learn_columns(read_table(codes.reshape(-1, 1)), {0}, None, max_bin).categories
+    (found,) = find_schema(read_table(codes.reshape(-1, 1)), {0}, None, max_bin).categories
     counts = np.bincount(rows)[1:]
     assert found.kept == expected_kept(counts, max_bin)
     assert len(found.values) == levels - 1
@@ -148,4 +148,4 @@ def test_more_categories_than_can_be_kept_train_with_the_largest_max_bin():
 def test_categories_of_equal_counts_stand_in_their_own_order():
     values = ("b", "a", "d", "c")
     table = read_table(pd.DataFrame({"c": [*values, "d", "z", "z", "z"]}))
-    assert learn_columns(table, (), None, 255).categories == (Categories(("z", "d", "a", "b", "c"), 5),)
+    assert find_schema(table, (), None, 255).categories == (Categories(("z", "d", "a", "b", "c"), 5),)

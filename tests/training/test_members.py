@@ -8,7 +8,7 @@ import scipy.sparse
 
 import spinney as sp
 from spinney.errors import ParameterError
-from spinney.params import Config, parse
+from spinney.params import Config
 from spinney.training import auto
 from spinney.training.holdout import held_out
 from spinney.training.members import members_of
@@ -212,7 +212,7 @@ def test_cross_validation_trains_one_model_for_each_fold():
     with pytest.raises(ParameterError, match=r"models=3 of preset='best' contradicts cv.*set models=1"):
         sp.cv({"preset": "best"}, sp.Dataset(X, Y))
     found = sp.cv({"preset": "best", "models": 1}, sp.Dataset(X, Y), folds=2, rounds=2)
-    assert found.models[0].params.learning_rate == parse({"preset": "best"}).learning_rate
+    assert found.models[0].params.learning_rate == Config.parse({"preset": "best"}).learning_rate
 
 
 def test_statistics_of_the_target_are_those_of_all_rows_in_every_model():

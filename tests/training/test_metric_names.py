@@ -53,7 +53,7 @@ def test_of_estimators_and_early_stopping():
     assert found["multi_logloss"] == found["log_loss"]
 
 
-def test_of_lists_at_places():
+def test_of_lists_at_cutoffs():
     model = sp.GBMRanker(n_estimators=2, eval_metric="lambdarank", eval_at=[1, 3])
     model.fit(X, Y, group=[40, 40, 40], eval_set=(X, Y), eval_group=[40, 40, 40])
     assert list(model.best_score_["validation_0"]) == ["lambdarank@1", "lambdarank@3"]

@@ -8,8 +8,8 @@ import spinney as sp
 from spinney.data import Labels
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.jit.team import Team
-from spinney.metrics import Outcome, get
-from spinney.params import Config, parse
+from spinney.metrics import Predictions, get
+from spinney.params import Config
 
 LEVELS = [0.05, 0.5, 0.95]
 RNG = np.random.default_rng(0)
@@ -67,7 +67,9 @@ def test_crossing_scores_are_judged_once_they_are_sorted():
     config = Config(objective="quantile", quantile_alpha=[0.25, 0.75])
     with Team(1) as team:
         crossing, sorted_ = (
-            get("pinball", config)(Outcome(np.array(scores), "sorted", team), Labels(np.array([1.0, 2.0])))
+            get("pinball", config)
+            .compute(Predictions(np.array(scores), "sorted", team), Labels(np.array([1.0, 2.0])))
+            .value
             for scores in ([[3.0, 1.0], [0.0, 4.0]], [[0.0, 1.0], [3.0, 4.0]])
         )
     # Rows lose (.25 · 1 + .25 · 2) / 2 and (.25 · 1 + .25 · 2) / 2.
@@ -116,13 +118,13 @@ def test_predictions_out_of_fold_do_not_cross(data):
 )
 def test_levels_must_be_ascending_shares(level, error, said):
     with pytest.raises(error, match=rf"^quantile_alpha=.*{said}"):
-        parse({"objective": "quantile", "quantile_alpha": level})
+        Config.parse({"objective": "quantile", "quantile_alpha": level})
 
 
 def test_levels_come_back_from_what_they_are_written_as():
-    config = parse({"objective": "quantile", "quantile_alpha": (0.1, np.float32(0.5))})
+    config = Config.parse({"objective": "quantile", "quantile_alpha": (0.1, np.float32(0.5))})
     assert config.to_dict()["quantile_alpha"] == [0.1, 0.5]
-    assert parse(config.to_dict()) == config
+    assert Config.parse(config.to_dict()) == config
 
 
 def test_levels_need_the_loss_of_quantiles_one_column_and_their_own_metric(data):

@@ -5,7 +5,8 @@ import pytest
 
 import spinney as sp
 from spinney.errors import DataError, ParameterError, ParameterTypeError, SpinneyError
-from spinney.params import table
+from spinney.params import Config
+from spinney.params.parameter import FloatParameter
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] * 3
@@ -34,7 +35,7 @@ def test_a_training_that_diverges_says_so(rate):
 
 
 EXTREME = [5e-324, 1e-309, 1e-300, 1e-40, 0.3, 1.0, 1e40, 1e300, 1.7e308]
-FLOATS = [row.name for row in table() if row.kind.startswith("float")]
+FLOATS = [one.name for one in Config.table() if isinstance(one, FloatParameter)]
 WAYS = {
     "all rows": {},
     "goss": {"sampling_method": "goss"},

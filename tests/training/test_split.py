@@ -8,7 +8,7 @@ import pytest
 import spinney as sp
 from spinney.data import read_class_target
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.params.forest import parse_forest
+from spinney.params import ForestConfig
 from spinney.training.dealing import Dealing
 from spinney.training.forest import train_forest
 
@@ -74,7 +74,7 @@ def test_a_training_on_a_part_goes_on_from_a_model(gone):
 def test_a_forest_grows_on_a_part():
     train, _ = sp.split(DATA, test=0.5)
     own = sp.Dataset(X[train.index], reference=DATA)
-    config = parse_forest({"criterion": "gini"})
+    config = ForestConfig.parse({"criterion": "gini"})
     grown = [
         train_forest(config, one, read_class_target(Y[train.index], train.rows)[1], 3, n_jobs=1)
         for one in (train, own)

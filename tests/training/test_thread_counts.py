@@ -1,6 +1,5 @@
 """How many threads are started: those asked for, but no more than there is work for, and fewer where there are none."""
 
-import os
 import threading
 
 import numpy as np
@@ -9,12 +8,13 @@ from scipy import sparse
 
 import spinney as sp
 from spinney.binning import dataset, sketch
+from spinney.jit import cores
 from spinney.model import predict
 from spinney.model.kernels.walk import BLOCK
 from spinney.training import train
 
 MANY = 20_000
-CORES = 256
+CORES = 1024
 X = np.random.default_rng(0).normal(size=(150_000, 5))
 
 
@@ -33,7 +33,8 @@ def size(monkeypatch):
         with monkeypatch.context() as patched:
             for module in (dataset, sketch, predict, train):
                 patched.setattr(module, "Team", team)
-            patched.setattr(os, "cpu_count", lambda: CORES)
+            patched.setattr(cores, "THREADS_PER_CORE", 1)
+            patched.setattr(cores, "_granted_cores", lambda: CORES)
             with pytest.raises(StartError) as begun:
                 function(*given, **options)
         return begun.value.args[0]
@@ -45,7 +46,7 @@ def test_a_table_is_binned_by_no_more_threads_than_have_something_to_do(size):
     tables = [X[:10], X[:9_999], X[:10_000], X[:12_000], X]
     assert [size(sp.Dataset, table, n_jobs=MANY) for table in tables] == [1, 1, 8, 9, 120]
     assert [size(sp.Dataset, X, n_jobs=n_jobs) for n_jobs in (1, 3, 100)] == [1, 3, 100]
-    assert size(sp.Dataset, np.zeros((150_000, 100), np.float32), n_jobs=MANY) == 4 * CORES
+    assert size(sp.Dataset, np.zeros((150_000, 100), np.float32), n_jobs=MANY) == CORES
     assert size(sp.Dataset, sparse.random_array((10_000, 50), density=0.01, rng=0), n_jobs=MANY) == 1
 
 

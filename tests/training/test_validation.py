@@ -9,8 +9,8 @@ from spinney import metrics
 from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.jit.team import Team
-from spinney.metrics import Judgement
-from spinney.training import train
+from spinney.metrics import MetricValue
+from spinney.training import evaluation, train
 from spinney.training.early_stopping import EarlyStopping
 
 RNG = np.random.default_rng(0)
@@ -36,9 +36,11 @@ def test_metrics_of_every_round_are_those_of_the_predictions():
     with Team(1) as team:
         for done in range(1, 9):
             raw = model.predict_raw(X[200:], rounds=done)[None]
-            outcome = metrics.Outcome(raw, "logistic", team)
+            predictions = metrics.Predictions(raw, "logistic", team)
             for metric in metrics.metrics_of(model.params):
-                assert evals["test"][metric.name][done - 1] == metric(outcome, Labels(Y[200:]))
+                assert (
+                    evals["test"][metric.name][done - 1] == metric.compute(predictions, Labels(Y[200:])).value
+                )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_zero_patience_means_no_early_stopping():
 def test_early_stopping_waits_for_two_rounds_without_improvement(values, higher, min_delta, best, stopped):
     watch = EarlyStopping(2, min_delta)
     said = [
-        watch.update(done, Judgement("metric", value, higher)) for done, value in enumerate(values, start=1)
+        watch.update(done, MetricValue("metric", value, higher)) for done, value in enumerate(values, start=1)
     ]
     assert watch.best_round == best
     assert [done for done, stop in enumerate(said, start=1) if stop][:1] == (
@@ -128,10 +130,12 @@ def test_early_stopping_waits_for_two_rounds_without_improvement(values, higher,
 )
 def test_early_stopping_may_end_where_every_round_gains_next_to_nothing(values, stopped, why):
     watch = EarlyStopping(2, flat=1e-3)
-    said = [watch.update(done, Judgement("mae", value, False)) for done, value in enumerate(values, start=1)]
+    said = [
+        watch.update(done, MetricValue("mae", value, False)) for done, value in enumerate(values, start=1)
+    ]
     assert said.index(True) + 1 == stopped if stopped else not any(said)
     assert watch.ended == why
-    assert watch.best == Judgement("mae", min(values), False)
+    assert watch.best == MetricValue("mae", min(values), False)
 
 
 def test_validation_columns_are_matched_by_name():
@@ -153,8 +157,8 @@ def test_validation_values_missing_where_training_had_none_take_the_default_dire
     test = sp.Dataset(X[200:], Y[200:], reference=data)
     model = sp.train(LOGISTIC, data, rounds=5, valid={"test": test}, callbacks=[history])
     with Team(1) as team:
-        outcome = metrics.Outcome(model.predict_raw(X[200:])[None], "logistic", team)
-        found = metrics.get("logloss", model.params)(outcome, Labels(Y[200:]))
+        predictions = metrics.Predictions(model.predict_raw(X[200:])[None], "logistic", team)
+        found = metrics.get("logloss", model.params).compute(predictions, Labels(Y[200:])).value
     assert history.evals["test"]["logloss"][-1] == found
 
 
@@ -370,9 +374,15 @@ def test_an_estimator_says_when_it_holds_out_rows_of_one_class():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_early_stopping_does_not_go_by_what_is_no_finite_number(monkeypatch, value):
-    strange = metrics.Metric("logloss", False, lambda *_: value)
-    monkeypatch.setattr(metrics, "metrics_of", lambda config: [strange])
-    message = rf"logloss of valid\['test'\] is {value} after round 1, and early stopping cannot go by that"
+    class Strange(metrics.Metric):
+        def check(self, labels):
+            """All labels have it."""
+
+        def compute(self, predictions, labels):
+            return metrics.MetricValue("logloss", value, False)
+
+    monkeypatch.setattr(evaluation, "metrics_of", lambda config: [Strange()])
+    message = rf"logloss of valid\['test'\] is {value} after round 1, which early stopping cannot use"
     with pytest.raises(DataError, match=message):
         trained({"early_stopping_rounds": 2}, valid={"test": TEST})
     assert trained({}, rounds=2, valid={"test": TEST})[0].rounds == 2

@@ -5,7 +5,7 @@ import pytest
 
 import problems
 import spinney as sp
-from spinney.params import parse
+from spinney.params import Config
 
 FREE = {"min_child_samples": 1, "min_child_weight": 0.0, "max_leaves": 2, "learning_rate": 1.0}
 NAN = np.nan
@@ -106,7 +106,7 @@ def test_an_l1_penalty_takes_its_share_of_the_sum():
 
 
 def test_defaults_are_the_documented_ones():
-    config = parse({})
+    config = Config.parse({})
     assert (config.learning_rate, config.max_leaves, config.grow_policy) == (0.1, 31, "lossguide")
     assert (config.min_child_samples, config.min_child_weight, config.reg_lambda, config.max_bin) == (
         5,

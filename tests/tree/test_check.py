@@ -76,8 +76,8 @@ def test_trees_that_do_not_follow_each_other_are_refused(forest, start, message)
 
 
 @pytest.mark.parametrize("outputs", [0, -1, 2, 4])
-def test_trees_that_cannot_be_dealt_to_the_outputs_are_refused(forest, outputs):
-    with pytest.raises(ModelFormatError, match=f"3 trees cannot be dealt evenly to {outputs} outputs"):
+def test_trees_that_cannot_be_divided_among_the_outputs_are_refused(forest, outputs):
+    with pytest.raises(ModelFormatError, match=f"3 trees cannot be divided evenly among {outputs} outputs"):
         check(forest, 3, outputs)
 
 

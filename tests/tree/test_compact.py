@@ -19,7 +19,7 @@ def grown_trees(seed, sizes, classes=(3,), categories=()):
     return [random_tree(rng, size, many, classes, categories=categories) for size in sizes], start, cuts
 
 
-def lone_leaf(value, weight, count):
+def single_leaf(value, weight, count):
     none = np.zeros(0, np.int32)
     return GrownTree(
         none, none, np.zeros(0, np.uint8), none, np.zeros(0), np.array(value, float), np.array([weight], float),
@@ -28,7 +28,9 @@ def lone_leaf(value, weight, count):
 
 
 def of_leaf(value=(1,), weight=1, count=1):
-    return CompactForest.of([lone_leaf(value, weight, count)], np.zeros(2, np.int64), np.zeros(0), len(value))
+    return CompactForest.of(
+        [single_leaf(value, weight, count)], np.zeros(2, np.int64), np.zeros(0), len(value)
+    )
 
 
 @pytest.mark.parametrize("categories", [(), CATEGORIES])
@@ -36,8 +38,10 @@ def test_forests_that_are_joined_are_those_that_were_put_together_at_once(catego
     trees, start, cuts = grown_trees(1, [0, 5, 30, 2, 0], categories=categories)
     whole = CompactForest.of(trees, start, cuts, 3)
     single = [CompactForest.of([tree], start, cuts, 3) for tree in trees]
-    assert CompactForest.joined(single).equal(whole)
-    assert CompactForest.joined([whole.first(2), CompactForest.of(trees[2:], start, cuts, 3)]).equal(whole)
+    assert CompactForest.concatenate(single).equal(whole)
+    assert CompactForest.concatenate([whole.first(2), CompactForest.of(trees[2:], start, cuts, 3)]).equal(
+        whole
+    )
 
 
 @pytest.mark.parametrize("categories", [(), CATEGORIES])
@@ -52,12 +56,12 @@ def test_forests_of_other_columns_or_values_cannot_be_joined():
     with pytest.raises(
         ValueError, match="2 values over 4 columns cannot follow one of 3 values over 4 columns"
     ):
-        CompactForest.joined([random_forest(1, [3], classes=(3,)), random_forest(1, [3], classes=(2,))])
+        CompactForest.concatenate([random_forest(1, [3], classes=(3,)), random_forest(1, [3], classes=(2,))])
 
 
-def test_leaves_must_have_as_many_values_as_are_said():
+def test_leaves_must_have_as_many_values_as_the_forest():
     with pytest.raises(ValueError, match="must have 3 values"):
-        CompactForest.of([lone_leaf([1.0, 2.0], 1, 1)], np.zeros(2, np.int64), np.zeros(0), 3)
+        CompactForest.of([single_leaf([1.0, 2.0], 1, 1)], np.zeros(2, np.int64), np.zeros(0), 3)
 
 
 def test_cuts_that_no_split_makes_are_dropped():

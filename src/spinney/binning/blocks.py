@@ -65,8 +65,8 @@ class Blocks(Protocol):
         store may write other codes to its memory, but not put other arrays into it.
         """
 
-    def hand_over(self, block: int) -> bool:
-        """Whether a block that came is one of those there is memory for, so that who scans may keep a copy of its codes.
+    def release(self, block: int) -> bool:
+        """Whether a block that came is one of those there is memory for, so that a caller may keep a copy of its codes.
 
         The store need not keep it any longer, as long as it can be had again.
         """
@@ -112,6 +112,6 @@ class MemoryBlocks:
         self._backward = not self._backward
         return (one for one in found if one[0] not in but)
 
-    def hand_over(self, block: int) -> bool:
+    def release(self, block: int) -> bool:
         """There is memory for all."""
         return True

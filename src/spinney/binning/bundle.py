@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.entries import Entries
 from spinney.binning.kernels.bundle import OpenBundles, bundle_columns, count_neighbours
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 from spinney.jit import allocate
 
 MARK_BYTES = 64 * 2**20  # for the marks of all open bundles

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from spinney.binning.given import block_of
 from spinney.binning.kernels.mixing import StoredLines, mix_block, mix_lines
 from spinney.data import Panel, Table
-from spinney.data.spans import CONVERTED_ROWS, kernel_blocks
 from spinney.data.sparse import SparseValues
-from spinney.jit.spread import spread
+from spinney.data.table import CONVERTED_ROWS, kernel_blocks
+from spinney.jit.team import parallel_map
 
 
 class Checksum:
@@ -52,7 +52,7 @@ class Checksum:
 
     def add(self, table: Table, threads: int = 1) -> None:
         """Take the next rows; the sum does not depend on the threads."""
-        for part in spread(lambda one: one(), self._parts(table), threads):
+        for part in parallel_map(lambda one: one(), self._parts(table), threads):
             self._sum += part
         self._rows += table.rows
 
@@ -79,7 +79,7 @@ def _stored_sum(stored: SparseValues, first_row: int, absent: float) -> NDArray[
     """The sum over what a sparse table stores, row by row or column by column as it stands."""
     total = np.zeros(1, np.int64)
     by_column = stored.format == "csc"
-    for first, entries in stored.by_line(CONVERTED_ROWS):
+    for first, entries in stored.stored_blocks(CONVERTED_ROWS):
         single = int(entries.values.dtype == np.float32)
         lines = StoredLines(
             entries.rows, len(entries.values), int(by_column), single, entries.starts, entries.indices, *entries.typed

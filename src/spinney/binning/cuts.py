@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.given import block_of, stored_of
-from spinney.binning.kernels.cut import Keys, SortRoom, cut_columns, gather_keys
+from spinney.binning.kernels.cut import Keys, SortBuffers, cut_columns, gather_keys
 from spinney.binning.kernels.entry import cut_stored
 from spinney.binning.kernels.records import CutLists
 from spinney.binning.kernels.sketch import cut_points
 from spinney.binning.sketch import QuantileSketch
 from spinney.binning.thin import Thinner, count_entries
 from spinney.data import Panel, Table
-from spinney.data.spans import EMPTY64, kernel_blocks
 from spinney.data.sparse import SparseValues
+from spinney.data.table import EMPTY64, kernel_blocks
 from spinney.errors import DataError
 from spinney.jit import allocate
 from spinney.jit.team import Team
@@ -136,7 +136,7 @@ def find_cuts(
         mass[picks] = 1.0 if weight is None else sampled_weight
         _cut_stored(table.sparse, mass, weight is not None, most, spread, absent, team, thinner)
         return cuts_of(thinner.all(), max_bin)
-    sorting = allocate(SortRoom, threads=team.size, longest=len(picks), weighted=int(weight is not None))
+    sorting = allocate(SortBuffers, threads=team.size, longest=len(picks), weighted=int(weight is not None))
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
@@ -240,7 +240,7 @@ def _cut_some(
     weight: NDArray[np.float64],
     most: int,
     spread: bool,
-    sorting: SortRoom,
+    sorting: SortBuffers,
     team: Team,
 ) -> list[NDArray[np.float64]]:
     columns, total = panel.columns, len(picks)
@@ -268,8 +268,8 @@ def _cut_stored(
     stored = stored_of(values)
     longest = int(np.diff(stored.starts).max()) + 1
     most = min(most, longest + 1)
-    sorting = allocate(SortRoom, threads=team.size, longest=longest, weighted=int(weighted))
-    keys = allocate(Keys, threads=team.size, room=sorting)
+    sorting = allocate(SortBuffers, threads=team.size, longest=longest, weighted=int(weighted))
+    keys = allocate(Keys, threads=team.size, buffers=sorting)
     step = max(1, CUTS_AT_ONCE // most)
     for first in range(0, stored.columns, step):
         starts = stored.starts[first : first + step + 1]

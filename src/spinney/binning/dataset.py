@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns, own, read_start
+from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns, own
 from spinney.binning.blocks import Blocks
 from spinney.binning.bundle import Bundling
-from spinney.binning.categorical import named_beside
 from spinney.binning.checksum import Checksum
 from spinney.binning.cuts import Cuts, find_cuts
 from spinney.binning.encode import plan_and_encode
@@ -24,21 +23,20 @@ from spinney.binning.source import Source
 from spinney.binning.views import Fine, fine_view
 from spinney.data import (
     Labels,
+    RawLabels,
     Schema,
     Table,
     encode,
-    learn_columns,
+    find_schema,
     match_columns,
-    read_queries,
-    read_query_weight,
+    read_labels,
     read_table,
-    read_target,
 )
-from spinney.data.schema import MOST_COLUMNS
+from spinney.data.schema import MOST_COLUMNS, named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
+from spinney.messages import shown, type_name
 from spinney.params import checked_jobs
-from spinney.params.validate import shown, type_name
 
 # Values from which binning is shared among threads. Time on one thread / on two: 2 000 × 10 .92, 5 000 × 10 1.11,
 # 10 000 × 10 1.60, 1 000 × 50 .89, 2 000 × 50 1.42.
@@ -167,13 +165,12 @@ class Dataset(FromDisk):
         if table.columns > MOST_COLUMNS:
             raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
         self.rows: int = table.rows
-        self.target: NDArray[np.float64] | None = own(read_target(y, table.rows))
-        self.queries: NDArray[np.int64] | None = read_queries(group, qid, table.rows)
-        self.weight: NDArray[np.float64] | None = own(
-            read_query_weight(weight, table.rows, self.queries, what="weight")
-        )
-        self.margin: NDArray[np.float64] | None = own(read_start(base_margin, table.rows))
-        named = named_beside(categorical, table, known)
+        labels = read_labels(RawLabels(y, weight, base_margin, group, qid), table.rows)
+        self.target: NDArray[np.float64] | None = own(labels.target) if labels.has_target else None
+        self.queries: NDArray[np.int64] | None = labels.queries
+        self.weight: NDArray[np.float64] | None = own(labels.weight)
+        self.margin: NDArray[np.float64] | None = own(labels.margin)
+        named = named_categorical(categorical, table, known)
         self._bin(self._encoded(table, known, named, reference), reference, bool(spread), n_jobs)
 
     def table(self, what: str = "dataset") -> Table:
@@ -274,7 +271,7 @@ class Dataset(FromDisk):
         if reference is not None:
             self.schema = reference.schema
         else:
-            self.schema = learn_columns(table, named, self.weight, self.params.max_bin, known)
+            self.schema = find_schema(table, named, self.weight, self.params.max_bin, known)
         return encode(table, self.schema.categories, self._unseen)
 
     @property

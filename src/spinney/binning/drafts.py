@@ -13,10 +13,11 @@ from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
 from spinney.binning.encode import ColumnCodes, list_lines
 from spinney.binning.entries import Entries, Lines
-from spinney.binning.features import NO_DEFAULT, SPARSE, Features
+from spinney.binning.features import SPARSE, Features
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.plan import Plan, make_plan
 from spinney.binning.survey import Survey, count_bins, mostly_absent, mostly_in, part_entries
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 from spinney.jit.team import Team
 
 

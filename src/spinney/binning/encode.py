@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries, lines_record, split8
-from spinney.binning.features import NO_DEFAULT, SPARSE, Features
-from spinney.binning.kernels.bin import by_rows
+from spinney.binning.features import SPARSE, Features
+from spinney.binning.kernels.bin import WORD, by_rows, transpose_lines
 from spinney.binning.kernels.entry import entries_by_row, fill_groups, lines_of_entries
-from spinney.binning.kernels.records import SparseCodes
-from spinney.binning.kernels.turn import WORD, turn_lines
+from spinney.binning.kernels.records import NO_DEFAULT, SparseCodes
 from spinney.binning.matrix import BinnedMatrix, aligned, row_stride
 from spinney.binning.plan import Plan, make_plan
 from spinney.binning.survey import Survey, bin_entries, bin_lines, count_bins, survey, take_lines
 from spinney.data import Table, describe_column
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 from spinney.errors import DataError
 from spinney.jit.team import Team
 
@@ -176,7 +175,7 @@ def _turn(groups: NDArray[Any], by_row: NDArray[Any], team: Team) -> None:
     count, rows = groups.shape
     if groups.dtype == np.uint8 and count and rows % WORD == 0:
         words = groups.reshape(-1).view(np.int64), by_row.reshape(-1).view(np.int64)
-        team.run(turn_lines.bind(rows // WORD, count, by_row.shape[1] // WORD, *words))
+        team.run(transpose_lines.bind(rows // WORD, count, by_row.shape[1] // WORD, *words))
     else:
         team.run(by_rows.bind(lines_record(groups), by_row.shape[1], *split8(by_row)))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.kernels.records import BinLines, EntryLists
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 
 NONE8, NONE16 = np.empty(0, np.uint8), np.empty(0, np.uint16)
 

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.kernels.records import SearchUnit
+from spinney.binning.kernels.records import NO_DEFAULT, SearchUnit
 
-NO_DEFAULT = 1 << 30  # the column has a code for every bin
 SPARSE = -1  # the column has no group: its entries are kept one by one
-SHORTEST_ROW = 16  # bytes of codes; longer rows are multiples of it
 BYTE_CODES = 256  # that a byte can tell apart
 RUN = 128  # most columns searched in one go; a run that no leaf can use any more is left alone
 

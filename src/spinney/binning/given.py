@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.kernels.records import Block, StoredValues
-from spinney.data.spans import EMPTY32, EMPTY64, spans
 from spinney.data.sparse import SparseValues
+from spinney.data.table import EMPTY32, EMPTY64, flat_view
 
 
 def block_of(values: NDArray[Any]) -> Block:
     """Some rows of a dense panel, as `kernel_blocks` gives them."""
-    values32, values64, row_step, column_step = spans(values)
+    values32, values64, row_step, column_step = flat_view(values)
     rows, columns = values.shape
     return Block(rows, columns, row_step, column_step, values32.size, values64.size, values32, values64)
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.entries import split8
-from spinney.binning.features import SHORTEST_ROW, Features
-from spinney.binning.kernels.records import Binned, Codes, Columns, SparseCodes
+from spinney.binning.features import Features
+from spinney.binning.kernels.records import SHORTEST_ROW, Binned, Codes, Columns, SparseCodes
 
 LINE = 64  # bytes of a cache line
 

@@ -19,7 +19,7 @@ from spinney.errors import DataError
 class Part(Dataset):
     """Some rows of a data set, for trainings and validation as any other.
 
-    Cuts and codes are those of the whole: nothing is binned again. Target, weights and margins of the rows are copied. Learners
+    Cuts and codes are those of the whole: nothing is binned again. Target, weights and margins of the rows are copied. Growers
     that cannot work on rows of another table, forests and those of `tree_method` exact, get a copy at first use.
 
     Parameters

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from spinney.binning.bundle import Bundling, find_bundles
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries
-from spinney.binning.features import NO_DEFAULT, SPARSE, Features, code_type
+from spinney.binning.features import SPARSE, Features, code_type
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.survey import Survey
 
 # Share of the rows from which a group is kept for all rows, instead of the rows with an entry only.

@@ -83,5 +83,5 @@ def stacked(pieces: list[Table], categories: tuple[Categories | None, ...] | Non
 def _stacked(pieces: list[Table]) -> SparseValues:
     from scipy import sparse
 
-    stored = [piece.sparse.lines.matrix for piece in pieces if piece.sparse is not None]
+    stored = [piece.sparse.csr.matrix for piece in pieces if piece.sparse is not None]
     return SparseValues.of(sparse.vstack(stored, format="csr"))

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.binning import sketch_bytes
-from spinney.binning.sketch_input import Batch, read_numbers
+from spinney.binning.sketch_input import SketchBatch, read_numbers
 from spinney.binning.sketch_store import Store
 from spinney.binning.summary import BLOCK, SMALLEST_EPS
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
+from spinney.messages import shown
 from spinney.params import checked_jobs
-from spinney.params.validate import shown
 
 TIE = 1e-13  # shares of the mass that differ by less are equal: they are running sums of many weights
 
@@ -139,7 +139,7 @@ class QuantileSketch:
             )
         if len(column):
             with Team(threads_for(self.n_jobs, len(column) // self._block)) as team:
-                batch = Batch(column, mass, team)
+                batch = SketchBatch(column, mass, team)
                 self._store.check_room(batch.count, batch.missing, batch.total)
                 self._store.take(batch, team)
         return self

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney.binning.kernels.sketch import PartFacts, Stream, survey_values, take_values
-from spinney.data.array import not_a_vector, plain_array
+from spinney.data.arrays import not_a_vector, numeric, plain_array
 from spinney.data.frame import frame_vector, is_frame
-from spinney.data.numeric import numeric
-from spinney.data.spans import EMPTY32, EMPTY64
+from spinney.data.table import EMPTY32, EMPTY64
 from spinney.errors import DataError
 from spinney.jit import allocate
 from spinney.jit.team import Team
@@ -30,7 +29,7 @@ def read_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
         return np.require(array, np.float32 if single else np.float64, ["C_CONTIGUOUS", "ALIGNED"])
 
 
-class Batch:
+class SketchBatch:
     """Values and weights that were looked through: what is wrong with them has been raised.
 
     Attributes

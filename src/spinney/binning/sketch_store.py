@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.sketch_input import Batch
+from spinney.binning.sketch_input import SketchBatch
 from spinney.binning.summary import MOST_COUNT, MOST_TOTAL, Summary, condense, insert
 from spinney.errors import DataError
 from spinney.jit.team import Team
@@ -94,7 +94,7 @@ class Store:
         if not self.total + total <= MOST_TOTAL:
             raise DataError("the weights add up to more than 2**1022; divide all weights by a large number")
 
-    def take(self, batch: Batch, team: Team) -> None:
+    def take(self, batch: SketchBatch, team: Team) -> None:
         """Add what counts of a batch, block by block."""
         for first in range(0, len(batch.kept), PARTS_AT_ONCE):
             parts = min(PARTS_AT_ONCE, len(batch.kept) - first)
@@ -122,7 +122,7 @@ class Store:
         values, weights = other.values.copy(), None if other.weights is None else other.weights.copy()
         if len(values):
             with Team(1) as team:
-                self.take(Batch(values, weights, team), team)
+                self.take(SketchBatch(values, weights, team), team)
         for summary in summaries:
             insert(self.levels, summary, self.eps)
         self._count(count - len(values), missing, low, high)

@@ -1,4 +1,4 @@
-"""Sorted columns: every column's values sorted once, for learners that look at every value."""
+"""Sorted columns: every column's values sorted once, for growers that try every value as a cut."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from spinney.binning.kernels import records
 from spinney.data import Table
-from spinney.data.lists import starts_of
 from spinney.data.sparse import SparseValues
-from spinney.jit.spread import spread
+from spinney.data.table import starts_of
+from spinney.jit.team import parallel_map
 
 ROW_BITS = 32
 
@@ -88,7 +88,7 @@ def sort_columns(table: Table, threads: int, absent: float = 0.0) -> SortedColum
         _ = sparse.by_column  # made once, before threads ask for it
         work = ((sparse, j, table.rows, absent) for j in range(table.columns))
         sort = _sort_stored
-    found = spread(lambda one: sort(*one), work, threads)
+    found = parallel_map(lambda one: sort(*one), work, threads)
     if table.sparse is not None:
         table.sparse.forget()
     return _join(table.rows, found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.kernels.cut import Keys, SortRoom
+from spinney.binning.kernels.cut import Keys, SortBuffers
 from spinney.binning.kernels.sketch import Folded, Points, Summaries, condense_blocks, fold_summaries
 from spinney.jit import allocate
 from spinney.jit.team import Team
@@ -98,8 +98,8 @@ def condense(
 ) -> list[Summary]:
     """Summaries of whole blocks of values, in order; each is made by one thread. What is left over is not looked at."""
     blocks = len(values) // block
-    sorting = allocate(SortRoom, threads=team.size, longest=block, weighted=int(weights is not None))
-    keys = allocate(Keys, threads=team.size, room=sorting)
+    sorting = allocate(SortBuffers, threads=team.size, longest=block, weighted=int(weights is not None))
+    keys = allocate(Keys, threads=team.size, buffers=sorting)
     made = allocate(Summaries, blocks=blocks, block=block)
     team.run(
         condense_blocks.bind(

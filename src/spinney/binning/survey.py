@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries, Lines
-from spinney.binning.features import NO_DEFAULT, code_type
+from spinney.binning.features import code_type
 from spinney.binning.given import block_of, stored_of
 from spinney.binning.kernels.bin import ChunkValues, bin_values
 from spinney.binning.kernels.entry import (
@@ -19,9 +19,9 @@ from spinney.binning.kernels.entry import (
     keep_away,
     lines_of_entries,
 )
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.data import Table, describe_column
-from spinney.data.lists import starts_of
-from spinney.data.spans import kernel_blocks
+from spinney.data.table import kernel_blocks, starts_of
 from spinney.errors import DataError
 from spinney.jit import allocate
 from spinney.jit.team import Team

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.binning.kernels.records import SparseCodes
 from spinney.binning.matrix import BinnedMatrix, aligned
 from spinney.binning.sorted import ROW_BITS, SortedColumns
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 
 _ROW_MASK = (1 << ROW_BITS) - 1
 

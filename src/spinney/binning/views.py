@@ -1,4 +1,4 @@
-"""What learners other than the histogram's see of a table."""
+"""Views of a table that growers other than the histogram grower need."""
 
 from __future__ import annotations
 

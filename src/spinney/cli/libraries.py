@@ -13,7 +13,7 @@ from rich.table import Column, Table
 
 from spinney.errors import KernelBuildError
 from spinney.jit import build as builder
-from spinney.jit import cache, cpu, library, sources
+from spinney.jit import cache, library, sources
 
 WHAT = {builder.SUFFIX: "library", builder.OBJECTS: "object files"}
 
@@ -44,7 +44,7 @@ def show() -> None:
     table = Table(title="compiled kernels that fit the sources", title_justify="left")
     for heading in ("CPU level", "what", "where", "Numba"):
         table.add_column(heading, overflow="fold")
-    for level in cpu.levels():
+    for level in library.cpu_levels():
         path = builder.packaged(level)
         if path is not None:
             numba = builder.note_of(path).get("numba", "?")
@@ -64,10 +64,10 @@ def show() -> None:
 def build(all_levels: bool, force: bool) -> None:
     """Build the libraries that are missing into the cache folder, with a progress bar."""
     console = Console()
-    levels = builder.default_levels() if all_levels else cpu.supported()[-1:]
+    levels = builder.default_levels() if all_levels else library.supported_levels()[-1:]
     if not levels:
         raise KernelBuildError(
-            f"this CPU is older than {cpu.levels()[0]}; Numba compiles the kernels in each process"
+            f"this CPU is older than {library.cpu_levels()[0]}; Numba compiles the kernels in each process"
         )
     for level in levels:
         path = None if force else builder.packaged(level)
@@ -89,7 +89,9 @@ def cached_libraries() -> Iterator[Cached]:
         suffix = about.get("suffix", builder.SUFFIX)
         if about and suffix in WHAT and note.with_suffix(suffix).is_file():
             level, numba = about.get("level", "?"), about.get("numba", "?")
-            fits = level in cpu.levels() and all(about.get(key) == value for key, value in wanted.items())
+            fits = level in library.cpu_levels() and all(
+                about.get(key) == value for key, value in wanted.items()
+            )
             yield Cached(note.with_suffix(suffix), level, numba, fits)
 
 
@@ -121,7 +123,7 @@ def _facts(runtime: library.Runtime) -> dict[str, str]:
         elif runtime.kind == "objects":
             made += "; with a C compiler, spinney kernels build --force links a library"
         facts |= {
-            "CPU level": f"{runtime.level} (this CPU can run {', '.join(cpu.supported())})",
+            "CPU level": f"{runtime.level} (this CPU can run {', '.join(library.supported_levels())})",
             WHAT[runtime.path.suffix]: str(runtime.path),
             "made": made,
         }

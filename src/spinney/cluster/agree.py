@@ -16,7 +16,7 @@ from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts, find_cuts, sample_rows
 from spinney.binning.drafts import Counts, final_defaults, final_plan, first_plan
 from spinney.binning.entries import Entries
-from spinney.binning.features import NO_DEFAULT
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.plan import Plan
 from spinney.binning.sample import sampled, stacked
 from spinney.cluster.encode import (
@@ -27,14 +27,14 @@ from spinney.cluster.encode import (
     entries_of_part,
     recut,
 )
-from spinney.cluster.labels import Learnt, RowLabels, Rows
+from spinney.cluster.labels import Learnt, Rows
 from spinney.cluster.opening import PartTable
 from spinney.cluster.sketches import cuts_of_sketches
 from spinney.cluster.telling import result, results, telling
 from spinney.cluster.travel import kept
-from spinney.data import Categories, CategoryCounts, Schema, Table
-from spinney.data.lists import starts_of
+from spinney.data import Categories, CategoryCounts, Labels, Schema, Table
 from spinney.data.sources import errors_of
+from spinney.data.table import starts_of
 from spinney.jit.team import Team
 from spinney.params import Config
 
@@ -92,7 +92,7 @@ class Agreement:
 
     def __init__(self, client: Client, rows: Rows, rules: Rules) -> None:
         self._client, self._rows, self._rules = client, rows, rules
-        self._begins = starts_of(rows.facts.lengths)
+        self._begins = starts_of(rows.summary.lengths)
         self._total = int(self._begins[-1])
         self._entries: NDArray[np.int64] | None = None
         self.numbers_as_text: dict[int, str] = {}
@@ -111,7 +111,7 @@ class Agreement:
             self._submit(encode_part, draft, own, *ways)
             for draft, own in zip(drafts, rows.labels, strict=True)
         ]
-        form = Form(plan, schema, rules.params, rows.from_sparse, rows.facts.shape)
+        form = Form(plan, schema, rules.params, rows.from_sparse, rows.summary.no_labels)
         return form, *self._recut(parts)
 
     def _submit(self, task: Any, *args: Any) -> Future:
@@ -157,7 +157,7 @@ class Agreement:
             )
             if a < b
         ]
-        weight = rows.joined if rows.facts.shape.weight else None
+        weight = rows.joined if rows.summary.no_labels.weight is not None else None
         told = kept(self._client, (schema.categories, rules.unseen, rules.params, thinner))
         cuts: Cuts = result(self._client, self._submit(cut_sample, pieces, weight, told))
         return cuts
@@ -185,7 +185,7 @@ class Agreement:
         """The same rows in parts that cut no query."""
         begins, ends = self._begins[:-1], self._begins[1:]
         whole = []
-        for first, last in pairwise(self._rows.facts.begins.tolist()):
+        for first, last in pairwise(self._rows.summary.begins.tolist()):
             inside = np.flatnonzero((begins < last) & (ends > first)).tolist()
             ranges = [
                 (max(first, int(begins[k])) - int(begins[k]), min(last, int(ends[k])) - int(begins[k]))
@@ -195,7 +195,7 @@ class Agreement:
             whole.append(
                 parts[inside[0]] if same else self._submit(recut, [parts[k] for k in inside], ranges)
             )
-        return whole, np.diff(self._rows.facts.begins)
+        return whole, np.diff(self._rows.summary.begins)
 
 
 def _known(entries: NDArray[np.int64] | None) -> NDArray[np.int64]:
@@ -206,7 +206,7 @@ def _known(entries: NDArray[np.int64] | None) -> NDArray[np.int64]:
 
 @telling
 def count_columns(
-    part: PartTable, labels: RowLabels, named: set[int], among: tuple[int, ...] | None, many: bool
+    part: PartTable, labels: Labels, named: set[int], among: tuple[int, ...] | None, many: bool
 ) -> tuple[CategoryCounts, str, NDArray[np.int64] | None]:
     """Task: count the categories of partitions, and with many columns entries; tells their title."""
     first = part.tables[0]

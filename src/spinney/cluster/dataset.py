@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from spinney.binning import dataset as local
 from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns
-from spinney.binning.categorical import named_beside
 from spinney.binning.cuts import Cuts
 from spinney.cluster.agree import Agreement, Rules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.encode import Form
 from spinney.cluster.given import compute
-from spinney.cluster.labels import Rows, chosen_rows, join, learn_plain
+from spinney.cluster.labels import Rows, chosen_rows, join, plain_labels
 from spinney.cluster.opening import open_parts
 from spinney.data import Schema, read_target
+from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.params import Config
 
@@ -105,18 +105,18 @@ class Dataset:
                 f"reference must be a spinney.dask.Dataset or a spinney.Dataset, got {type(reference).__name__}"
             )
         known = known_columns(reference, schema)
-        given = (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
-        params = data_params(dict(zip(DATA_PARAMS, given, strict=True)), reference)
+        values = (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
+        params = data_params(dict(zip(DATA_PARAMS, values, strict=True)), reference)
         if not isinstance(cuts, str) or cuts not in CUTS:
             raise ParameterError(f"cuts={cuts!r:.60} must be 'sample' or 'sketch'")
         if group is not None and qid is not None:
             raise DataError("group and qid are both given; give one of them")
         client = checked_client(client)
-        beside = {"y": y, "weight": weight, "base_margin": base_margin, "group": group, "qid": qid}
-        opened = open_parts(client, compute(client, X, beside), names, known, read_target)
-        named = named_beside(categorical, opened.outline, known)
-        joined, facts = join(client, opened, learn_plain)
-        rows = chosen_rows(client, opened, joined, facts.train)
+        given = {"y": y, "weight": weight, "base_margin": base_margin, "group": group, "qid": qid}
+        opened = open_parts(client, compute(client, X, given), names, known, read_target)
+        named = named_categorical(categorical, opened.outline, known)
+        joined, summary, _, _ = join(client, opened, plain_labels)
+        rows = chosen_rows(client, opened, joined, summary)
         rules = Rules(params, named, known, None if reference is None else reference.cuts, cuts == "sketch")
         self._take(client, rows, rules)
 
@@ -148,7 +148,7 @@ class Dataset:
     @property
     def has_target(self) -> bool:
         """Whether a target was given."""
-        return self.form.shape.targets > 0
+        return self.form.no_labels.has_target
 
     def __repr__(self) -> str:
         bins = int(self.cuts.bins.sum())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +10,14 @@ from numpy.typing import NDArray
 from spinney.binning.drafts import Counts, count_draft, survey_draft
 from spinney.binning.encode import ColumnCodes, arranged, encode_columns
 from spinney.binning.entries import Entries
-from spinney.binning.features import NO_DEFAULT
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.plan import Plan
-from spinney.cluster.labels import RowLabels, Shape
 from spinney.cluster.opening import PartTable
 from spinney.cluster.telling import telling
 from spinney.cluster.travel import weighed
-from spinney.data import Schema, encode
-from spinney.data.lists import starts_of
+from spinney.data import Labels, Schema, encode
 from spinney.data.sources import errors_of
+from spinney.data.table import starts_of
 from spinney.jit.team import Team
 from spinney.params import Config
 
@@ -38,15 +36,15 @@ class Form:
         Parameters of the data.
     from_sparse : bool
         Whether they come from sparse tables.
-    shape : Shape
-        Which labels their rows have.
+    no_labels : Labels
+        The labels of no rows, which have the types and columns of all.
     """
 
     plan: Plan
     schema: Schema
     params: Config
     from_sparse: bool
-    shape: Shape
+    no_labels: Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +55,12 @@ class EncodedPart:
     ----------
     codes : ColumnCodes
         Their codes by column.
-    labels : RowLabels
-        What else is known of them. Queries have the numbers that they have in the whole table.
+    labels : Labels
+        Their labels. Queries have the numbers that they have in the whole table.
     """
 
     codes: ColumnCodes
-    labels: RowLabels
+    labels: Labels
 
     @property
     def rows(self) -> int:
@@ -97,7 +95,7 @@ def entries_of_part(codes: ColumnCodes, plan: Plan, default: NDArray[np.int64]) 
 
 @telling
 def encode_part(
-    codes: ColumnCodes, labels: RowLabels, first: Plan, default: NDArray[np.int64], plan: Plan
+    codes: ColumnCodes, labels: Labels, first: Plan, default: NDArray[np.int64], plan: Plan
 ) -> EncodedPart:
     """Task: codes by the final plan, with the labels of the rows."""
     if codes.from_sparse or (default != NO_DEFAULT).any():
@@ -110,12 +108,7 @@ def encode_part(
 def recut(parts: list[EncodedPart], ranges: list[tuple[int, int]]) -> EncodedPart:
     """Task: some rows of parts that follow each other as one part; a range of rows of each."""
     pieces = [_between(part, *some) for part, some in zip(parts, ranges, strict=True)]
-
-    def whole(name: str) -> Any:
-        values = [getattr(piece.labels, name) for piece in pieces]
-        return None if values[0] is None else np.concatenate(values)
-
-    labels = RowLabels(*(whole(name) for name in ("target", "weight", "margin", "queries")))
+    labels = Labels.concatenate([piece.labels for piece in pieces])
     return EncodedPart(join_codes([piece.codes for piece in pieces]), labels)
 
 

@@ -15,48 +15,52 @@ from dask.delayed import Delayed
 from dask.utils import ensure_dict
 from distributed import Client, Future
 
+from spinney.data import RawLabels
 from spinney.errors import ClusterError, DataError, DataTypeError
-
-BESIDE = ("y", "weight", "base_margin", "group", "qid")
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A table in partitions, with what belongs to its rows.
+    """A table in partitions, with the labels of its rows.
 
     Attributes
     ----------
-    where : str
-        What it is called in messages, "" for the training data.
     X : list of Future
-        Its partitions.
-    beside : mapping of str to list of Future, or None
-        Those of y, weight, base_margin, group and qid.
-    weight_name : str
-        What weights were given as.
+        The partitions of the table.
+    labels : RawLabels
+        Those of the labels, a list of futures each.
     """
 
-    where: str
     X: list[Future]
-    beside: Mapping[str, list[Future] | None]
-    weight_name: str = "weight"
+    labels: RawLabels
 
     def title(self, partition: int) -> str:
-        """What a partition is called in messages."""
-        return f"{self.where}: partition {partition}" if self.where else f"partition {partition}"
+        """Name of a partition in messages."""
+        return partition_title(self.labels.where, partition)
 
     def check_computed(self) -> None:
         """Raise if a partition could not be computed, by whatever the user's own tasks raised."""
-        for name, futures in {"X": self.X, **self.beside}.items():
-            for partition, future in enumerate(futures or ()):
-                if future.status == "error":
-                    error = future.exception()
-                    raise ClusterError(
-                        f"{self.title(partition)}: {name} cannot be computed: {type(error).__name__}: {error}"
-                    ) from error
+        check_computed({"X": self.X, **self.labels.by_name}, self.labels.where)
 
 
-def compute(client: Client, X: Any, beside: Mapping[str, Any], *, where: str = "") -> Given:
+def partition_title(where: str, partition: int) -> str:
+    """Name of a partition in messages; `where` is that of its rows."""
+    return f"{where}: partition {partition}" if where else f"partition {partition}"
+
+
+def check_computed(given: Mapping[str, list[Future] | None], where: str = "") -> None:
+    """Raise if a partition of one of the arguments could not be computed, by whatever the user's own tasks raised."""
+    for name, futures in given.items():
+        for partition, future in enumerate(futures or ()):
+            if future.status == "error":
+                error = future.exception()
+                title = partition_title(where, partition)
+                raise ClusterError(
+                    f"{title}: {name} cannot be computed: {type(error).__name__}: {error}"
+                ) from error
+
+
+def compute(client: Client, X: Any, arguments: Mapping[str, Any], *, where: str = "") -> Given:
     """Have every partition computed once, and keep it on the workers.
 
     Parameters
@@ -65,14 +69,14 @@ def compute(client: Client, X: Any, beside: Mapping[str, Any], *, where: str = "
         Who computes.
     X : dask array or data frame, or list of delayed tables
         The table.
-    beside : mapping
-        y, weight, base_margin, group and qid by the names that the user knows them by; None for what is not given.
+    arguments : mapping
+        y, weight, base_margin, group and qid, in this order, by the names of the user's arguments; None: not given.
     where : str
-        What it is called in messages.
+        Name of the rows in messages.
     """
     before = f"{where}: " if where else ""
     given = {"X": collections_of(X, f"{before}X")}
-    for name, values in beside.items():
+    for name, values in arguments.items():
         if values is not None:
             given[name] = collections_of(values, f"{before}{name}")
     counts = {name: sum(partitions_in(one) for one in values) for name, values in given.items()}
@@ -85,8 +89,9 @@ def compute(client: Client, X: Any, beside: Mapping[str, Any], *, where: str = "
     flat = [part for values in given.values() for one in values for part in partitions_of(one)]
     futures = iter(_computed(client, flat))
     parts = {name: [next(futures) for _ in range(count)] for name, count in counts.items()}
-    names = dict(zip(BESIDE, beside, strict=True))
-    return Given(where, parts["X"], {name: parts.get(names[name]) for name in BESIDE}, names["weight"])
+    _, weight_name, *_ = arguments
+    labels = RawLabels(*(parts.get(name) for name in arguments), where=where, weight_name=weight_name)
+    return Given(parts["X"], labels)
 
 
 def computed(client: Client, values: Any, what: str) -> list[Future]:

@@ -8,8 +8,8 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spinney.cluster.given import Given, computed
-from spinney.cluster.sides import array_of, check_sides, side_of
+from spinney.cluster.given import check_computed, computed
+from spinney.cluster.label_info import array_of, check_label_info, label_info
 from spinney.cluster.telling import result, telling
 from spinney.training.dealing import group_numbers
 
@@ -36,7 +36,7 @@ def grouped(client: Client, groups: Any, rows: int) -> Future:
     try:
         result(client, client.submit(count, numbers, pure=False))
     except Exception:
-        Given("", [], {"groups": parts}).check_computed()
+        check_computed({"groups": parts})
         raise
     return numbers
 
@@ -46,7 +46,8 @@ def numbers_of(parts: list[Any], rows: int) -> NDArray[np.int64]:
     """Task: the number of each row's group."""
     arrays = [array_of(part, "groups") for part in parts]
     some = [k for k, array in enumerate(arrays) if array is None or len(array)]
-    check_sides("groups", [side_of(parts[k], "groups") for k in some], [f"partition {k}" for k in some])
+    infos = [label_info(parts[k], "groups") for k in some]
+    check_label_info("groups", infos, [f"partition {k}" for k in some])
     found = [array for array in arrays if array is not None]
     numbers = group_numbers(np.concatenate(found), rows)
     assert numbers is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,19 +11,20 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spinney.binning.arguments import read_start
 from spinney.binning.dataset import MOST_ROWS
-from spinney.cluster.given import BESIDE, Given
-from spinney.cluster.sides import Side, array_of, check_sides, side_of
+from spinney.cluster.given import Given
+from spinney.cluster.label_info import LabelInfo, array_of, check_label_info, label_info
 from spinney.cluster.telling import results, telling
 from spinney.cluster.travel import kept, weighed
-from spinney.data import Schema, Table, describe_column, match_columns, read_queries, read_table
+from spinney.data import RawLabels, Schema, Table, describe_column, match_columns, read_queries, read_table
 from spinney.data.frame import packages_of
-from spinney.data.queries import read_part_weight
+from spinney.data.labels import LABEL_NAMES
+from spinney.data.queries import read_batch_weight
 from spinney.data.schema import MOST_COLUMNS
 from spinney.data.sources import errors_of, first_infinite
 from spinney.data.sparse import is_sparse
 from spinney.data.table import column_title
+from spinney.data.target import read_base_margin
 from spinney.errors import DataError, DataTypeError
 
 FEW = 64  # partitions that are worked on one by one, however small
@@ -31,19 +32,6 @@ ENOUGH_ROWS = 2**16
 
 # Looks at the target of a partition with so many rows, and raises what is wrong with it.
 CheckTarget = Callable[[Any, int], object]
-
-
-@dataclass(frozen=True, eq=False)
-class Beside:
-    """What belongs to the rows of a partition: arrays, of any type where the user may give any; None for nothing."""
-
-    rows: int
-    y: NDArray[Any] | None
-    weight: NDArray[np.float64] | None
-    margin: NDArray[np.float64] | None
-    group: NDArray[Any] | None
-    qid: NDArray[Any] | None
-    groups: NDArray[np.int64] | None = None  # of all rows, which are held out together
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +46,14 @@ class PartTable:
         What each is called in messages.
     kinds : tuple of str
         The types of the columns as the user knows them.
-    sides : tuple of Side or None
-        What is known of y, weight, base_margin, group and qid.
+    labels : tuple of LabelInfo or None
+        Types and shapes of y, weight, base_margin, group and qid.
     """
 
     tables: list[Table]
     titles: list[str]
     kinds: tuple[str, ...]
-    sides: tuple[Side | None, ...] = ()
+    labels: tuple[LabelInfo | None, ...] = ()
 
     def pieces(self) -> Iterator[tuple[str, Table, slice]]:
         """Of every partition that has rows its title, its table, and where these are among all of them."""
@@ -85,7 +73,7 @@ class _Facts:
     names: tuple[str, ...] | None
     sparse: bool
     kinds: tuple[str, ...]
-    sides: tuple[Side | None, ...]
+    labels: tuple[LabelInfo | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +88,8 @@ class Opened:
         Rows of each.
     given : list of int
         Rows of each partition that was given, but for empty ones.
-    beside : list of list of Future, or None
-        Those of y, weight, base_margin, group and qid of these partitions, as they were given.
-    weight_name : str
-        What weights were given as.
+    labels : RawLabels
+        The labels of these partitions, as they were given: a list of futures each.
     outline : Table
         The columns and the number of all rows, without values.
     from_sparse : bool
@@ -113,8 +99,7 @@ class Opened:
     tables: list[Future]
     lengths: NDArray[np.int64]
     given: list[int]
-    beside: list[list[Future] | None]
-    weight_name: str
+    labels: RawLabels
     outline: Table
     from_sparse: bool
 
@@ -138,10 +123,11 @@ def open_parts(
         What the target of a partition must pass.
     """
     titles = [given.title(partition) for partition in range(len(given.X))]
-    told = kept(client, (names, known, check, given.weight_name))
+    raw = given.labels
+    told = kept(client, (names, known, check, raw.weight_name))
     tables = [
         client.submit(
-            read_part, told, title, X, *(one and one[k] for one in given.beside.values()), pure=False
+            read_part, told, title, X, *(one and one[k] for one in raw.by_name.values()), pure=False
         )
         for k, (X, title) in enumerate(zip(given.X, titles, strict=True))
     ]
@@ -153,11 +139,11 @@ def open_parts(
     _check_alike(facts, titles)
     some = [k for k, one in enumerate(facts) if one.rows]
     total = sum(one.rows for one in facts)
-    names = [given.weight_name if name == "weight" else name for name in BESIDE]
+    names = [raw.weight_name if name == "weight" else name for name in LABEL_NAMES]
     for at, name in enumerate(names):
-        check_sides(name, [facts[k].sides[at] for k in some], [titles[k] for k in some])
+        check_label_info(name, [facts[k].labels[at] for k in some], [titles[k] for k in some])
     if not some:
-        raise DataError(f"{given.where + ': ' if given.where else ''}X has no rows; give at least one")
+        raise DataError(f"{raw.where + ': ' if raw.where else ''}X has no rows; give at least one")
     if total > MOST_ROWS:
         raise DataError(f"X has {total} rows; a Dataset can hold {MOST_ROWS}")
     first = facts[some[0]]
@@ -165,13 +151,13 @@ def open_parts(
         raise DataError(f"X has {first.columns} columns; a Dataset can hold {MOST_COLUMNS}")
     rows = [facts[k].rows for k in some]
     units = grouped(rows)
+    labels: Any = {name: one and [one[k] for k in some] for name, one in raw.by_name.items()}
     tables = [tables[k] for k in some]
     return Opened(
         [tables[a] if b - a == 1 else client.submit(as_one, tables[a:b], pure=False) for a, b in units],
         np.array([sum(rows[a:b]) for a, b in units], np.int64),
         rows,
-        [None if one is None else [one[k] for k in some] for one in given.beside.values()],
-        given.weight_name,
+        replace(raw, **labels),
         Table(total, first.columns, first.names, ()),
         first.sparse,
     )
@@ -208,10 +194,11 @@ def as_one(parts: list[PartTable]) -> PartTable:
 
 @telling
 def read_part(
-    told: tuple[Any, Schema | None, CheckTarget | None, str], where: str, X: Any, *beside: Any
+    told: tuple[Any, Schema | None, CheckTarget | None, str], where: str, X: Any, *labels: Any
 ) -> PartTable:
     """Task: read a partition. Infinite values, and labels that cannot be read, are refused here, by partition and row."""
     names, known, check, weight_name = told
+    raw = RawLabels(*labels, where=where, weight_name=weight_name)
     with errors_of(where):
         table = read_table(X, names=names, allow_empty=True)
         found = first_infinite(table)
@@ -224,31 +211,30 @@ def read_part(
         if known is not None:
             table = match_columns(table, known.names, known.columns, model="the reference")
             kinds = ()  # their order may have changed, and categories are matched one by one
-        sides: tuple[Side | None, ...] = ()
+        infos: tuple[LabelInfo | None, ...] = ()
         if table.rows:
-            sides = tuple(side_of(values, name) for name, values in zip(BESIDE, beside, strict=True))
-            read_beside(table.rows, weight_name, *beside)
+            infos = tuple(label_info(values, name) for name, values in raw.by_name.items())
+            label_arrays(raw, table.rows)
         else:
-            _check_empty(dict(zip(BESIDE, beside, strict=True)))
-    if table.rows and beside[0] is not None and check is not None:
+            _check_empty(raw.by_name)
+    if table.rows and raw.y is not None and check is not None:
         try:
-            check(beside[0], table.rows)
+            check(raw.y, table.rows)
         except (DataError, DataTypeError) as error:  # what is wrong with parameters is so in every partition
             raise type(error)(f"{where}: {error}") from None
-    return PartTable([table], [where], kinds, sides)
+    return PartTable([table], [where], kinds, infos)
 
 
-def read_beside(
-    rows: int, weight_name: str, y: Any, weight: Any, margin: Any, group: Any, qid: Any
-) -> Beside:
-    """Read what belongs to so many rows of a partition."""
-    found = array_of(y, "y")
-    if found is not None and len(found) != rows:
-        raise DataError(f"y has {len(found)} values, but X has {rows} rows; give one value for each row")
-    queries = read_queries(group, qid, rows)
-    return Beside(
-        rows, found, read_part_weight(weight, rows, queries, what=weight_name), read_start(margin, rows),
-        array_of(group, "group"), array_of(qid, "qid"),
+def label_arrays(raw: RawLabels, rows: int) -> RawLabels:
+    """The labels of the rows of a partition as arrays: y, group and qid of any type."""
+    y = array_of(raw.y, "y")
+    if y is not None and len(y) != rows:
+        raise DataError(f"y has {len(y)} values, but X has {rows} rows; give one value for each row")
+    queries = read_queries(raw.group, raw.qid, rows)
+    weight = read_batch_weight(raw.weight, rows, queries, what=raw.weight_name)
+    margin = read_base_margin(raw.base_margin, rows)
+    return replace(
+        raw, y=y, weight=weight, base_margin=margin, group=array_of(raw.group, "group"), qid=array_of(raw.qid, "qid")
     )  # fmt: skip
 
 
@@ -256,7 +242,7 @@ def read_beside(
 def look(part: PartTable) -> _Facts:
     """Task: what the client is told of a partition."""
     (table,) = part.tables
-    return _Facts(table.rows, table.columns, table.names, table.sparse is not None, part.kinds, part.sides)
+    return _Facts(table.rows, table.columns, table.names, table.sparse is not None, part.kinds, part.labels)
 
 
 def _check_empty(given: dict[str, Any]) -> None:
@@ -330,4 +316,4 @@ def _refuse_kinds(found: _Facts, wanted: _Facts, title: str, first: str) -> None
     )
 
 
-weighed(Beside, PartTable, Table)
+weighed(PartTable, Table)

@@ -12,9 +12,10 @@ from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.plan import Plan
 from spinney.binning.streamed import StreamedDataset
 from spinney.cluster.encode import EncodedPart, Form, join_codes
-from spinney.cluster.labels import concatenated
 from spinney.cluster.travel import sound
-from spinney.data.lists import starts_of
+from spinney.data import Labels
+from spinney.data.labels import renumbered
+from spinney.data.table import starts_of
 from spinney.jit.team import Team
 from spinney.training.shard_course import Shard
 
@@ -59,7 +60,7 @@ class PartBlocks:
         self._backward = not self._backward
         return (one for one in found if one[0] not in but)
 
-    def hand_over(self, block: int) -> bool:
+    def release(self, block: int) -> bool:
         """There is memory for all."""
         return True
 
@@ -100,9 +101,9 @@ class ShardDataset(StreamedDataset):
         self.schema, self.params, self.plan, self.cuts = form.schema, form.params, form.plan, form.plan.cuts
         self.blocks = PartBlocks(form.plan, [part.codes for part in parts], form.from_sparse, team)
         self.rows = self.blocks.rows
-        labels = concatenated([part.labels for part in parts], form.shape)
-        self.target, self.weight, self.margin = labels.target, labels.weight, labels.margin
-        self.queries = labels.queries
+        labels = Labels.concatenate([form.no_labels, *(part.labels for part in parts)])
+        self.target = labels.target if labels.has_target else None
+        self.weight, self.margin, self.queries = labels.weight, labels.margin, renumbered(labels.queries)
 
     def describe(self) -> dict[str, int]:
         """Tell how the rows are kept: what `Dataset.describe` tells."""

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from spinney.binning.cuts import Cuts, cuts_from_sketches
 from spinney.binning.sketch import QuantileSketch
 from spinney.binning.thin import Thinner
-from spinney.cluster.labels import RowLabels
 from spinney.cluster.opening import PartTable
 from spinney.cluster.telling import result, telling
-from spinney.data import Schema, Table
+from spinney.data import Labels, Schema, Table
 from spinney.params import Config
 
 AT_ONCE = 8  # sketches of a column that are merged by one task
@@ -52,9 +51,7 @@ def cuts_of_sketches(
 
 
 @telling
-def sketch_part(
-    part: PartTable, labels: RowLabels, categorical: frozenset[int], params: Config
-) -> list[bytes]:
+def sketch_part(part: PartTable, labels: Labels, categorical: frozenset[int], params: Config) -> list[bytes]:
     """Task: the bytes of a sketch of every column; those of categories have none of their values."""
     columns = part.tables[0].columns
     sketches = [QuantileSketch(sketch_eps(params.max_bin), n_jobs=1) for _ in range(columns)]

@@ -20,7 +20,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.arguments import DATA_PARAMS, data_params
-from spinney.binning.categorical import named_beside
 from spinney.cluster.agree import Rules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.dataset import Dataset
@@ -34,14 +33,15 @@ from spinney.dask.fitting import CheckTarget, EvalLabels, FitFacts, FitLabels
 from spinney.dask.predictions import is_collection, lazy, raw_part, score_parts
 from spinney.dask.training import train_each
 from spinney.data import Schema
+from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
-from spinney.estimators.evaluation import Evaluation, naming
+from spinney.estimators.evaluation import RawData, naming
 from spinney.estimators.samples import notes_of_text, warn_of_column_vector, with_columns_checked
 from spinney.model.model import Model
 from spinney.params import Config
-from spinney.params.seeds import draw_seed, is_drawn
+from spinney.params.parameter import draw_seed, is_drawn
 from spinney.training.auto_arguments import Auto
 from spinney.training.holdout import Rows
 
@@ -137,7 +137,9 @@ class OnCluster(GBMBase):
         given = compute(client, X, {name: beside.get(name) for name in names.values()})
         told = kept(client, local)
         raws = [client.submit(raw_part, told, one, pure=False) for one in given.X]
-        others = {names[name]: values for name, values in given.beside.items() if name != "base_margin"}
+        others = {
+            names[name]: values for name, values in given.labels.by_name.items() if name != "base_margin"
+        }
         scored = client.submit(score_parts, told, raws, others, pure=False)
         try:
             found: float = result(client, scored, what="the score cannot be computed")
@@ -156,8 +158,8 @@ class OnCluster(GBMBase):
 
     def _datasets(
         self,
-        given: Evaluation,
-        watched: list[Evaluation],
+        given: RawData,
+        watched: list[RawData],
         start: Start | None,
         groups: object,
         validation: Rows,
@@ -171,58 +173,58 @@ class OnCluster(GBMBase):
         client = checked_client(self.client)
         opened = self._opened(client, given, None)
         self._note_columns(given.X, opened)
-        warn_of_column_vector(given.y)
+        warn_of_column_vector(given.labels.y)
         if is_drawn(self.random_state) and "random_state" not in told:
             told = {**told, "random_state": draw_seed(self.random_state)}
         numbers = None if groups is None else grouped(client, groups, opened.outline.rows)
         learn = FitLabels(self._unfitted(), bool(watched), start, told, validation)
-        joined, facts = join(client, opened, learn, numbers)
-        found: FitFacts = facts.told
+        joined, train, held, told_facts = join(client, opened, learn, numbers)
+        found: FitFacts = told_facts
         self.__dict__.update(found.learnt)
         self._facts = found
-        config, split = found.config, facts.held is not None
+        config, split = found.config, held is not None
         params = data_params({name: getattr(config, name) for name in DATA_PARAMS}, None)
-        named = named_beside(self.categorical, opened.outline, found.schema)
-        rows = chosen_rows(client, opened, joined, facts.train, split=split)
+        named = named_categorical(self.categorical, opened.outline, found.schema)
+        rows = chosen_rows(client, opened, joined, train, split=split)
         rules = Rules(params, named, found.schema, None, sketch=False, strict=False)
         dataset = Dataset.of_rows(client, rows, rules)
         for note in notes_of_text(dataset.numbers_as_text, dataset.schema.names):
             warnings.warn(note, stacklevel=5)
         dataset.groups = None if numbers is None else [numbers]
-        if facts.held is not None:
-            rows = chosen_rows(client, opened, joined, facts.held, split=True, held=True)
+        if held is not None:
+            rows = chosen_rows(client, opened, joined, held, split=True, held=True)
             rules = Rules(params, set(), dataset.schema, dataset.cuts, sketch=False)
             return config, dataset, {"validation_0": Dataset.of_rows(client, rows, rules)}
         valid = {}
         for place, other in enumerate(watched):
-            same = not facts.train.shape.weight and other.is_same(given)
+            same = train.no_labels.weight is None and other.is_same(given)
             valid[f"validation_{place}"] = (
                 dataset if same else self._valid_set(client, other, dataset, config)
             )
         return config, dataset, valid
 
-    def _valid_set(self, client: Client, found: Evaluation, dataset: Dataset, config: Config) -> Dataset:
+    def _valid_set(self, client: Client, found: RawData, dataset: Dataset, config: Config) -> Dataset:
         columns = columns_in(found.X)
         if columns is not None:
-            with naming(found.where):
+            with naming(found.labels.where):
                 with_columns_checked(self, columns, reset=False)
         opened = self._opened(client, found, dataset.schema)
-        learn = EvalLabels(
-            self._unfitted(), found.where, found.weight_name, found.class_weight, dataset.form.shape.targets, config
-        )  # fmt: skip
-        joined, facts = join(client, opened, learn)
-        rows = chosen_rows(client, opened, joined, facts.train)
+        targets = dataset.form.no_labels.targets
+        learn = EvalLabels(self._unfitted(), found.class_weight, targets, config)
+        joined, summary, _, _ = join(client, opened, learn)
+        rows = chosen_rows(client, opened, joined, summary)
         return Dataset.of_rows(
             client, rows, Rules(dataset.params, set(), dataset.schema, dataset.cuts, sketch=False)
         )
 
-    def _opened(self, client: Client, found: Evaluation, known: Schema | None) -> Opened:
-        before = "eval_" if found.where else ""
-        beside = {
-            "y": found.y, found.weight_name: found.weight, f"{before}base_margin": found.margin,
-            f"{before}group": found.group, f"{before}qid": found.qid,
+    def _opened(self, client: Client, found: RawData, known: Schema | None) -> Opened:
+        raw = found.labels
+        before = "eval_" if raw.where else ""
+        arguments = {
+            "y": raw.y, raw.weight_name: raw.weight, f"{before}base_margin": raw.base_margin,
+            f"{before}group": raw.group, f"{before}qid": raw.qid,
         }  # fmt: skip
-        given = compute(client, found.X, beside, where=found.where)
+        given = compute(client, found.X, arguments, where=raw.where)
         return open_parts(client, given, None, known, CheckTarget(self._unfitted()))
 
     def _note_columns(self, X: Any, opened: Opened) -> None:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.cluster.labels import Learnt, RowLabels
-from spinney.cluster.opening import Beside
-from spinney.data import Labels, Schema, Table
+from spinney.cluster.labels import Learnt
+from spinney.data import RawLabels, Schema, Table
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start
-from spinney.estimators.evaluation import Evaluation, naming
+from spinney.estimators.evaluation import naming
 from spinney.params import Config
 from spinney.training.holdout import Rows
 
@@ -65,18 +64,16 @@ class FitLabels:
     told: Mapping[str, object]
     validation: Rows = None
 
-    def __call__(self, beside: Beside, table: Table) -> Learnt:
+    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> Learnt:
         """Give the labels; the client is told `FitFacts`."""
         estimator = self.estimator
-        found = estimator._learnt(
-            _given(beside, "", "sample_weight"), table, self.watched, self.start, self.told, beside.groups,
-            self.validation,
-        )  # fmt: skip
+        found = estimator._fit_inputs(
+            raw, table, self.watched, self.start, self.told, groups, self.validation
+        )
         learnt = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
         fixed = estimator._fixed_scores(found.labels, self.start)
-        held = None if found.held is None else _rows(found.held)
         facts = FitFacts(found.config, found.schema, learnt, fixed)
-        return Learnt(_rows(found.labels), facts, held, found.chosen)
+        return Learnt(found.labels, facts, found.held, found.chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +84,6 @@ class EvalLabels:
     ----------
     estimator : GBMBase
         A local one that knows its classes.
-    where : str
-        What the rows are called in messages.
-    weight_name : str
-        What their weights were given as.
     class_weight : object
         Factors on the weights of their classes.
     targets : int
@@ -100,18 +93,17 @@ class EvalLabels:
     """
 
     estimator: GBMBase
-    where: str
-    weight_name: str
     class_weight: object
     targets: int
     config: Config
 
-    def __call__(self, beside: Beside, table: Table) -> Learnt:
+    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> Learnt:
         """Give the labels."""
-        given = _given(beside, self.where, self.weight_name, self.class_weight)
-        with naming(self.where):
-            labels = self.estimator._validation_labels(given, table.rows, self.targets, self.config)
-        return Learnt(_rows(labels))
+        with naming(raw.where):
+            labels = self.estimator._validation_labels(
+                raw, self.class_weight, table.rows, self.targets, self.config
+            )
+        return Learnt(labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +115,3 @@ class CheckTarget:
     def __call__(self, y: Any, rows: int) -> None:
         """Raise what is wrong with it."""
         self.estimator._check_target(y, rows)
-
-
-def _given(beside: Beside, where: str, weight_name: str, class_weight: object = None) -> Evaluation:
-    return Evaluation(
-        where, None, beside.y, beside.weight, beside.margin, weight_name, class_weight, beside.group, beside.qid
-    )  # fmt: skip
-
-
-def _rows(labels: Labels) -> RowLabels:
-    return RowLabels(labels.target, labels.weight, labels.margin, labels.queries)

@@ -13,7 +13,7 @@ from dask.delayed import Delayed
 from numpy.typing import NDArray
 
 from spinney.cluster.given import collections_of, columns_in, is_delayed_list, partitions_of
-from spinney.cluster.sides import array_of, check_sides, side_of
+from spinney.cluster.label_info import array_of, check_label_info, label_info
 from spinney.cluster.telling import telling
 from spinney.errors import DataError
 
@@ -115,7 +115,8 @@ def _joined(name: str, values: list[Any]) -> NDArray[Any]:
     """Values of all partitions, which must be alike where there are some."""
     arrays = [array_of(one, name) for one in values]
     some = [k for k, one in enumerate(arrays) if one is None or len(one)]
-    check_sides(name, [side_of(values[k], name) for k in some], [f"partition {k}" for k in some])
+    infos = [label_info(values[k], name) for k in some]
+    check_label_info(name, infos, [f"partition {k}" for k in some])
     return np.concatenate([one for one in arrays if one is not None] or [np.empty(0)])
 
 

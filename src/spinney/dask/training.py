@@ -18,20 +18,21 @@ from spinney.cluster.training import train_ranks
 from spinney.cluster.travel import pickled
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
+from spinney.messages import shown
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
+from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
-from spinney.params.presets import BEST
-from spinney.params.validate import is_iterable, shown
-from spinney.training import learners
+from spinney.params.common import AUTO, BEST
+from spinney.params.parameter import is_iterable
+from spinney.training import growers
 from spinney.training.auto import USUAL
-from spinney.training.auto_arguments import AUTO, Auto, auto_of, check_auto
-from spinney.training.boosting import by_place_of, config_of
+from spinney.training.auto_arguments import Auto, auto_of, check_auto
+from spinney.training.boosting import config_of, resolved_config
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.continuing import model_of, past_of
-from spinney.training.evaluation import check_stopping, judges_of
+from spinney.training.evaluation import check_stopping, training_metrics
 from spinney.training.members import check_members, members_of
-from spinney.training.own_objective import with_function
 from spinney.training.search import SearchLog, warn_of_cap
 
 
@@ -143,19 +144,19 @@ def train_each(
     if auto is not None:
         auto = auto.of_rows(data.rows)
     number = checked_rounds(rounds) if auto is None else 0
-    by_place_of(config, outline)
+    resolved_config(config, outline)
     past = past_of(init_model, config, data.schema)
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
     metrics = list(metrics) if is_iterable(metrics) and not isinstance(metrics, str) else metrics
-    judges = judges_of(config, metrics, function)
+    chosen_metrics = training_metrics(config, metrics, function)
     objectives.get(config, function)
     watched = _checked_valid(valid, data, client)
-    learners.check_blocks(config, outline, {})
+    growers.check_blocks(config, outline, {})
     if auto is None:
-        check_stopping(config, judges, watched)
+        check_stopping(config, chosen_metrics, watched)
     else:
-        check_auto(auto, config, bool(watched), judges, past is not None)
+        check_auto(auto, config, bool(watched), chosen_metrics, past is not None)
     heard = checked_callbacks(callbacks)
     pickled(function, "objective")
     for what, given in (("callbacks", heard), ("metrics", metrics or [])):

@@ -1,35 +1,46 @@
-"""The user's table, target and weights, read into arrays that the other rooms understand.
+"""Tables and labels: what users give, read into arrays that the other packages use.
 
 Enters: a NumPy array, a list of rows, a pandas, Polars or PyArrow frame, or a SciPy sparse matrix; targets, weights and
-margins of the same kinds, though not sparse.
+margins of the same kinds, though not sparse (`RawLabels`). All at once, in batches, or in files.
 
 Leaves: a `Table` (panels of numeric columns, NaN for missing, or stored entries), its `Schema` with the categories of its
-categorical columns, and checked vectors, which travel together as `Labels`; a forest's target as `ForestTarget`. Arrays of
-float32 and float64 are never copied; other numbers are converted block by block when they are walked over.
+categorical columns, and `Labels`; a forest's target as `ForestTarget`. Arrays of float32 and float64 are not copied; other
+numbers are converted block by block when they are used.
 
-Must not know: bins, trees, objectives, estimators. Infinite feature values are not looked for here, because
-that would be one more pass over the table: binning finds them, and names the column with `describe_column`.
+Bins, trees, objectives and estimators are not used here. Infinite values are not searched for, because that would be one more
+pass over the table: binning finds them, and names the column with `describe_column`.
 """
 
 from spinney.data.categories import Categories, encode
-from spinney.data.category_counts import CategoryCounts, learn_columns
-from spinney.data.forest_target import ForestTarget, read_class_target, read_number_target, target_columns
-from spinney.data.labels import Labels, named_column
+from spinney.data.category_counts import CategoryCounts, find_schema
+from spinney.data.label_collector import LabelCollector, read_labels
+from spinney.data.labels import Labels, RawLabels, named_column
 from spinney.data.queries import ByQuery, by_query, read_queries, read_query_weight
 from spinney.data.read import read_table
 from spinney.data.schema import Schema, match_columns
-from spinney.data.several import read_target
 from spinney.data.survival import Spans, by_time, risk_sets, spans_of_events, spans_of_intervals
 from spinney.data.table import Panel, Table, as_matrix, describe_column
-from spinney.data.target import read_labels, read_margin, read_vector, read_weight
+from spinney.data.target import (
+    ForestTarget,
+    read_class_labels,
+    read_class_target,
+    read_margin,
+    read_number_target,
+    read_target,
+    read_vector,
+    read_weight,
+    target_columns,
+)
 
 __all__ = [
     "ByQuery",
     "Categories",
     "CategoryCounts",
     "ForestTarget",
+    "LabelCollector",
     "Labels",
     "Panel",
+    "RawLabels",
     "Schema",
     "Spans",
     "Table",
@@ -38,9 +49,10 @@ __all__ = [
     "by_time",
     "describe_column",
     "encode",
-    "learn_columns",
+    "find_schema",
     "match_columns",
     "named_column",
+    "read_class_labels",
     "read_class_target",
     "read_labels",
     "read_margin",

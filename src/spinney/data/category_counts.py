@@ -1,4 +1,4 @@
-"""Learning the categories of a training table, which may come in batches."""
+"""Counting the categories of a training table, which may come in batches, and the `Schema` that follows (`find_schema`)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,35 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.categories import COVERED, MOST_KEPT, Categories, own_codes
-from spinney.data.kinds import NUMBERS, Category, kind_of, read_as_numbers
+from spinney.data.categories import (
+    COVERED,
+    MOST_KEPT,
+    NUMBERS,
+    Categories,
+    Category,
+    category_codes,
+    kind_of,
+    read_as_numbers,
+)
 from spinney.data.schema import Schema
 from spinney.data.table import Panel, Table, column_title
 from spinney.errors import DataError, DataTypeError
 
 
-def learn_columns(
+def find_schema(
     table: Table,
     named: Collection[int],
     weight: NDArray[np.float64] | None,
     max_bin: int,
     known: Schema | None = None,
 ) -> Schema:
-    """Find the columns of a training table, with the categories of those that are categorical.
+    """The columns of a training table, with the categories of those that are categorical.
 
     Parameters
     ----------
     table : Table
         Columns of text or categories are categorical. A column of text that all reads as numbers must be among the named
-        ones, or be of a type that says so.
+        ones, or be of a type of categories.
     named : collection of int
         Columns of whole numbers, dates, times or intervals that are categorical too.
     weight : float64[rows], optional
@@ -38,7 +46,7 @@ def learn_columns(
         Up to so many categories are all kept; of more, the most frequent that together make up 99 % of the rows with
         a value, and at least so many. A column never keeps more than 65 000.
     known : Schema, optional
-        The columns of a model that is gone on from, those of the table: only columns that held no value then are looked at.
+        The columns of a model that training continues. Categories are then counted only in columns without values there.
 
     Returns
     -------
@@ -55,17 +63,17 @@ def learn_columns(
 
 @dataclass
 class _Column:
-    """What is known of a column so far."""
+    """The counts of a column so far."""
 
     counts: dict[Category, int] = field(default_factory=dict)
     panel: Panel | None = None  # the first one with categories, without its values
-    declared: bool = True  # whether the type of every batch says that it holds categories
-    empty: bool = False  # a batch held no value, and its type would let others bring anything
+    declared: bool = True  # whether the type of every batch is one of categories
+    empty: bool = False  # a batch held no value, and its type allows anything in others
     numbers: bool = False  # a batch held numbers
 
 
 class CategoryCounts:
-    """Counts the categories of a table that comes in batches: the same as if it came at once.
+    """Counts the categories of a table that comes in batches. The result is that of the whole table.
 
     Parameters
     ----------
@@ -76,7 +84,7 @@ class CategoryCounts:
     named : collection of int
         Columns whose numbers, dates, times or intervals are categories.
     among : collection of int, optional
-        The columns to look at; all of them without it.
+        The columns to count in; without it all.
 
     Examples
     --------
@@ -102,7 +110,7 @@ class CategoryCounts:
         self._sparse = False
 
     def add(self, table: Table, weight: NDArray[np.float64] | None) -> None:
-        """Count those of a batch; rows of weight 0 do not count."""
+        """Count the categories of a batch; rows of weight 0 do not count."""
         if table.sparse is not None:
             if self._named:
                 raise DataTypeError(
@@ -129,7 +137,7 @@ class CategoryCounts:
         if panel.refused and not named:
             raise DataTypeError(f"{panel.refused}; or {self._naming(column)} if its values are categories")
         known.empty = True
-        codes, values = own_codes(panel, k, self._title(column), learning=True)
+        codes, values = category_codes(panel, k, self._title(column), training=True)
         if not len(values):
             return
         self._take(column, panel, panel.declared)
@@ -140,7 +148,7 @@ class CategoryCounts:
             known.counts[value] = known.counts.get(value, 0) + count
 
     def _take(self, column: int, panel: Panel, declared: bool) -> None:
-        """Take note of the kind of a column's categories, which must always be the same."""
+        """Record the kind of a column's categories, which must be the same in every batch."""
         known = self._columns[column]
         known.declared = known.declared and declared
         if known.numbers:
@@ -152,14 +160,14 @@ class CategoryCounts:
             raise self._clash(column, _categories(panel), _categories(known.panel))
 
     def _take_numbers(self, column: int) -> None:
-        """Take note that a column holds numbers."""
+        """Record that a column holds numbers."""
         known = self._columns[column]
         known.numbers = True
         if known.panel is not None:
             raise self._clash(column, "plain numbers", _categories(known.panel))
 
     def merge(self, other: CategoryCounts) -> None:
-        """Count those that another one counted, of rows after these.
+        """Add the counts of later rows.
 
         Examples
         --------
@@ -184,7 +192,7 @@ class CategoryCounts:
                 known.counts[value] = known.counts.get(value, 0) + count
 
     def numbers_as_text(self) -> dict[int, str]:
-        """Columns of text that all reads as numbers, although nobody said that it stands for categories.
+        """Columns of text that all reads as numbers, and that are neither named categorical nor of a type of categories.
 
         Examples
         --------
@@ -205,9 +213,9 @@ class CategoryCounts:
         }
 
     def found(self, max_bin: int, *, strict: bool = True) -> tuple[Categories | None, ...] | None:
-        """The categories of each column, of which `max_bin` at least are kept; see `learn_columns`.
+        """The categories of each column, of which at least `max_bin` are kept; see `find_schema`.
 
-        Not `strict`, text that all reads as numbers is categories like any other.
+        With `strict` text that all reads as numbers is an error, without it such text is categories.
         """
         if self._sparse:
             return None
@@ -242,30 +250,30 @@ class CategoryCounts:
 
 def _found(known: _Column, max_bin: int) -> Categories | None:
     if known.panel is None:
-        # Every value is missing, which a column of numbers may be in some of its rows.
+        # Every value is missing, and those of a column of numbers may be.
         return Categories((), 0) if known.empty and not known.numbers else None
-    return _ordered(known.counts, max_bin, known.panel.spelt)
+    return _ordered(known.counts, max_bin, known.panel.text_kind)
 
 
 def _kind(panel: Panel) -> str:
-    return NUMBERS if panel.categories is None else kind_of(panel.categories, panel.spelt)
+    return NUMBERS if panel.categories is None else kind_of(panel.categories, panel.text_kind)
 
 
 def _categories(panel: Panel) -> str:
-    """What a column of categories holds, in words."""
+    """Content of a column of categories, for messages."""
     kind = _kind(panel)
     return "categories that are numbers" if kind == NUMBERS else kind
 
 
 def _has_value(values: NDArray[np.generic]) -> bool:
-    """Whether some value is not missing; mostly the first one tells."""
+    """Whether some value is not missing; mostly the first one is not."""
     if not len(values):
         return False
     return values.dtype.kind != "f" or bool(values[0] == values[0]) or not bool(np.isnan(values).all())
 
 
-def _ordered(counts: dict[Category, int], max_bin: int, spelt: str | None) -> Categories:
-    """The categories that occur, by how often they do, then by their own order."""
+def _ordered(counts: dict[Category, int], max_bin: int, text_kind: str | None) -> Categories:
+    """The categories that occur: the most frequent first, equally frequent ones in their own order."""
     values: Sequence[Category] = list(counts)
     often = np.fromiter(counts.values(), np.int64, len(values))
     present = np.array(sorted(np.flatnonzero(often).tolist(), key=values.__getitem__), np.int64)
@@ -275,4 +283,4 @@ def _ordered(counts: dict[Category, int], max_bin: int, spelt: str | None) -> Ca
         share = np.cumsum(often[order]) / often.sum()
         covering = int(np.searchsorted(share, COVERED)) + 1
         kept = min(max(covering, max_bin), MOST_KEPT, kept)
-    return Categories(tuple(values[code] for code in order.tolist()), kept, spelt if kept else None)
+    return Categories(tuple(values[code] for code in order.tolist()), kept, text_kind if kept else None)

@@ -1,4 +1,4 @@
-"""Dask collections, which `spinney.dask` alone reads. They are known by their class: nothing here imports Dask."""
+"""Dask collections are refused here: only `spinney.dask` reads them. They are recognised by class, without importing Dask."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ESTIMATORS = ("GBMClassifier", "GBMRegressor", "GBMRanker")
 
 
 def is_dask(value: object) -> bool:
-    """Whether a value is a Dask array, data frame, series, or another one that is still to be computed, or a list of such.
+    """Whether a value is a Dask array, data frame, series or delayed object, or a list of such.
 
     Examples
     --------
@@ -19,14 +19,14 @@ def is_dask(value: object) -> bool:
     False
     """
     if type(value) is np.ndarray:
-        return False  # what most calls bring, among them predictions of a single row
+        return False  # the usual case, among others for predictions of a single row
     if isinstance(value, list | tuple) and value:
         return not isinstance(value[0], list | tuple) and is_dask(value[0])
     return any(base.__module__.partition(".")[0] in PACKAGES for base in type(value).__mro__)
 
 
 def refuse_dask(value: object, what: str, reader: str | None = None) -> None:
-    """Refuse a Dask collection, which would else be computed into memory and lose its names.
+    """Refuse a Dask collection. Otherwise it would be computed into memory and lose its names.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ def refuse_dask(value: object, what: str, reader: str | None = None) -> None:
     what : str
         Its name.
     reader : str, optional
-        Name of the estimator that it was given to.
+        Name of the estimator that got it.
 
     Raises
     ------
     DataTypeError
-        Saying what of `spinney.dask` reads it.
+        The message names what `spinney.dask` has for it.
     """
     if not is_dask(value):
         return

@@ -1,4 +1,4 @@
-"""Rows of Parquet, Arrow and CSV files, read by PyArrow a batch at a time."""
+"""`FileSource`: rows of Parquet, Arrow and CSV files, read by PyArrow a batch at a time."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.labels import RawLabels
 from spinney.data.read import read_table
-from spinney.data.sources import SAME, Batch, errors_of
+from spinney.data.sources import SAME_ROWS, Batch, errors_of
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.params.validate import is_iterable, shown
+from spinney.messages import shown
+from spinney.params.parameter import is_iterable
 
 BATCH_ROWS = 65_536
 FORMATS = {
@@ -24,7 +26,7 @@ FORMATS = {
     ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv",
 }  # fmt: skip
-PACKED = (".gz", ".bz2", ".zst")  # what PyArrow unpacks while it reads CSV
+PACKED = (".gz", ".bz2", ".zst")  # PyArrow unpacks these while it reads CSV
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -32,30 +34,29 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 class FileSource:
     """Rows of files, one file after another.
 
-    Files must stay as they are from the moment that this is made until the last reading ends.
+    Files must not change between the call and the end of the last reading.
 
     Parameters
     ----------
     paths : path or iterable of paths
-        Files, patterns such as "data/*.parquet", or folders, of which all files of a known kind are taken in the order of their
-        names.
+        Files, patterns such as "data/*.parquet", or folders: of these all files of a known kind, in the order of their names.
     target : str or sequence of str, optional
         Column, or columns, of the target.
     weight, qid : str, optional
-        Columns that hold the weights of rows, and the query that each belongs to.
+        Columns of the weights of rows, and of the query of each row.
     group : str, optional
         Another name of `qid`.
     base_margin : str or sequence of str, optional
         Column, or columns, of the scores that rows start from.
     columns : sequence of str, optional
-        Columns to learn from; without it all others.
+        Columns of the table; without it all others.
     may_share : bool, default=False
-        Whether one of `columns` may be something else too, as those of a model may.
+        Whether `columns` may hold a column of the target or the like too, as the columns of a model may.
 
     Attributes
     ----------
     rows : int, optional
-        Number of rows, None where a file does not tell.
+        Number of rows; None where a file does not hold it.
     paths : list of str
         The files.
     """
@@ -124,12 +125,12 @@ class FileSource:
             y, weight, margin = (
                 _part(rows, self._roles[role]) for role in ("target", "weight", "base_margin")
             )
-            yield Batch(file.title, first, table, y, weight, margin, qid=qid)
+            yield Batch(first, table, RawLabels(y, weight, margin, qid=qid, where=file.title))
             first += rows.num_rows
 
 
 def _part(rows: Any, names: list[str]) -> Any:
-    """Some columns of a PyArrow table; None for none."""
+    """Some columns of a PyArrow table; None where no names are given."""
     if not names:
         return None
     return rows.column(names[0]) if len(names) == 1 else rows.select(names)
@@ -151,7 +152,7 @@ class _File:
             raise DataError(f"{self.title} has more than one column named {twice!r}; names must be distinct")
 
     def check(self, roles: dict[str, list[str]]) -> None:
-        """Refuse a file that lacks a column, which the message calls by the parameter that names it, or has it in no UTF-8."""
+        """Refuse a file without one of the columns, or with text in it that is not UTF-8; messages have its role."""
         from pyarrow import types
 
         for role, names in roles.items():
@@ -187,7 +188,7 @@ class _File:
         self._check_unchanged()
 
     def queries(self, rows: Any) -> tuple[Any, Any]:
-        """Rows that were read, and their column of queries; numbers where the file has numbers."""
+        """Rows that were read, and their column of queries, as numbers where the file has numbers."""
         if self._qid is None or not self._numbered:
             return rows, None if self._qid is None else rows.column(self._qid)
         found = whole_numbers(rows.column(self._qid))
@@ -195,15 +196,15 @@ class _File:
         return rows.set_column(rows.column_names.index(self._qid), self._qid, column), found
 
     def _check_unchanged(self) -> None:
-        """Refuse a file that somebody has written to, or put another one in the place of."""
+        """Refuse a file that has been written to or replaced."""
         with self._readable():
             now = _stamp(self._path)
         if now != self._stamp:
-            raise DataError(f"{self.title} has changed since it was first looked at; {SAME}")
+            raise DataError(f"{self.title} has changed since it was first looked at; {SAME_ROWS}")
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """What PyArrow says of a file becomes an error of ours that names it."""
+        """Turn PyArrow's errors into `DataError`, which names the file."""
         import pyarrow
 
         try:
@@ -212,20 +213,20 @@ class _File:
             advice = ""
             if "conversion error" in str(error):
                 advice = (
-                    ". The types of a CSV file's columns are guessed from its first 8 MB; save it as Parquet, which tells them, "
+                    ". The types of a CSV file's columns are guessed from its first 8 MB; save it as Parquet, which holds them, "
                     "as in pandas.read_csv(path, low_memory=False).to_parquet(...)"
                 )
             raise DataError(f"{self.title} cannot be read: {error}{advice}") from error
 
 
 def _stamp(path: str) -> tuple[int, int]:
-    """What changes with a file."""
+    """Size and time of a file, which change when it is written to."""
     status = os.stat(path)
     return status.st_size, status.st_mtime_ns
 
 
 def _open(path: str, qid: str | None) -> tuple[Any, bool]:
-    """What reads a file, and whether it reads queries as text that are to be numbers."""
+    """The data set that reads a file, and whether queries that are numbers are read as text."""
     import pyarrow
     from pyarrow import dataset
 
@@ -239,8 +240,8 @@ def _open(path: str, qid: str | None) -> tuple[Any, bool]:
         convert_options=csv.ConvertOptions(strings_can_be_null=True),
     )
     found = dataset.dataset(path, format=form)
-    # The types are guessed from the first rows. Whole numbers may go on with fractions, and no values at all with numbers. Those
-    # of queries stay whole: large ones would be the same as floats.
+    # The types are guessed from the first rows. Fractions may follow whole numbers, and numbers may follow missing values, so
+    # such columns are read as floats. Queries are read as text: as floats, some large numbers would be the same.
     types, fields, numbered = pyarrow.types, [], False
     for one in found.schema:
         whole = types.is_integer(one.type) or types.is_null(one.type)
@@ -253,7 +254,7 @@ def _open(path: str, qid: str | None) -> tuple[Any, bool]:
 
 
 def whole_numbers(column: Any) -> Any:
-    """Text of PyArrow's as whole numbers, however large; as it is where some of it is no number.
+    """PyArrow's text as whole numbers, however large; unchanged where some of it is no number.
 
     Examples
     --------
@@ -294,7 +295,7 @@ def _format(path: str) -> str | None:
 
 
 def _found(paths: Paths) -> list[str]:
-    """The files that are meant, each as it is to be called in messages."""
+    """The paths of all files that `paths` names."""
     if find_spec("pyarrow") is None:
         raise DataTypeError("reading files needs PyArrow: pip install 'spinney[files]'")
     if isinstance(paths, str | os.PathLike):

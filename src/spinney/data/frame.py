@@ -1,4 +1,4 @@
-"""pandas, Polars and PyArrow objects as tables and vectors; narwhals, imported only here, reads them."""
+"""pandas, Polars and PyArrow objects as tables and vectors, read by narwhals, which is imported only here."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -8,9 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.array import array_table, check_size, not_a_vector, plain_array
-from spinney.data.kinds import kept_as
-from spinney.data.numeric import ADVICE, VECTOR_ADVICE, content_of, numeric, refusal
+from spinney.data.arrays import (
+    ADVICE,
+    VECTOR_ADVICE,
+    array_table,
+    check_size,
+    content_of,
+    not_a_vector,
+    numeric,
+    plain_array,
+    refusal,
+)
+from spinney.data.categories import kept_as
 from spinney.data.table import Panel, Table, check_names, column_title
 from spinney.errors import DataError, DataTypeError
 
@@ -18,12 +27,12 @@ FRAME_PACKAGES = frozenset({"pandas", "polars", "pyarrow", "modin", "cudf", "nar
 
 
 def packages_of(value: object) -> set[str]:
-    """Name the packages that a value's class and its bases come from."""
+    """Names of the packages of a value's class and its bases."""
     return {base.__module__.partition(".")[0] for base in type(value).__mro__}
 
 
 def is_frame(value: object) -> bool:
-    """Whether narwhals should read the value (a frame, or a column of one) rather than NumPy.
+    """Whether a value is a frame or a column of one, which narwhals reads and not NumPy.
 
     Examples
     --------
@@ -36,7 +45,7 @@ def is_frame(value: object) -> bool:
 
 
 def refuse_duplicate_names(value: Any, what: str) -> None:
-    """Refuse a frame of which two columns have the same name, as pandas and PyArrow allow."""
+    """Refuse a frame with two columns of the same name, which pandas and PyArrow allow."""
     packages = packages_of(value)
     if "pyarrow" in packages:
         names = getattr(getattr(value, "schema", None), "names", ())
@@ -104,7 +113,7 @@ def frame_vector(value: Any, what: str) -> NDArray[Any]:
 
 
 def frame_vectors(value: Any, what: str) -> list[NDArray[Any]]:
-    """Read a series, or every column of a frame, as NumPy arrays of any dtype; those of `frame_vector`.
+    """Read a series, or every column of a frame, as NumPy arrays of any dtype, like those of `frame_vector`.
 
     Examples
     --------
@@ -124,7 +133,7 @@ def frame_vectors(value: Any, what: str) -> list[NDArray[Any]]:
 
 
 def frame_names(value: Any) -> tuple[str, ...]:
-    """What the columns of a frame are called, whatever their names are; a series has none.
+    """Names of the columns of a frame, as text; a series has none.
 
     Examples
     --------
@@ -137,7 +146,7 @@ def frame_names(value: Any) -> tuple[str, ...]:
 
 
 def _native(value: Any, what: str) -> Any:
-    """Give a native eager frame, or a NumPy array for a value that is not a frame."""
+    """A native eager frame, or a NumPy array for a value that is not a frame."""
     import narwhals as nw
 
     refuse_duplicate_names(value, what)
@@ -178,14 +187,14 @@ def _names(frame: Any, what: str) -> tuple[str, ...] | None:
 
 
 def _pandas_block(frame: Any) -> NDArray[Any] | None:
-    """Give a pandas frame of one numeric dtype as a matrix, if that is the frame's own memory."""
+    """A pandas frame of one numeric dtype as a matrix, if that is the frame's own memory."""
     if "pandas" not in packages_of(frame):
         return None
     dtypes = set(frame.dtypes)
     dtype = dtypes.pop()
     if dtypes or not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
         return None
-    # One row tells whether the columns share a block; asking the whole frame could copy it.
+    # One row is enough to see whether the columns share a block; with the whole frame a copy could be made.
     probe = frame.iloc[:1]
     if not np.shares_memory(probe.to_numpy(), probe.iloc[:, 0].to_numpy()):
         return None
@@ -213,7 +222,7 @@ def _column(series: Any, column: int, where: str) -> Panel:
     dtype = series.dtype
     native = series.to_native()
     if getattr(native, "dtype", None) == np.dtype(object):
-        # pandas says nothing about such a column, so its values are asked one by one.
+        # pandas has no type for the values of such a column, so they are tested one by one.
         values = series.to_numpy()
         return _text(series, column, where) if _is_text(values) else _plain(values, column, where)
     if dtype == nw.Binary:
@@ -244,7 +253,7 @@ def _plain(values: NDArray[Any], column: int, where: str) -> Panel:
 def _perhaps_categories(
     values: Callable[[], list[Any]], column: int, where: str, error: DataTypeError
 ) -> Panel:
-    """A column that cannot be numbers, such as dates, as categories, with the error for it where it is not to be categorical."""
+    """A column that cannot be numbers, such as dates, as categories; and the error for it if it is not to be categorical."""
     try:
         return replace(_listed(values(), column, where), refused=str(error))
     except (OverflowError, TypeError, ValueError):
@@ -268,7 +277,7 @@ def _text(series: Any, column: int, where: str) -> Panel:
 
 
 def _as_numbers(series: Any) -> str:
-    """The call that makes numbers of a column of text, by the label that the frame has for it."""
+    """The call that makes numbers of a column of text, with the column's label in the frame."""
     packages = packages_of(series.to_native())
     label = repr(series.name.item() if isinstance(series.name, np.generic) else series.name)
     if "polars" in packages:
@@ -277,22 +286,22 @@ def _as_numbers(series: Any) -> str:
 
 
 def _is_text(values: NDArray[Any]) -> bool:
-    """Whether some value is text; mixed columns are refused by name further on."""
+    """Whether some value is text; mixed columns are refused later, by name."""
     return any(isinstance(value, str) for value in values)
 
 
 def _listed(values: list[Any], column: int, where: str) -> Panel:
-    """Values as positions among the distinct ones, in the order of their first appearance; -1 where they are missing."""
+    """Values as positions among the distinct ones in the order of their first appearance, -1 for missing."""
     places: dict[Any, int] = {}
     try:
         codes = np.array([places.setdefault(value, len(places)) for value in values], np.int64)
     except TypeError as error:
         raise refusal(where, "nested values", str(error)) from error
     known = [value for value in places if not _is_missing(value)]
-    categories, spelt = kept_as(known, where)
+    categories, text_kind = kept_as(known, where)
     lookup = np.full(len(places), -1, np.int64)
     lookup[[places[value] for value in known]] = np.arange(len(known))
-    return Panel(column, lookup[codes].reshape(-1, 1), categories, spelt)
+    return Panel(column, lookup[codes].reshape(-1, 1), categories, text_kind)
 
 
 def _is_missing(value: Any) -> bool:
@@ -300,10 +309,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _pandas_categories(series: Any, column: int, where: str) -> Panel:
-    """pandas' own codes, counted among the categories that occur."""
+    """pandas' codes as positions among the categories that occur."""
     codes: NDArray[np.int64] = series.cat.codes.to_numpy().astype(np.int64)
     places = np.unique(codes[codes >= 0])
     lookup = np.full(len(series.cat.categories) + 1, -1, np.int64)
     lookup[places] = np.arange(len(places))
-    categories, spelt = kept_as(series.cat.categories[places].tolist(), where)
-    return Panel(column, lookup[codes].reshape(-1, 1), categories, spelt, declared=True)
+    categories, text_kind = kept_as(series.cat.categories[places].tolist(), where)
+    return Panel(column, lookup[codes].reshape(-1, 1), categories, text_kind, declared=True)

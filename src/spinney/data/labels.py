@@ -1,38 +1,81 @@
-"""`Labels`: what is known of rows besides their columns."""
+"""Labels: what belongs to the rows of a table besides its columns, as a user gives it and once it is checked.
+
+`RawLabels` has anything a user may give, `Labels` has arrays of one type, which losses, metrics, sampling and hold-outs read.
+`spinney.data.label_collector` makes the second from the first, for all rows at once or for rows that come in batches.
+`LabelVector` is the form in which functions of users get labels, `Gradients` (of the kernels) what a loss makes of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.kernels.records import LabelArrays
+from spinney.data.kernels.records import GRADIENT_BLOCK, PAIR, Gradients, LabelArrays, LeafRows
 from spinney.errors import DataError
+from spinney.jit import Bound
 
 T = TypeVar("T")
+LABEL_NAMES = ("y", "weight", "base_margin", "group", "qid")
+
+
+@dataclass(frozen=True, eq=False)
+class RawLabels:
+    """What a user gives with the rows of a table; nothing of it is checked yet.
+
+    On a cluster every value is a list of futures, one for each partition.
+
+    Attributes
+    ----------
+    y, weight, base_margin, group, qid : object
+        Target, weights, scores to start from, and the sizes of queries or the query of each row; None: not given.
+    where : str, default=""
+        Name of the rows in messages, such as "eval_set[1]" or "partition 3"; "" for the rows to train on.
+    weight_name : str, default="weight"
+        Name of the argument that the weights were given as.
+
+    Examples
+    --------
+    >>> RawLabels([0, 1], weight=[1.0, 2.0]).by_name
+    {'y': [0, 1], 'weight': [1.0, 2.0], 'base_margin': None, 'group': None, 'qid': None}
+    """
+
+    y: Any = None
+    weight: Any = None
+    base_margin: Any = None
+    group: Any = None
+    qid: Any = None
+    where: str = field(default="", kw_only=True)
+    weight_name: str = field(default="weight", kw_only=True)
+
+    @property
+    def by_name(self) -> dict[str, Any]:
+        """The values by the names in `LABEL_NAMES`."""
+        return {name: getattr(self, name) for name in LABEL_NAMES}
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What losses, metrics, sampling and the hold-out know of rows.
+    """Target, weights, margins and queries of rows, checked.
 
     Attributes
     ----------
     target : float64[rows] or float64[rows, targets]
-        Values, or places of labels among the classes. The columns of several stand one after another in memory.
+        Numbers, or positions of labels among the classes. Several columns stand one after another in memory; a table without a
+        target has one of no columns.
     weight : float64[rows], or float64[rows, targets] within a training, optional
-        Weights of the rows, for every column of the target or for each its own; None: every row weighs 1.
+        Weights of the rows: the same for every column of the target, or for each its own. None: every row has weight 1.
     margin : float64[rows, outputs], optional
         Scores that the rows start from.
     queries : int64[rows], optional
-        Number of the query that a row belongs to, from 0 in the order of their first rows, for losses that rank rows within a
-        query. The rows of a query need not stand together. None: no queries are known.
+        Number of each row's query, from 0 in the order of their first rows, for losses that rank rows within a query. The rows
+        of a query need not stand together. None: there are no queries.
     first : int, default=0
-        Number of the first row in the whole table, where these are some rows of one. What is drawn by row goes by it.
+        Number of the first row in the whole table, where these are some rows of one: random draws depend on a row's number there.
 
     Examples
     --------
@@ -54,30 +97,35 @@ class Labels:
 
     @property
     def targets(self) -> int:
-        """Columns of the target."""
+        """Number of columns of the target."""
         return 1 if self.target.ndim == 1 else self.target.shape[1]
 
+    @property
+    def has_target(self) -> bool:
+        """Whether the rows have a target."""
+        return self.targets > 0
+
     def column(self, place: int) -> Labels:
-        """The labels with one column of the target, without a margin; of a target of one column that one for any place."""
+        """The labels with one column of the target, without a margin; a target of one column has it at any place."""
         target = self.target if self.target.ndim == 1 else self.target[:, place]
         weight = self.weight if self.weight is None or self.weight.ndim == 1 else self.weight[:, place]
         return Labels(target, weight, queries=self.queries)
 
     @property
-    def said_of_one_class(self) -> str:
-        """What a message says of rows of one class. It names none: only an estimator knows the user's labels."""
+    def one_class_message(self) -> str:
+        """The part of a message about rows of one class. It does not name the class: only estimators have its label."""
         light = "" if self.weight is None else ", or weigh nothing beside those of it"
         return f"all are of one class{light}"
 
-    def weighing(self) -> NDArray[np.int32]:
-        """The rows that weigh anything, ascending."""
+    def weighted_rows(self) -> NDArray[np.int32]:
+        """The rows of weight above 0, ascending."""
         if self.weight is None:
             return np.arange(self.rows, dtype=np.int32)
         weighs = self.weight != 0 if self.weight.ndim == 1 else self.weight.any(axis=1)
         return np.flatnonzero(weighs).astype(np.int32)
 
     def take(self, chosen: NDArray[np.bool_]) -> Labels:
-        """Copy those of some rows."""
+        """Copy the labels of some rows; queries are numbered anew."""
 
         def some(values: Any) -> Any:
             return None if values is None else values[chosen]
@@ -85,20 +133,45 @@ class Labels:
         target = by_column(self.target[chosen])
         return Labels(target, some(self.weight), some(self.margin), renumbered(some(self.queries)))
 
+    def between(self, first: int, last: int) -> Labels:
+        """Copy the labels of rows first..last-1. Queries keep their numbers, so that such parts can be concatenated."""
+
+        def some(values: Any) -> Any:
+            return None if values is None else values[first:last].copy(order="K")
+
+        return Labels(by_column(some(self.target)), some(self.weight), some(self.margin), some(self.queries))
+
+    @staticmethod
+    def concatenate(parts: Sequence[Labels]) -> Labels:
+        """Labels of rows that follow each other. Queries keep their numbers.
+
+        Examples
+        --------
+        >>> labels = Labels(np.array([0.5, 1.5, 2.5]))
+        >>> Labels.concatenate([labels.between(2, 3), labels.between(0, 1)]).target.tolist()
+        [2.5, 0.5]
+        """
+
+        def joined(name: str) -> Any:
+            values = [getattr(part, name) for part in parts]
+            return None if values[0] is None else np.concatenate(values)
+
+        return Labels(by_column(joined("target")), joined("weight"), joined("margin"), joined("queries"))
+
     def arrays(self) -> LabelArrays:
         """Target and weights as kernels take them."""
         weight = np.empty(0) if self.weight is None else self.weight
         return LabelArrays(self.rows, self.targets, weight.size // self.rows, self.target.T, weight.T)
 
-    def kept(self, make: Callable[[Labels], T]) -> T:
-        """What a function makes of the labels, made at its first use."""
-        found: dict[Any, T] = self.__dict__.setdefault("_kept", {})
+    def cached(self, make: Callable[[Labels], T]) -> T:
+        """What a function makes of the labels: computed at its first use, then cached."""
+        found: dict[Any, T] = self.__dict__.setdefault("_cache", {})
         if make not in found:
             found[make] = make(self)
         return found[make]
 
     def for_functions(self) -> LabelVector:
-        """What functions of users get: a copy of the target that also tells the rest.
+        """The labels for a user's function: a copy of the target, with the rest as attributes.
 
         Examples
         --------
@@ -113,9 +186,41 @@ class Labels:
         return vector
 
 
+class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):
+    """The target, as an array. What is computed from it has no weights, margins or queries.
+
+    Attributes
+    ----------
+    weight : float64[rows], optional
+        Weights of the rows; None: every row has weight 1.
+    margin : float64[rows, outputs], optional
+        Scores that the rows start from.
+    queries : int64[rows], optional
+        Number of each row's query, from 0; None: there are no queries.
+    """
+
+    weight: NDArray[np.float64] | None = None
+    margin: NDArray[np.float64] | None = None
+    queries: NDArray[np.int64] | None = None
+
+    @property
+    def target(self) -> NDArray[np.float64]:
+        """The target as a plain array."""
+        return self.view(np.ndarray)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self)
+
+    def with_queries(self) -> NDArray[np.float64]:
+        """The target as a plain array, or as one that has `queries` where there are some."""
+        return self.target if self.queries is None else self
+
+
 @contextmanager
 def named_column(labels: Labels, place: int) -> Iterator[None]:
-    """Say in the message of an error about data which column of the target it was, where there are several."""
+    """Name the column of the target in the message of an error about data, where there are several columns."""
     try:
         yield
     except DataError as error:
@@ -151,33 +256,19 @@ def renumbered(queries: NDArray[Any] | None) -> NDArray[np.int64] | None:
     return rank[place]
 
 
-class LabelVector(np.ndarray[Any, np.dtype[np.float64]]):
-    """The target, as an array. What is computed from it knows neither weights nor margins nor queries.
+def allocate_gradients(scores: NDArray[np.float64], unit: float = 1.0) -> Gradients:
+    """Memory for the gradients of scores, outputs × rows; penalties are divided by `unit`, as weights were.
 
-    Attributes
-    ----------
-    weight : float64[rows], optional
-        Weights of the rows; None: every row weighs 1.
-    margin : float64[rows, outputs], optional
-        Scores that the rows start from.
-    queries : int64[rows], optional
-        Number of each row's query, from 0; None where no queries are known.
+    Examples
+    --------
+    >>> allocate_gradients(np.zeros((3, 20_000))).largest.shape
+    (3, 3, 2)
     """
+    outputs, rows = scores.shape
+    blocks = max(1, -(-rows // GRADIENT_BLOCK))
+    pairs = np.empty((outputs, rows, 2), np.float32)
+    return Gradients(rows, outputs, blocks, unit, scores, pairs, np.empty((outputs, blocks, PAIR)))
 
-    weight: NDArray[np.float64] | None = None
-    margin: NDArray[np.float64] | None = None
-    queries: NDArray[np.int64] | None = None
 
-    @property
-    def target(self) -> NDArray[np.float64]:
-        """The target as a plain array."""
-        return self.view(np.ndarray)
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self)
-
-    def with_queries(self) -> NDArray[np.float64]:
-        """The target as a plain array, or as one that has `queries` where some are known."""
-        return self.target if self.queries is None else self
+LeafRefit = Callable[[LeafRows, Gradients, NDArray[np.float64]], Bound]
+"""Makes a job that writes, for each leaf, the constant that lowers the loss of its rows most."""

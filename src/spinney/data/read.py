@@ -1,10 +1,10 @@
-"""The one door through which tables enter."""
+"""`read_table`: any table of a user as a `Table`. Frames, sparse matrices and arrays have a reader each."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from spinney.data.array import array_table
+from spinney.data.arrays import array_table
 from spinney.data.frame import frame_table, is_frame
 from spinney.data.sparse import is_sparse, sparse_table
 from spinney.data.table import Table, check_names
@@ -22,11 +22,11 @@ def read_table(
         matrix or array.
         NaN, None and a frame's nulls are missing values. Arrays of float32 and float64 are not copied.
     names : sequence of str, optional
-        Column names, in place of those that X brings.
+        Column names, in place of those of X.
     what : str, default="X"
         Name of the argument, for messages.
     allow_empty : bool, default=False
-        Whether the table may have no rows, as one to predict on may.
+        Whether the table may have no rows: a table to predict on may.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def read_table(
     DataError
         For a table that is empty, not two-dimensional, complex, or has two columns of one name.
     DataTypeError
-        For nested values, text and times outside of frames, and all else that is no table of numbers and categories.
+        For nested values, for text and times outside of frames, and for anything else that is no table of numbers and categories.
 
     Examples
     --------

@@ -1,4 +1,9 @@
-"""What a model remembers about the columns it was trained on, and how later tables are matched with it."""
+"""`Schema`: the columns of a training table, which a model keeps; and how later tables are matched with it.
+
+Also here: the columns that a user names as categorical (`named_categorical`).
+"""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,10 +12,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.categories import Categories
-from spinney.data.kinds import TEXT
+from spinney.data.categories import TEXT, Categories
 from spinney.data.table import Table
-from spinney.errors import DataError, ModelFormatError
+from spinney.errors import DataError, ModelFormatError, ParameterError, ParameterTypeError
+from spinney.messages import shown
+from spinney.params.parameter import is_iterable
 
 SHOWN_NAMES = 10
 # A packed node has 30 bits for its column.
@@ -24,12 +30,12 @@ class Schema:
     Attributes
     ----------
     names : tuple of str, or None
-        Column names; None when the table had none.
+        Column names; None: the table had none.
     columns : int
         Number of columns.
     categories : tuple of Categories or None, or None
-        The categories of each categorical column. Those of a column without values are empty; it is not categorical, but takes
-        anything later. None when there is no column of either kind.
+        The categories of each categorical column. Those of a column without values are empty: it is not categorical, but may hold
+        anything in a later table. None: there is no column of either kind.
 
     Examples
     --------
@@ -46,7 +52,7 @@ class Schema:
 
     @property
     def category_counts(self) -> NDArray[np.int64] | None:
-        """How many categories each column has, 0 for a column of numbers or without values; None when no column has any."""
+        """Number of categories of each column, 0 for a column of numbers or without values; None: no column has any."""
         counts = np.array([0 if one is None else one.count for one in self.categories or ()], np.int64)
         return counts if counts.any() else None
 
@@ -57,11 +63,11 @@ class Schema:
 
     @property
     def empty(self) -> tuple[int, ...]:
-        """Positions of the columns that held no value, and may hold anything later."""
+        """Positions of the columns without values, which may hold anything in a later table."""
         return tuple(at for at, one in enumerate(self.categories or ()) if one is not None and not one.values)
 
     def filled(self, found: tuple[Categories | None, ...] | None) -> Self:
-        """The same columns, where those that held no value are as in `found`.
+        """The same columns, with those without values as in `found`.
 
         Examples
         --------
@@ -84,18 +90,18 @@ class Schema:
         return 2 if plain else 3
 
     def to_json(self) -> dict[str, object]:
-        """Give the schema as values that JSON can hold; "categories" is there only where a column has some."""
-        told: dict[str, object] = {
+        """The schema as values that JSON can hold; "categories" is there only where a column has some."""
+        fields: dict[str, object] = {
             "names": None if self.names is None else list(self.names),
             "columns": self.columns,
         }
         if self.categories is not None:
-            told["categories"] = [None if one is None else one.to_json() for one in self.categories]
-        return told
+            fields["categories"] = [None if one is None else one.to_json() for one in self.categories]
+        return fields
 
     @classmethod
     def from_json(cls, value: object) -> Self:
-        """Read what `to_json` gave, trusting nothing.
+        """The schema of values that `to_json` gave. Every value is checked.
 
         Parameters
         ----------
@@ -110,7 +116,7 @@ class Schema:
         Raises
         ------
         ModelFormatError
-            When the value is not what `to_json` gives.
+            The value is not one that `to_json` gives.
         """
         if not isinstance(value, dict) or set(value) - {"categories"} != {"names", "columns"}:
             raise ModelFormatError(
@@ -158,7 +164,7 @@ def match_columns(
     columns : int
         Number of columns at training.
     model : str, default="this model"
-        What to call the model in messages.
+        Name of the model in messages.
 
     Returns
     -------
@@ -168,7 +174,7 @@ def match_columns(
     Raises
     ------
     DataError
-        When columns are missing or too many.
+        There are missing or unknown columns.
 
     Examples
     --------
@@ -206,6 +212,67 @@ def match_columns(
     ]
     panels = tuple(replace(singles[place[name]], first=column) for column, name in enumerate(names))
     return Table(table.rows, table.columns, names, panels)
+
+
+def named_categorical(
+    categorical: str | Sequence[str | int] | NDArray[np.bool_], table: Table, known: Schema | None = None
+) -> set[int]:
+    """Positions of the columns that a user names as categorical.
+
+    Parameters
+    ----------
+    categorical : "auto", sequence of str or int, or mask
+        Names or positions of columns, or one truth value a column; "auto" names none.
+    table : Table
+        The table.
+    known : Schema, optional
+        The columns of a reference or a model, of which those of numbers cannot be named.
+    """
+    named = _named_columns(categorical, table)
+    for column in named:
+        if known is not None and (known.categories is None or known.categories[column] is None):
+            raise ParameterError(
+                f"categorical names column {column}, which is one of numbers in the reference; leave it out"
+            )
+    return named
+
+
+def _named_columns(categorical: str | Sequence[str | int] | NDArray[np.bool_], table: Table) -> set[int]:
+    if isinstance(categorical, str) and categorical == "auto":
+        return set()
+    if isinstance(categorical, str | bytes) or not is_iterable(categorical):
+        raise ParameterTypeError(
+            f'categorical={shown(categorical)} must be "auto", a list of names or positions of columns, or a mask'
+        )
+    given = list(categorical)
+    if given and all(isinstance(one, bool | np.bool_) for one in given):
+        if len(given) != table.columns:
+            raise ParameterError(
+                f"categorical is a mask of {len(given)} truth values, but X has {table.columns} columns; give one a column"
+            )
+        return {column for column, one in enumerate(given) if one}
+    found = set()
+    for one in given:
+        if isinstance(one, str):
+            if one not in (table.names or ()):
+                raise ParameterError(f"categorical names the column {one!r}, which X does not have")
+            found.add((table.names or ()).index(one))
+        elif isinstance(one, int | np.integer) and not isinstance(one, bool):
+            if not 0 <= one < table.columns:
+                raise ParameterError(
+                    f"categorical names column {shown(one)}, but X has columns 0 to {table.columns - 1}"
+                )
+            if table.names and str(one) in table.names and table.names[one] != str(one):
+                raise ParameterError(
+                    f"categorical holds {one}, which is the position of column {table.names[one]!r}, but X has a column of that "
+                    f"label too; give the label as text, {table.names[one]!r} or {str(one)!r}, or a mask"
+                )
+            found.add(int(one))
+        else:
+            raise ParameterTypeError(
+                f"categorical holds {shown(one)}; give names or positions of columns, or a mask"
+            )
+    return found
 
 
 def _listed(title: str, names: Sequence[str]) -> str:

@@ -1,4 +1,7 @@
-"""Rows that come in batches, and can be read again."""
+"""Rows that come in batches and can be read again: `RowSource`, the `Batch` it gives, and `BatchSource` of a user's function.
+
+Errors about a batch name it, and the row that the numbers in messages are counted from.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,22 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from spinney.data.labels import LABEL_NAMES, RawLabels
 from spinney.data.read import read_table
 from spinney.data.table import Table, describe_column
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError, SpinneyError
-from spinney.params.validate import is_iterable, shown
+from spinney.messages import shown
+from spinney.params.parameter import is_iterable
 
-SAME = "the same rows must come in the same order every time"
-KEYS = ("X", "y", "weight", "base_margin", "group", "qid")
+SAME_ROWS = "the same rows must come in the same order every time"
+KEYS = ("X", *LABEL_NAMES)
 
 
 @contextmanager
 def errors_of(where: str, first: int = 0) -> Iterator[None]:
-    """Errors of ours in a `with` block name a file or a batch, and the row of it that their rows are counted from.
+    """Name a file or a batch in the errors of a `with` block, and the row of it that their rows are counted from.
 
-    Those of parameters do not: no batch is to blame.
+    Errors of parameters stay as they are: they are not about a batch.
 
     Examples
     --------
@@ -47,24 +52,22 @@ class Batch:
 
     Attributes
     ----------
-    where : str
-        Names the file or the batch in messages.
     first : int
-        Number of its first row, counted from that of the file or batch.
+        Number of the first row, counted from that of the file or batch.
     table : Table
-        Its columns; perhaps no rows.
-    y, weight, margin, group, qid : object
-        What belongs to the rows, as the user gave it; None for nothing.
+        The columns; perhaps of no rows.
+    labels : RawLabels
+        What belongs to the rows.
     """
 
-    where: str
     first: int
     table: Table
-    y: Any = None
-    weight: Any = None
-    margin: Any = None
-    group: Any = None
-    qid: Any = None
+    labels: RawLabels
+
+    @property
+    def where(self) -> str:
+        """Name of the file or the batch in messages."""
+        return self.labels.where
 
     def with_table(self, table: Table) -> Batch:
         """The same rows with another form of their columns."""
@@ -80,7 +83,7 @@ class Batch:
 
 @contextmanager
 def errors_within(batch: Batch) -> Iterator[None]:
-    """As `errors_of`, for what is computed from a batch; of an infinite value the row is named too."""
+    """As `errors_of`, for what is computed from a batch; an error about an infinite value names its row too."""
     try:
         with errors_of(batch.where, batch.first):
             yield
@@ -94,7 +97,7 @@ def errors_within(batch: Batch) -> Iterator[None]:
 def first_infinite(table: Table) -> tuple[int, int] | None:
     """Row and column of the first infinite value of a table; None where there is none."""
     if table.sparse is not None:
-        stored = table.sparse.lines
+        stored = table.sparse.csr
         places = np.flatnonzero(np.isinf(stored.values))
         if not len(places):
             return None
@@ -114,13 +117,13 @@ def first_infinite(table: Table) -> tuple[int, int] | None:
 
 
 class RowSource(Protocol):
-    """Where batches come from: the same ones every time."""
+    """Gives the same batches each time they are read."""
 
     rows: int | None
-    """Number of rows, None where only reading tells."""
+    """Number of rows; None: unknown before they are read."""
 
     title: str
-    """What it is called in messages."""
+    """Name of the source in messages."""
 
     def batches(self) -> Iterator[Batch]:
         """Every batch, in order, from the first one on."""
@@ -133,19 +136,19 @@ class BatchSource:
     ----------
     source : callable, list or tuple
         Called without arguments, it gives a fresh iterator of batches: tables, pairs (X, y), or dicts of X, y,
-        weight, base_margin, group and qid. A list of batches will do.
+        weight, base_margin, group and qid. Or a list of batches.
     names : sequence of str, optional
         Column names, for tables that have none.
     rows : int, optional
-        How many rows there are, where that is known.
+        Number of rows, where it is known.
     once : bool, default=False
-        Whether batches are read only once, so that an iterator will do.
+        Whether batches are read only once, so that an iterator is allowed.
 
     Examples
     --------
     >>> import numpy as np
     >>> source = BatchSource(lambda: iter([(np.eye(2), [0, 1]), (np.eye(2), [2, 3])]))
-    >>> [(batch.where, batch.table.rows, batch.y) for batch in source.batches()]
+    >>> [(batch.where, batch.table.rows, batch.labels.y) for batch in source.batches()]
     [('batch 0', 2, [0, 1]), ('batch 1', 2, [2, 3])]
     """
 
@@ -203,4 +206,4 @@ class BatchSource:
             found = {"X": given}
         with errors_of(where):
             table = read_table(found["X"], names=self._names, allow_empty=True)
-        return Batch(where, 0, table, *(found.get(key) for key in KEYS[1:]))
+        return Batch(0, table, RawLabels(*(found.get(name) for name in LABEL_NAMES), where=where))

@@ -1,4 +1,4 @@
-"""SciPy's sparse matrices as tables."""
+"""SciPy's sparse matrices as tables: `SparseValues`, the checked entries of one, and `SparseBlock`, those of some rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.array import check_size
-from spinney.data.numeric import complex_refusal
+from spinney.data.arrays import check_size, complex_refusal
 from spinney.data.table import Table
 from spinney.errors import DataError, DataTypeError
 
@@ -34,14 +33,14 @@ def is_sparse(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SparseValues:
-    """The stored entries of a table: in range, sorted, one for each place.
+    """The stored entries of a table: in range, sorted, one for each row and column.
 
-    They may share memory with the user's matrix: nobody may write to them.
+    They may share memory with the user's matrix: do not write to them.
 
     Attributes
     ----------
     format : {"csr", "csc"}
-        Whether they stand by row or by column.
+        Whether entries are sorted by row or by column.
     shape : tuple of int
         Rows and columns.
     starts : array of integers
@@ -60,7 +59,7 @@ class SparseValues:
 
     @classmethod
     def of(cls, matrix: Any) -> SparseValues:
-        """The entries of SciPy's matrix, in CSR or CSC format, sound and sorted."""
+        """The entries of SciPy's matrix in CSR or CSC format, which must be valid and sorted."""
         return cls(matrix.format, matrix.shape, matrix.indptr, matrix.indices, matrix.data)
 
     @property
@@ -84,12 +83,12 @@ class SparseValues:
     @cached_property
     def by_column(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.floating[Any]]]:
         """Starts of the columns, and row and value of each entry, rows ascending; values are float32 or float64."""
-        lines = self if self.format == "csc" else SparseValues.of(self.matrix.tocsc())
-        starts = lines.starts.astype(np.int64, copy=False)
-        return starts, lines.indices.astype(np.int32, copy=False), _as_floats(lines.values)
+        csc = self if self.format == "csc" else SparseValues.of(self.matrix.tocsc())
+        starts = csc.starts.astype(np.int64, copy=False)
+        return starts, csc.indices.astype(np.int32, copy=False), _as_floats(csc.values)
 
     def forget(self) -> None:
-        """Let go of what `by_column` has kept."""
+        """Free what `by_column` has cached."""
         self.__dict__.pop("by_column", None)
 
     def take_columns(self, order: NDArray[np.int64]) -> SparseValues:
@@ -101,43 +100,43 @@ class SparseValues:
         return SparseValues.of(self.matrix.tocsr()[np.flatnonzero(chosen)])
 
     @property
-    def lines(self) -> SparseValues:
-        """The same entries by row."""
+    def csr(self) -> SparseValues:
+        """The same entries sorted by row."""
         return self if self.format == "csr" else SparseValues.of(self.matrix.tocsr())
 
     def rows_between(self, first: int, last: int) -> SparseValues:
         """Copy rows first..last-1."""
-        return SparseValues.of(self.lines.matrix[first:last])
+        return SparseValues.of(self.csr.matrix[first:last])
 
-    def by_row(self, most: int) -> Iterator[tuple[int, Entries]]:
-        """Walk over the entries row by row, at most so many rows at a time.
+    def row_blocks(self, most: int) -> Iterator[tuple[int, SparseBlock]]:
+        """Iterate over the entries in blocks of at most so many rows.
 
         Yields
         ------
-        tuple of int and Entries
+        tuple of int and SparseBlock
             Index of the first row, and the entries from there on.
         """
-        yield from self.lines.by_line(most)
+        yield from self.csr.stored_blocks(most)
 
-    def by_line(self, most: int) -> Iterator[tuple[int, Entries]]:
-        """The same as the entries stand: column by column in format "csc", where entries know their rows."""
+    def stored_blocks(self, most: int) -> Iterator[tuple[int, SparseBlock]]:
+        """The same in the order of `format`: blocks of columns in "csc", whose indices are rows."""
         for first in range(0, len(self.starts) - 1, most):
             starts = self.starts[first : first + most + 1].astype(np.int64)
             stored = slice(int(starts[0]), int(starts[-1]))
             starts -= starts[0]
             indices = self.indices[stored].astype(np.int32, copy=False)
-            yield first, Entries(starts, indices, _as_floats(self.values[stored]))
+            yield first, SparseBlock(starts, indices, _as_floats(self.values[stored]))
 
     def first_infinite(self) -> int:
-        """The first column that holds an infinite value, where one does."""
+        """The first column that holds an infinite value; there must be one."""
         starts, _, values = self.by_column
         self.forget()
         return int(np.searchsorted(starts, np.flatnonzero(np.isinf(values))[0], side="right")) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
-    """Entries of some rows, as kernels take them.
+class SparseBlock:
+    """Entries of some rows as kernels take them.
 
     Attributes
     ----------
@@ -160,7 +159,7 @@ class Entries:
 
     @property
     def typed(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """The values by their type; the other array is empty."""
+        """The values as float32 and as float64; the array of the other type is empty."""
         values: NDArray[Any] = self.values
         return (values, EMPTY64) if values.dtype == np.float32 else (EMPTY32, values)
 
@@ -171,7 +170,7 @@ def sparse_table(X: Any, what: str, *, allow_empty: bool = False) -> Table:
     Parameters
     ----------
     X : scipy.sparse matrix or array
-        CSR, CSC or COO; other formats are converted. Entries stored twice are added up, as SciPy means them.
+        CSR, CSC or COO; other formats are converted. Entries of the same row and column are added up, as in SciPy.
     what : str
         Name of the argument, for messages.
     allow_empty : bool, default=False
@@ -198,7 +197,7 @@ def sparse_table(X: Any, what: str, *, allow_empty: bool = False) -> Table:
         raise DataError(f"{what} is a damaged sparse matrix: its values are no array of one dimension")
     _check_dtype(X.data.dtype, what)
     stored = _canonical(_checked(X, what))
-    # Whole numbers, which may be small, become floats only where these are needed.
+    # Whole numbers may need little memory, so they become floats only where floats are needed.
     if stored.values.dtype.char in "eg":
         stored = replace(stored, values=_as_floats(stored.values))
     return Table(*stored.shape, None, (), stored)
@@ -214,7 +213,7 @@ def _as_floats(values: NDArray[Any]) -> NDArray[np.floating[Any]]:
     """
     if values.dtype.char in "fd":
         return values
-    # A long double beyond float64 becomes infinite, which is reported with the column's name.
+    # A long double beyond float64 becomes infinite, which is an error with the column's name later.
     with np.errstate(over="ignore", under="ignore"):
         found: NDArray[np.floating[Any]] = values.astype(_float_for(values.dtype))
     return found
@@ -236,7 +235,7 @@ def _check_dtype(dtype: np.dtype[Any], what: str) -> None:
 
 
 def _checked(X: Any, what: str) -> SparseValues:
-    """Entries by row or by column, over the same memory, after every index has been looked at."""
+    """Entries by row or by column, over the same memory, once every index is checked."""
     if X.format == "coo":
         from scipy import sparse
 
@@ -248,7 +247,7 @@ def _checked(X: Any, what: str) -> SparseValues:
         _check_range(row, X.shape[0], "row", what)
         _check_range(column, X.shape[1], "column", what)
         return SparseValues.of(sparse.coo_array((X.data, (row, column)), shape=X.shape).tocsr())
-    lines, across = X.shape if X.format == "csr" else X.shape[::-1]
+    major, minor = X.shape if X.format == "csr" else X.shape[::-1]
     indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), np.asarray(X.data)
     if (
         indptr.dtype.kind not in "iu"
@@ -260,23 +259,23 @@ def _checked(X: Any, what: str) -> SparseValues:
             f"{what} is a damaged sparse matrix: its indices are no whole numbers in one dimension"
         )
     # Compared, not subtracted: unsigned numbers never fall below 0.
-    if len(indptr) != lines + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+    if len(indptr) != major + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
         raise DataError(
-            f"{what} is a damaged sparse matrix: indptr must be {lines + 1} numbers that start at 0 and never fall"
+            f"{what} is a damaged sparse matrix: indptr must be {major + 1} numbers that start at 0 and never fall"
         )
     if len(indices) != len(data) or indptr[-1] > len(data):
         raise DataError(
-            f"{what} is a damaged sparse matrix: indptr tells of {indptr[-1]} entries, there are {len(indices)} indices "
+            f"{what} is a damaged sparse matrix: indptr counts {indptr[-1]} entries, there are {len(indices)} indices "
             f"and {len(data)} values"
         )
     stored = int(indptr[-1])
-    _check_range(indices[:stored], across, "column" if X.format == "csr" else "row", what)
+    _check_range(indices[:stored], minor, "column" if X.format == "csr" else "row", what)
     shape = int(X.shape[0]), int(X.shape[1])
     return SparseValues(X.format, shape, *map(_native, (indptr, indices[:stored], data[:stored])))
 
 
 def _native(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that C code can read: contiguous, aligned, in the machine's byte order; uncopied where it is so already."""
+    """An array that C code can read: contiguous, aligned, in the machine's byte order; copied only where it is not."""
     flags = array.flags
     if flags.c_contiguous and flags.aligned and array.dtype.isnative:
         return array
@@ -299,7 +298,7 @@ def _check_range(indices: NDArray[Any], size: int, kind: str, what: str) -> None
 
 
 def _canonical(stored: SparseValues) -> SparseValues:
-    """Sorted entries, those of one place added up. What SciPy has remembered about the user's matrix does not count."""
+    """Sorted entries, with those of the same row and column added up. SciPy's flags of the user's matrix are not used."""
     rises = stored.indices[1:] > stored.indices[:-1]
     if stored.stored and len(stored.starts) > 2:
         inner = stored.starts[1:-1]

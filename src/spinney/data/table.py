@@ -1,8 +1,12 @@
-"""What a table is once it has been read: panels of numeric columns standing side by side."""
+"""`Table`: a table that has been read, as panels of numeric columns side by side or as stored entries.
+
+A `Panel` often is the user's own memory. Kernels read its blocks as flat memory with steps to the next row and column
+(`flat_view`). Names of columns are checked here, and messages name columns by `column_title`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, DataTypeError
-from spinney.params.validate import is_iterable, shown
+from spinney.messages import shown
+from spinney.params.parameter import is_iterable
 
 if TYPE_CHECKING:
     from spinney.data.sparse import SparseValues
+
+CONVERTED_ROWS = 65_536  # rows that are converted at a time, of tables that are neither float32 nor float64
+
+EMPTY32 = np.empty(0, np.float32)
+EMPTY64 = np.empty(0, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,25 +36,25 @@ class Panel:
         Index in the table of the panel's first column.
     values : ndarray
         Two-dimensional; booleans, integers or floats of any width, byte order and strides; NaN is missing. It
-        often is the user's own memory: nobody may write to it.
+        often is the user's own memory: do not write to it.
     categories : tuple of str, or of int and float, or None
-        The categories behind a single column's values, which then are their positions, -1 for missing.
-    spelt : str, or None
-        What the text of categories stands for, where it was no text in the user's table.
+        The categories of a single column, whose values then are positions among them, -1 for missing.
+    text_kind : str, or None
+        What the text of categories stands for, such as "dates", where the user's table held no text.
     declared : bool
-        Whether the column's own type says that it holds categories, as pandas' does.
+        Whether the type of the user's column is one of categories, as pandas has.
     refused : str
         Why the column cannot be used, unless it is to be categorical.
     as_numbers : str
-        How the user makes numbers of a column of text.
+        The call that makes numbers of a column of text, for messages.
     any_kind : bool
-        Whether a later table may bring anything in a column of numbers that holds none, as in frames and arrays of objects.
+        Whether a column without values may hold anything in a later table, as those of frames and arrays of objects may.
     """
 
     first: int
     values: NDArray[Any]
     categories: tuple[str | int | float, ...] | None = None
-    spelt: str | None = None
+    text_kind: str | None = None
     declared: bool = False
     refused: str = ""
     as_numbers: str = ""
@@ -57,7 +67,7 @@ class Panel:
 
     @property
     def direct(self) -> bool:
-        """Whether kernels can read `values` as they stand: native, aligned float32 or float64."""
+        """Whether kernels can read `values` without a copy: native, aligned float32 or float64."""
         values = self.values
         return (
             values.dtype in (np.float32, np.float64)
@@ -66,10 +76,10 @@ class Panel:
         )
 
     def blocks(self, max_rows: int) -> Iterator[tuple[int, NDArray[np.floating[Any]]]]:
-        """Walk over the rows as float32 or float64 matrices that kernels can read.
+        """Iterate over the rows in float32 or float64 matrices that kernels can read.
 
-        A direct panel comes whole and uncopied. Any other is converted at most `max_rows` rows at a time, so
-        the conversion never needs a second table: float16 to float32, everything else to float64.
+        A direct panel is one block, uncopied. Any other is converted at most `max_rows` rows at a time, so that there is never
+        a second table: float16 to float32, everything else to float64.
 
         Parameters
         ----------
@@ -108,9 +118,9 @@ class Table:
     Attributes
     ----------
     rows, columns : int
-        At least one column; a table to predict on may have no rows.
+        Numbers of both. There is at least one column; a table to predict on may have no rows.
     names : tuple of str, or None
-        Distinct column names; None when the input had none.
+        Distinct column names; None: the input had none.
     panels : tuple of Panel
         In the order of their columns; together they hold each column once. Empty where the table is sparse.
     sparse : SparseValues, or None
@@ -130,7 +140,7 @@ class Table:
         return Table(int(chosen.sum()), self.columns, self.names, panels, sparse)
 
     def between(self, first: int, last: int) -> Table:
-        """Rows first..last-1; those of a dense table are not copied."""
+        """Rows first..last-1. A dense table is not copied."""
         panels = tuple(replace(panel, values=panel.values[first:last]) for panel in self.panels)
         sparse = None if self.sparse is None else self.sparse.rows_between(first, last)
         return Table(last - first, self.columns, self.names, panels, sparse)
@@ -164,7 +174,7 @@ def check_names(names: Iterable[str], columns: int, what: str) -> tuple[str, ...
 
 
 def check_text(text: str, where: str) -> None:
-    """Refuse text that no file can hold."""
+    """Refuse text that cannot be written to a file."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -172,12 +182,12 @@ def check_text(text: str, where: str) -> None:
 
 
 def column_title(names: tuple[str, ...] | None, column: int) -> str:
-    """Say which column is meant, by name where there is one."""
+    """Title of a column for messages: by name where there are names, else by position."""
     return f"column {column}" if names is None else f'column "{names[column]}"'
 
 
 def describe_column(table: Table, column: int) -> str:
-    """Say which column of a table is meant, for a message.
+    """Title of a column of a table for messages.
 
     Parameters
     ----------
@@ -233,3 +243,49 @@ def as_matrix(table: Table) -> NDArray[np.float64]:
         for row, block in panel.blocks(65_536):
             matrix[row : row + len(block), panel.first : panel.first + panel.columns] = block
     return matrix
+
+
+def kernel_blocks(panel: Panel) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Blocks of a panel's rows that kernels can read: float32 or float64, with steps forward only."""
+    values = panel.values
+    if panel.direct and any(stride < 0 for stride in values.strides):
+        for first in range(0, len(values), CONVERTED_ROWS):
+            yield first, np.ascontiguousarray(values[first : first + CONVERTED_ROWS])
+    else:
+        yield from panel.blocks(CONVERTED_ROWS)
+
+
+def flat_view(block: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float64], int, int]:
+    """A strided matrix as kernels take it: the flat memory from its first to its last value, and the steps in it.
+
+    There is an array for each of both types; the one of the other type is empty.
+    """
+    row_step, column_step = (stride // block.itemsize for stride in block.strides)
+    length = 1 + (block.shape[0] - 1) * row_step + (block.shape[1] - 1) * column_step
+    flat = np.lib.stride_tricks.as_strided(block, (length,), (block.itemsize,), writeable=False)
+    if block.dtype == np.float32:
+        return flat, EMPTY64, row_step, column_step
+    return EMPTY32, flat, row_step, column_step
+
+
+def whole_rows(table: Table) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Blocks of a table's rows, all columns in one matrix that kernels can read."""
+    if len(table.panels) == 1:
+        yield from kernel_blocks(table.panels[0])
+        return
+    for first in range(0, table.rows, CONVERTED_ROWS):
+        panels = tuple(Panel(p.first, p.values[first : first + CONVERTED_ROWS]) for p in table.panels)
+        yield first, as_matrix(Table(len(panels[0].values), table.columns, table.names, panels))
+
+
+def starts_of(lengths: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    """Where lists of these lengths begin if they stand one after another, and where the last one ends.
+
+    Examples
+    --------
+    >>> starts_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts

@@ -1,19 +1,34 @@
-"""Targets, labels, weights and margins: one checked value for each row of the table."""
+"""Targets, class labels, weights and margins: read from anything a user gives, and checked.
+
+Targets of boosting are float64 of one column or several (`read_target`); those of forests are class numbers or numbers of one
+output or several (`ForestTarget`). Errors name the argument and the first wrong row.
+"""
+
+from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from spinney.data.array import not_a_vector, plain_array
+from spinney.data.arrays import (
+    TARGET_ADVICE,
+    VECTOR_ADVICE,
+    as_array,
+    complex_refusal,
+    content_of,
+    not_a_vector,
+    numeric,
+    plain_array,
+)
 from spinney.data.dask import refuse_dask
-from spinney.data.frame import frame_vector, is_frame
-from spinney.data.numeric import TARGET_ADVICE, VECTOR_ADVICE, complex_refusal, content_of, numeric
+from spinney.data.frame import frame_vector, frame_vectors, is_frame
 from spinney.data.read import read_table
 from spinney.data.table import as_matrix
 from spinney.errors import DataError, DataTypeError
-from spinney.params.validate import as_float
+from spinney.params.parameter import as_float
 
 
 @overload
@@ -56,11 +71,11 @@ def read_vector(
     what : str
         Name of the argument, for messages.
     allow_none : bool, default=True
-        Whether None is passed on, or an error.
+        Whether None is returned, or an error.
     unbounded : bool, default=False
-        Whether values may be infinity too, but not minus infinity.
+        Whether values may be infinity, but not minus infinity.
     column : bool, default=True
-        Whether a matrix of one column will do.
+        Whether a matrix of one column is allowed.
 
     Returns
     -------
@@ -82,13 +97,51 @@ def read_vector(
     return vector
 
 
+def read_target(y: Any, rows: int) -> NDArray[np.float64] | None:
+    """Read the target of each row.
+
+    Parameters
+    ----------
+    y : array-like, series, frame or None
+        Of shape (rows,), (rows, 1) or (rows, targets). Finite, but for the second of two columns, which may be infinity: it
+        may be the upper end of an interval.
+    rows : int
+        Number of rows of the table.
+
+    Returns
+    -------
+    ndarray of shape (rows,) or (rows, targets), or None
+        float64; the columns of several stand one after another in memory. One column may be the caller's own memory: do not
+        write to it.
+
+    Examples
+    --------
+    >>> read_target([[1, 2], [3, np.inf]], 2).tolist()
+    [[1.0, 2.0], [3.0, inf]]
+    >>> read_target([[1], [3]], 2).tolist()
+    [1.0, 3.0]
+    """
+    if y is None:
+        return None
+    columns = target_columns(y)
+    if len(columns) == 1:
+        return read_vector(columns[0], rows, "y", allow_none=False)
+    found = [
+        read_vector(
+            column, rows, f"column {place} of y", allow_none=False, unbounded=place == 1 and len(columns) == 2
+        )
+        for place, column in enumerate(columns)
+    ]
+    return np.array(found).T
+
+
 def read_weight(values: Any, rows: int, *, what: str = "sample_weight") -> NDArray[np.float64] | None:
     """Read the weight of each row.
 
     Parameters
     ----------
     values : array-like, series, number or None
-        Finite, not negative, not all zero. A number stands for that weight on every row.
+        Finite, not negative, not all zero. A number is the weight of every row.
     rows : int
         Number of rows of the table.
     what : str, default="sample_weight"
@@ -129,11 +182,11 @@ def read_margin(
     Parameters
     ----------
     values : array-like, frame, series or None
-        Of shape (rows, outputs); (rows,) will do for one output. Finite.
+        Of shape (rows, outputs), or (rows,) for one output. Finite.
     rows : int
         Number of rows of the table.
     outputs : int
-        Scores of each row.
+        Number of scores of each row.
     what : str, default="base_margin"
         Name of the argument, for messages.
 
@@ -166,7 +219,19 @@ def read_margin(
     return matrix
 
 
-def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def read_base_margin(values: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:
+    """Read the scores that rows start from, of any number of outputs."""
+    if values is None:
+        return None
+    refuse_dask(values, "base_margin")
+    shape = values.shape if hasattr(values, "shape") else as_array(values, "base_margin").shape
+    margin = read_margin(values, rows, shape[1] if len(shape) == 2 else 1)
+    if margin is not None and np.abs(margin).max() > 1e30:
+        raise DataError("base_margin holds a value beyond ±1e30, which is too large to train on")
+    return margin
+
+
+def read_class_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Read class labels.
 
     Parameters
@@ -181,11 +246,11 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     classes : ndarray
         The distinct labels, sorted.
     codes : ndarray of int64 of shape (rows,)
-        Place of each row's label in `classes`.
+        Position of each row's label in `classes`.
 
     Examples
     --------
-    >>> classes, codes = read_labels(["oak", "ash", "oak"], 3)
+    >>> classes, codes = read_class_labels(["oak", "ash", "oak"], 3)
     >>> classes.tolist(), codes.tolist()
     (['ash', 'oak'], [1, 0, 1])
     """
@@ -216,8 +281,103 @@ def read_labels(y: Any, rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes.astype(classes.dtype.newbyteorder("=")), codes.astype(np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class ForestTarget:
+    """The target of a forest.
+
+    Attributes
+    ----------
+    values : int64[rows, outputs] or float64[rows, outputs]
+        Class numbers, or numbers; C-contiguous.
+    classes : tuple of int
+        Number of classes of each output; empty for numbers.
+
+    Examples
+    --------
+    >>> target = ForestTarget(np.array([[0, 2], [1, 0]]), classes=(2, 3))
+    >>> target.rows, target.outputs, target.leaf_values
+    (2, 2, 5)
+    """
+
+    values: NDArray[np.int64] | NDArray[np.float64]
+    classes: tuple[int, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return int(self.values.shape[1])
+
+    @property
+    def leaf_values(self) -> int:
+        """Number of values of a leaf: the weights of all classes of all outputs, or a prediction of each output."""
+        return sum(self.classes) if self.classes else self.outputs
+
+    def take(self, chosen: NDArray[np.bool_]) -> ForestTarget:
+        """Copy the target of some rows."""
+        return ForestTarget(self.values[chosen], self.classes)
+
+
+def read_number_target(y: Any, rows: int) -> ForestTarget:
+    """Read a target of numbers, of shape (rows,) or (rows, outputs).
+
+    Examples
+    --------
+    >>> read_number_target([[1, 2.5], [3, 4]], 2).values.tolist()
+    [[1.0, 2.5], [3.0, 4.0]]
+    """
+    columns = [read_vector(column, rows, "y", allow_none=False) for column in target_columns(y)]
+    return ForestTarget(np.column_stack(columns))
+
+
+def read_class_target(y: Any, rows: int) -> tuple[list[NDArray[Any]], ForestTarget]:
+    """Read a target of labels, of shape (rows,) or (rows, outputs).
+
+    Returns
+    -------
+    labels : list of ndarray
+        The distinct labels of each output, sorted.
+    target : ForestTarget
+        Class numbers are positions in `labels`.
+
+    Examples
+    --------
+    >>> labels, target = read_class_target(["oak", "ash", "oak"], 3)
+    >>> labels[0].tolist(), target.values[:, 0].tolist()
+    (['ash', 'oak'], [1, 0, 1])
+    """
+    found = [read_class_labels(column, rows) for column in target_columns(y)]
+    labels = [classes for classes, _ in found]
+    codes = np.column_stack([codes for _, codes in found])
+    return labels, ForestTarget(codes, tuple(map(len, labels)))
+
+
+def target_columns(y: Any) -> list[NDArray[Any]]:
+    """The columns of a target: a vector has one, a matrix or a frame may have several.
+
+    Examples
+    --------
+    >>> [column.tolist() for column in target_columns([["oak", 1], ["ash", 2]])]
+    [['oak', 'ash'], [1, 2]]
+    """
+    if y is None:
+        raise DataError("This estimator requires y to be passed, but the target y is None")
+    if is_frame(y):
+        return frame_vectors(y, "y")
+    array = plain_array(y, "y")
+    if array.ndim == 1:
+        return [array]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise not_a_vector(array.shape, "y")
+    return [array[:, output] for output in range(array.shape[1])]
+
+
 def one_dimension(values: Any, rows: int | None, what: str, *, column: bool = True) -> NDArray[Any]:
-    """Values of any dtype, one for each row; `column` says whether a matrix of one column will do."""
+    """Values of any dtype, one for each row; with `column` a matrix of one column is allowed."""
     if values is None:
         raise DataError(f"This estimator requires {what} to be passed, but the target {what} is None")
     array = frame_vector(values, what) if is_frame(values) else plain_array(values, what)
@@ -247,7 +407,7 @@ def check_finite(values: NDArray[Any], what: str) -> None:
 
 
 def _uniform(labels: NDArray[Any]) -> NDArray[Any]:
-    """Give labels held as objects the dtype they share; texts stay objects, as NumPy's drop a final NUL."""
+    """Labels held as objects in the dtype that they share. Texts stay objects, because NumPy's drop a final NUL."""
     contents = {kind: content_of(kind) for kind in set(map(type, labels))}
     for row, label in enumerate(labels):
         if contents[type(label)] == "missing" or (isinstance(label, float | np.floating) and label != label):

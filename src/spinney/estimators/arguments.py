@@ -10,7 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 from spinney.errors import ParameterTypeError
 from spinney.estimators.families import BOOSTING
 from spinney.estimators.names import FIT_ARGUMENTS, canonical
-from spinney.params.names import PRINTING, nearest
+from spinney.messages import nearest_names
+from spinney.params.parameter_set import PRINTING
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,18 +37,18 @@ def told(method: Callable[P, R]) -> Callable[P, R]:
     def checked(*args: P.args, **given: P.kwargs) -> R:
         for name in given:
             if name not in accepted:
-                raise ParameterTypeError(_stranger(args[0], method.__name__, accepted, name))
+                raise ParameterTypeError(_unknown_name(args[0], method.__name__, accepted, name))
         return method(*args, **given)
 
     return checked
 
 
-def _stranger(estimator: Any, method: str, accepted: Collection[str], name: str) -> str:
+def _unknown_name(estimator: Any, method: str, accepted: Collection[str], name: str) -> str:
     said = f"{type(estimator).__name__}.{method} has no argument {name}"
     right = _in_fit(estimator, name) if method == "fit" else _in_predict(estimator, name)
     if right:
         return f"{said}: {right}"
-    near = nearest(name, {other: other for other in accepted if other != "self"})
+    near = nearest_names(name, {other: other for other in accepted if other != "self"})
     meant = f" did you mean {' or '.join(near)}?" if near else ""
     return f"{said};{meant} `help({type(estimator).__name__}.{method})` lists every argument"
 

@@ -23,13 +23,13 @@ from spinney.binning.arguments import DATA_PARAMS
 from spinney.binning.dataset import Dataset
 from spinney.data import (
     Labels,
+    RawLabels,
     Table,
     match_columns,
     read_margin,
-    read_queries,
-    read_query_weight,
     read_table,
 )
+from spinney.data.label_collector import read_weight_and_queries
 from spinney.estimators.arguments import told
 from spinney.estimators.checks import (
     check_alone,
@@ -40,8 +40,8 @@ from spinney.estimators.checks import (
 )
 from spinney.estimators.continuing import Start, start_of
 from spinney.estimators.evaluation import (
-    Evaluation,
     FirstHistory,
+    RawData,
     best_values,
     check_columns_of_target,
     first_values,
@@ -51,10 +51,9 @@ from spinney.estimators.evaluation import (
 )
 from spinney.estimators.objectives import own_function
 from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
-from spinney.estimators.parameters import IMPORTANCE
 from spinney.estimators.samples import (
-    Learnt,
-    Sample,
+    FitInputs,
+    binned,
     categories_of_text,
     warn_of_column_vector,
     with_columns_checked,
@@ -63,21 +62,22 @@ from spinney.estimators.setting import Estimator
 from spinney.estimators.staged import staged_scores
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
-from spinney.params import Config, found_places, kind_of, outputs_of, parse, table
+from spinney.objectives.custom import loss_of
+from spinney.params import Config, check_columns, kind_of, outputs_of
+from spinney.params.common import AUTO
+from spinney.params.estimators import IMPORTANCE
 from spinney.params.objectives import OWN
-from spinney.params.seeds import SeedLike, is_drawn
-from spinney.params.validate import checked
+from spinney.params.parameter import SeedLike, is_drawn
 from spinney.training.auto import SURVIVAL
-from spinney.training.auto_arguments import AUTO, Auto, check_judged
+from spinney.training.auto_arguments import Auto, check_has_metric
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.dealing import group_numbers
-from spinney.training.evaluation import judges_of
+from spinney.training.evaluation import training_metrics
 from spinney.training.holdout import Rows, check_left, checked_rows, chosen_rows, named
-from spinney.training.own_objective import loss_of
 from spinney.training.search import AutoRounds, warn_of_cap
 from spinney.training.train import train_each
 
-_IN_TABLE = frozenset(row.name for row in table())
+_IN_TABLE = frozenset(parameter.name for parameter in Config.table())
 
 
 class GBMBase(Estimator, ABC):
@@ -108,8 +108,8 @@ class GBMBase(Estimator, ABC):
 
     def _fit(
         self,
-        given: Evaluation,
-        watched: list[Evaluation],
+        given: RawData,
+        watched: list[RawData],
         eval_names: object,
         callbacks: Iterable[Callback] | None,
         init_model: object,
@@ -206,7 +206,7 @@ class GBMBase(Estimator, ABC):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each column in what `importance_type` says, of all splits that `predict` uses."""
         check_is_fitted(self, "model_")
-        kind: Any = checked(IMPORTANCE, self.importance_type)
+        kind: Any = IMPORTANCE.check(self.importance_type)
         found = self.model_.importance(kind)
         total = found.sum()
         return found / total if total > 0 else found
@@ -302,8 +302,8 @@ class GBMBase(Estimator, ABC):
 
     def _datasets(
         self,
-        given: Evaluation,
-        watched: list[Evaluation],
+        given: RawData,
+        watched: list[RawData],
         start: Start | None,
         groups: object,
         validation: Rows,
@@ -312,19 +312,19 @@ class GBMBase(Estimator, ABC):
         """Read and bin the training and validation rows. What was read is let go when this returns."""
         columns = read_table(with_columns_checked(self, given.X, reset=True))
         self.n_features_in_ = columns.columns
-        warn_of_column_vector(given.y)
-        found = self._learnt(given, columns, bool(watched), start, told, groups, validation)
+        warn_of_column_vector(given.labels.y)
+        found = self._fit_inputs(given.labels, columns, bool(watched), start, told, groups, validation)
         config, chosen = found.config, found.chosen
         columns, notes = categories_of_text(columns, self.categorical, found.schema)
         for note in notes:
             warnings.warn(note, stacklevel=5)
         rules = {name: getattr(config, name) for name in DATA_PARAMS}
-        sample = Sample(columns if chosen is None else columns.take(~chosen), found.labels)
-        dataset = sample.binned(
-            n_jobs=config.n_jobs, categorical=self.categorical, schema=found.schema, **rules
-        )
+        dataset = binned(
+            columns if chosen is None else columns.take(~chosen), found.labels,
+            n_jobs=config.n_jobs, categorical=self.categorical, schema=found.schema, **rules,
+        )  # fmt: skip
         if chosen is not None and found.held is not None:
-            held = Sample(columns.take(chosen), found.held).binned(reference=dataset, n_jobs=config.n_jobs)
+            held = binned(columns.take(chosen), found.held, reference=dataset, n_jobs=config.n_jobs)
             return config, dataset, {"validation_0": held}
         valid = {}
         for place, other in enumerate(watched):
@@ -332,27 +332,31 @@ class GBMBase(Estimator, ABC):
             valid[f"validation_{place}"] = dataset if same else self._validation(other, dataset, config)
         return config, dataset, valid
 
-    def _learnt(
+    def _fit_inputs(
         self,
-        given: Evaluation,
+        raw: RawLabels,
         columns: Table,
         watched: bool,
         start: Start | None,
         told: Mapping[str, object],
         groups: object = None,
         validation: Rows = None,
-    ) -> Learnt:
+    ) -> FitInputs:
         """What target, weights and parameters say before columns are binned, of which only names are asked."""
-        target, follows = self._learn_target(given.y, columns.rows, start)
+        target, follows = self._learn_target(raw.y, columns.rows, start)
         config = self._config({**follows, **told})
         check_anew(self, config, start is not None)
         schema = None if start is None else start.schema_for(columns, config)
-        found_places(config, columns.names, columns.columns)  # a wrong name is told before columns are binned
-        judges = judges_of(config, self._own_metrics(config))  # and so is a metric that does not fit
+        check_columns(
+            config, columns.names, columns.columns
+        )  # a wrong name is told before columns are binned
+        chosen_metrics = training_metrics(
+            config, self._own_metrics(config)
+        )  # and so is a metric that does not fit
         if self.n_estimators == AUTO:
-            check_judged("n_estimators", config, judges)
+            check_has_metric("n_estimators", config, chosen_metrics)
         holdout = holdout_of(self, config, watched, groups, checked_rows(validation, columns.rows))
-        labels = self._labels_of(given, target, config)
+        labels = self._labels_of(raw, target, config)
         held = chosen = None
         if holdout is not None:
             rows, fraction = holdout
@@ -367,33 +371,35 @@ class GBMBase(Estimator, ABC):
             with naming(f"the rows held out by {what}"):
                 self._check_metrics(config, held)
         labels = replace(labels, weight=self._row_weights(labels))
-        return Learnt(config, schema, labels, held, chosen)
+        return FitInputs(config, schema, labels, held, chosen)
 
-    def _validation(self, found: Evaluation, dataset: Dataset, config: Config) -> Dataset:
-        with naming(found.where):
+    def _validation(self, found: RawData, dataset: Dataset, config: Config) -> Dataset:
+        with naming(found.labels.where):
             columns = read_table(with_columns_checked(self, found.X, reset=False))
             schema = dataset.schema
             columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
-            labels = self._validation_labels(found, columns.rows, dataset.labels().targets, config)
-            return Sample(columns, labels).binned(reference=dataset, n_jobs=config.n_jobs)
+            targets = dataset.labels().targets
+            labels = self._validation_labels(found.labels, found.class_weight, columns.rows, targets, config)
+            return binned(columns, labels, reference=dataset, n_jobs=config.n_jobs)
 
-    def _validation_labels(self, found: Evaluation, rows: int, targets: int, config: Config) -> Labels:
-        """What is known of validation rows; the target of the training rows has so many columns."""
-        target = self._read_target(found.y, rows)
+    def _validation_labels(
+        self, raw: RawLabels, class_weight: object, rows: int, targets: int, config: Config
+    ) -> Labels:
+        """The labels of validation rows; `targets` is the number of columns of the training rows' target."""
+        target = self._read_target(raw.y, rows)
         check_columns_of_target(target, targets)
-        labels = self._labels_of(found, target, config, "eval_")
-        labels = replace(labels, weight=self._eval_weights(found.class_weight, labels))
+        labels = self._labels_of(raw, target, config, "eval_")
+        labels = replace(labels, weight=self._eval_weights(class_weight, labels))
         self._check_metrics(config, labels)
         return labels
 
     def _labels_of(
-        self, found: Evaluation, target: NDArray[np.float64], config: Config, before: str = ""
+        self, raw: RawLabels, target: NDArray[np.float64], config: Config, before: str = ""
     ) -> Labels:
-        """What is known of rows besides their columns; `before` stands before the names of arguments."""
+        """The labels of rows whose target was read; `before` stands before the names of arguments in messages."""
         rows = len(target)
-        queries = read_queries(found.group, found.qid, rows, before)
-        weight = read_query_weight(found.weight, rows, queries, what=found.weight_name)
-        margin = read_margin(found.margin, rows, outputs_of(config), what=f"{before}base_margin")
+        weight, queries = read_weight_and_queries(raw, rows, before)
+        margin = read_margin(raw.base_margin, rows, outputs_of(config), what=f"{before}base_margin")
         return Labels(target, weight, margin, queries)
 
     def _config(self, told: Mapping[str, object]) -> Config:
@@ -402,7 +408,7 @@ class GBMBase(Estimator, ABC):
             given["eval_metric"] = (
                 "none"  # a model's file holds no functions; `train` is given all metrics in their order
             )
-        return parse({**given, **told})
+        return Config.parse({**given, **told})
 
     def _own_metrics(self, config: Config) -> list[str | TrainMetric] | None:
         return own_metrics(self._metrics(), config, getattr(self, "classes_", None))
@@ -410,14 +416,14 @@ class GBMBase(Estimator, ABC):
     def _metrics(self) -> object:
         """What `eval_metric` says; where it says nothing, the loss of an objective of the user's own, if it has one."""
         given = self.eval_metric
-        unsaid = given is None or (isinstance(given, Sequence) and not given)
-        return loss_of(self.objective) if unsaid else given
+        missing = given is None or (isinstance(given, Sequence) and not given)
+        return loss_of(self.objective) if missing else given
 
     def _check_metrics(self, config: Config, labels: Labels) -> None:
         """Refuse validation rows that have no such metric, before they are binned."""
         labels = objectives.get(config).prepared(labels)
-        for judge in judges_of(config, self._own_metrics(config)):
-            judge.check(labels)
+        for metric in training_metrics(config, self._own_metrics(config)):
+            metric.check(labels)
 
     def _raw_scores(
         self, X: object, base_margin: ArrayLike | None, rounds: int | None

@@ -11,30 +11,30 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.estimators.parameters import IMPORTANCE, ROUNDS
 from spinney.estimators.written import UnwritableError, write_columns
+from spinney.messages import shown
 from spinney.params import Config
-from spinney.params.presets import unsaid
-from spinney.params.validate import checked, shown
-from spinney.training.auto_arguments import AUTO, FRACTION, MAX_ROUNDS, VALIDATION, Auto, check_share
-from spinney.training.holdout import LAST, Rows
+from spinney.params.common import AUTO, FRACTION, LAST, MAX_ROUNDS, VALIDATION, preset_values
+from spinney.params.estimators import BOOSTING_ROUNDS, IMPORTANCE
+from spinney.training.auto_arguments import Auto, check_share
+from spinney.training.holdout import Rows
 from spinney.training.members import check_members
 
 
 def check_alone(estimator: Any) -> None:
     """Check what needs no table and no other parameter."""
     rounds_of(estimator)
-    checked(FRACTION, estimator.validation_fraction)
-    checked(VALIDATION, estimator.validation)
+    FRACTION.check(estimator.validation_fraction)
+    VALIDATION.check(estimator.validation)
     with suppress(UnwritableError):
         write_columns(estimator.categorical)
 
 
 def rounds_of(estimator: Any) -> int | Auto:
     """Rounds that an estimator is asked for, or how to find them; what a fit uses at its end is checked with them."""
-    rounds: Any = checked(ROUNDS, estimator.n_estimators)
-    most: Any = checked(MAX_ROUNDS, estimator.max_rounds)
-    checked(IMPORTANCE, estimator.importance_type)
+    rounds = BOOSTING_ROUNDS.check(estimator.n_estimators)
+    most = MAX_ROUNDS.check(estimator.max_rounds)
+    IMPORTANCE.check(estimator.importance_type)
     for name in ("progress", "warm_start"):
         value = getattr(estimator, name)
         if not isinstance(value, bool | np.bool_):
@@ -44,7 +44,7 @@ def rounds_of(estimator: Any) -> int | Auto:
             raise ParameterError(
                 f"n_estimators={AUTO!r} contradicts warm_start=True, which counts old and new rounds; give a number of rounds"
             )
-        fraction: Any = checked(FRACTION, estimator.validation_fraction)
+        fraction = FRACTION.check(estimator.validation_fraction)
         return Auto(most, fraction, called="n_estimators", validation=_last(estimator))
     if most is not None:
         raise ParameterError(
@@ -55,7 +55,7 @@ def rounds_of(estimator: Any) -> int | Auto:
 
 def _last(estimator: Any) -> str | None:
     """What the parameter `validation` says of the rows to hold out; None for rows at random."""
-    return LAST if checked(VALIDATION, estimator.validation) == LAST else None
+    return LAST if VALIDATION.check(estimator.validation) == LAST else None
 
 
 def holdout_of(
@@ -76,7 +76,7 @@ def holdout_of(
     validation : "last" or bool[rows], optional
         What this fit is told of them.
     """
-    fraction: Any = checked(FRACTION, estimator.validation_fraction)
+    fraction = FRACTION.check(estimator.validation_fraction)
     check_share(fraction, validation)
     rows = _last(estimator) if validation is None else validation
     held = estimator.n_estimators == AUTO or fraction is not None or isinstance(rows, np.ndarray)
@@ -118,7 +118,7 @@ def said(estimator: Any, given: Mapping[str, object]) -> dict[str, object]:
     found = dict(given)
     if found.get("models", 1) is None:  # 1, or what the preset sets
         del found["models"]
-    for name in unsaid(estimator.preset, {}):
+    for name in preset_values(estimator.preset, {}):
         default = inspect.signature(type(estimator)).parameters.get(name)
         if name in found and default is not None and _is_default(found[name], default.default):
             del found[name]

@@ -16,28 +16,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
 from spinney.data import Labels, read_weight, target_columns
+from spinney.data.classes import (
+    are_of_labels,
+    certain_scores,
+    check_class_weight,
+    check_label_columns,
+    check_label_weight,
+    class_codes,
+    classes_of_labels,
+    fit_classes,
+    only_class,
+    read_label_columns,
+    weigh_classes,
+    weigh_labels,
+    weigh_validation,
+)
 from spinney.data.dask import refuse_dask
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMClassifierParameters
-from spinney.estimators.labels import (
-    certain_scores,
-    check_class_weight,
-    find_classes,
-    learn_classes,
-    only_class,
-    weigh_classes,
-    weigh_validation,
-)
-from spinney.estimators.multilabel import (
-    are_of_labels,
-    check_label_columns,
-    check_label_weight,
-    classes_of_labels,
-    read_label_columns,
-    weigh_labels,
-)
 from spinney.estimators.objectives import classification_objective, is_binary, takes_labels
 from spinney.estimators.row_by_row import RowByRow
 from spinney.params.objectives import OWN
@@ -252,10 +250,10 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
             codes = read_label_columns(columns, rows)
             self._take_classes(classes_of_labels(len(columns)))
         elif known is not None:
-            codes = find_classes(y, rows, known)
+            codes = class_codes(y, rows, known)
             self._take_classes(known)
         else:
-            classes, codes = learn_classes(y, rows)
+            classes, codes = fit_classes(y, rows)
             self._take_classes(classes)
         return codes, self._told_of(self.classes_)
 
@@ -280,7 +278,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
         if not are_of_labels(self.classes_):
-            return find_classes(y, rows, self.classes_)
+            return class_codes(y, rows, self.classes_)
         columns = target_columns(y)
         check_label_columns(len(columns), len(self.classes_))
         return read_label_columns(columns, rows)
@@ -290,7 +288,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         if len(columns) > 1:
             read_label_columns(columns, rows)
         else:
-            learn_classes(y, rows)
+            fit_classes(y, rows)
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         return super()._strata(target) if target.ndim > 1 else target.astype(np.int64)

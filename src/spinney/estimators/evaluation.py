@@ -10,46 +10,38 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.data import RawLabels
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.messages import shown
 from spinney.model.model import Model
-from spinney.params.validate import shown
 from spinney.training.callbacks import History, RoundInfo
 from spinney.training.search import AutoRounds, SearchLog
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class RawData:
     """Validation data, or the training data, as the user gave them.
 
     Attributes
     ----------
-    where : str
-        What to call them in messages.
-    X, y, weight, margin : object
-        Table, target, and weights and starting scores where given.
-    weight_name : str
-        Argument of `fit` that the weights were given as.
+    X : object
+        The table.
+    labels : RawLabels
+        Target, weights, starting scores and queries.
     class_weight : object
         Factors on the weights of the classes, where given.
-    group, qid : object
-        Sizes of the queries, or the query of each row, where given.
     """
 
-    where: str
     X: object
-    y: object
-    weight: object
-    margin: object
-    weight_name: str = "eval_sample_weight"
+    labels: RawLabels
     class_weight: object = None
-    group: object = None
-    qid: object = None
 
-    def is_same(self, given: Evaluation) -> bool:
+    def is_same(self, given: RawData) -> bool:
         """Whether these are the training data themselves, without weights or margins."""
-        pairs = ((self.X, given.X), (self.y, given.y), (self.group, given.group), (self.qid, given.qid))
-        other = (given.margin, self.weight, self.margin, self.class_weight)
-        return all(one is two for one, two in pairs) and all(value is None for value in other)
+        own, other = self.labels, given.labels
+        same = ((self.X, given.X), (own.y, other.y), (own.group, other.group), (own.qid, other.qid))
+        absent = (other.base_margin, own.weight, own.base_margin, self.class_weight)
+        return all(one is two for one, two in same) and all(value is None for value in absent)
 
 
 def evaluations(
@@ -59,14 +51,14 @@ def evaluations(
     eval_class_weight: object = None,
     eval_group: object = None,
     eval_qid: object = None,
-) -> list[Evaluation]:
-    """Read `eval_set`: one pair (X, y), or a list of pairs with lists of what is known beside them.
+) -> list[RawData]:
+    """Read `eval_set`: one pair (X, y), or a list of pairs with lists of weights and the like.
 
     Examples
     --------
-    >>> [found.where for found in evaluations([([[1.0]], [2.0]), ([[3.0]], [4.0])], None, None)]
+    >>> [found.labels.where for found in evaluations([([[1.0]], [2.0]), ([[3.0]], [4.0])], None, None)]
     ['eval_set[0]', 'eval_set[1]']
-    >>> [found.where for found in evaluations(([[1.0]], [2.0]), [1.0], None)]
+    >>> [found.labels.where for found in evaluations(([[1.0]], [2.0]), [1.0], None)]
     ['eval_set']
     """
     given = {
@@ -87,30 +79,31 @@ def evaluations(
         )
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
         X, y = eval_set
-        return [_made("eval_set", X, y, [_alone(value, y) for value in given.values()])]
+        return [_raw_data("eval_set", X, y, [_alone(value, y) for value in given.values()])]
     every = [_one_each(name, value, len(eval_set)) for name, value in given.items()]
     found = []
     for place, pair in enumerate(eval_set):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise DataTypeError(f"eval_set[{place}] must be a pair (X, y), got {_described(pair)}")
         X, y = pair
-        found.append(_made(f"eval_set[{place}]", X, y, [values[place] for values in every]))
+        found.append(_raw_data(f"eval_set[{place}]", X, y, [values[place] for values in every]))
     return found
 
 
-def _made(where: str, X: object, y: object, beside: list[object]) -> Evaluation:
-    weight, margin, factors, group, qid = beside
-    return Evaluation(where, X, y, weight, margin, class_weight=factors, group=group, qid=qid)
+def _raw_data(where: str, X: object, y: object, others: list[object]) -> RawData:
+    weight, margin, factors, group, qid = others
+    labels = RawLabels(y, weight, margin, group, qid, where=where, weight_name="eval_sample_weight")
+    return RawData(X, labels, factors)
 
 
 def single_evaluation(
     X_val: object, y_val: object, sample_weight_val: object, eval_set: object
-) -> list[Evaluation]:
+) -> list[RawData]:
     """Read `X_val`, `y_val` and `sample_weight_val`, as scikit-learn names them: one table or none.
 
     Examples
     --------
-    >>> [found.where for found in single_evaluation([[1.0]], [2.0], None, None)]
+    >>> [found.labels.where for found in single_evaluation([[1.0]], [2.0], None, None)]
     ['X_val and y_val']
     """
     if X_val is None and y_val is None:
@@ -125,7 +118,8 @@ def single_evaluation(
         raise ParameterError(
             "X_val and y_val are given beside eval_set; give validation data in one form only"
         )
-    return [Evaluation("X_val and y_val", X_val, y_val, sample_weight_val, None, "sample_weight_val")]
+    labels = RawLabels(y_val, sample_weight_val, where="X_val and y_val", weight_name="sample_weight_val")
+    return [RawData(X_val, labels)]
 
 
 def names_of_sets(eval_names: object, count: int) -> list[str]:

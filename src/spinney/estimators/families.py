@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from spinney.estimators.adaboost.parameters import ADABOOST
 from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.isolation.parameters import ISOLATION
 from spinney.estimators.parameters import ESTIMATORS
-from spinney.params import Row, adaboost_table, forest_table, isolation_table, table
+from spinney.params import AdaBoostConfig, Config, ForestConfig, IsolationConfig, Parameter, ParameterSet
 
 _PROGRESS = (
     "nothing is printed unless it is asked for, so leave it out; progress=True shows a progress bar, and `fit(callbacks=...)` "
@@ -27,30 +27,30 @@ class Family:
     ----------
     estimators : mapping
         The parameters of each estimator, by its name.
-    table : callable
-        Gives the table of training.
+    parameters : type
+        The parameters of training.
     quiet : str
-        What to say to somebody who wants nothing printed.
+        The end of a message about a parameter that sets how much is printed.
     arguments : bool
         Whether `fit` takes more than X, y and weights.
     """
 
-    estimators: Mapping[str, Mapping[str, Row]]
-    table: Callable[[], tuple[Row, ...]]
+    estimators: Mapping[str, Mapping[str, Parameter[Any]]]
+    parameters: type[ParameterSet]
     quiet: str
     arguments: bool = False
 
 
-BOOSTING = Family(ESTIMATORS, table, _PROGRESS, arguments=True)
+BOOSTING = Family(ESTIMATORS, Config, _PROGRESS, arguments=True)
 FAMILIES = (
     BOOSTING,
-    Family(FORESTS, forest_table, _VERBOSE),
-    Family(ADABOOST, adaboost_table, _VERBOSE),
-    Family(ISOLATION, isolation_table, _VERBOSE),
+    Family(FORESTS, ForestConfig, _VERBOSE),
+    Family(ADABOOST, AdaBoostConfig, _VERBOSE),
+    Family(ISOLATION, IsolationConfig, _VERBOSE),
 )
 # The parameters of every estimator.
-EVERY: Mapping[str, Mapping[str, Row]] = {
-    name: rows for one in FAMILIES for name, rows in one.estimators.items()
+EVERY: Mapping[str, Mapping[str, Parameter[Any]]] = {
+    name: parameters for one in FAMILIES for name, parameters in one.estimators.items()
 }
 
 

@@ -9,8 +9,8 @@ from typing import Any, ParamSpec
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.families import BOOSTING, FAMILIES, Family, family_of
-from spinney.params.names import PRINTING, nearest
-from spinney.params.validate import shown
+from spinney.messages import nearest_names, shown
+from spinney.params.parameter_set import PRINTING, by_spelling
 
 P = ParamSpec("P")
 
@@ -51,7 +51,7 @@ def named(init: Callable[P, None]) -> Callable[P, None]:
             )
         for name, value in given.items():
             if name not in accepted:
-                raise ParameterTypeError(_stranger(estimator, accepted, name, value))
+                raise ParameterTypeError(_unknown_name(estimator, accepted, name, value))
         init(*args, **given)
 
     return checked
@@ -76,7 +76,7 @@ def check_names(estimator: object, given: Mapping[str, object]) -> None:
     for name, value in given.items():
         # scikit-learn writes a parameter of a parameter as outer__inner.
         if name.partition("__")[0] not in accepted:
-            raise ParameterError(_stranger(type(estimator), accepted, name, value))
+            raise ParameterError(_unknown_name(type(estimator), accepted, name, value))
 
 
 def canonical(family: Family = BOOSTING) -> Mapping[str, str]:
@@ -87,15 +87,18 @@ def canonical(family: Family = BOOSTING) -> Mapping[str, str]:
 @cache
 def _canonical(place: int) -> Mapping[str, str]:
     family = FAMILIES[place]
-    rows = [*family.table(), *(row for rows in family.estimators.values() for row in rows.values())]
-    return {spelling: row.name for row in rows for spelling in (row.name, *row.aliases)}
+    parameters = [
+        *family.parameters.table(),
+        *(one for of in family.estimators.values() for one in of.values()),
+    ]
+    return {spelling: one.name for spelling, one in by_spelling(parameters).items()}
 
 
-def _stranger(estimator: type[Any], accepted: Collection[str], name: str, value: object) -> str:
+def _unknown_name(estimator: type[Any], accepted: Collection[str], name: str, value: object) -> str:
     said = f"{estimator.__name__} has no parameter {name}={shown(value)}"
     family = family_of(estimator)
-    spelled = canonical(family)
-    known = spelled.get(name)
+    canonical_names = canonical(family)
+    known = canonical_names.get(name)
     if known is not None and known in accepted:
         conversion = f"; {_CONVERSIONS[known]}" if known in _CONVERSIONS else ""
         if name == "alpha" and "quantile_alpha" in accepted:
@@ -111,8 +114,10 @@ def _stranger(estimator: type[Any], accepted: Collection[str], name: str, value:
     if name in PRINTING:
         return f"{said}: {family.quiet}"
     if known is not None:
-        owners = [other for other, rows in family.estimators.items() if known in rows]
+        owners = [other for other, parameters in family.estimators.items() if known in parameters]
         return f"{said}: {f'it belongs to {owners[0]}' if owners else 'it follows from the target'}, so leave it out"
-    near = nearest(name, {other: known for other, known in spelled.items() if known in accepted})
+    near = nearest_names(
+        name, {other: known for other, known in canonical_names.items() if known in accepted}
+    )
     meant = f" did you mean {' or '.join(near)}?" if near else ""
     return f"{said};{meant} `help({estimator.__name__})` lists every parameter"

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from spinney.data.labels import LabelVector
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import ObjectiveRow, kind_of, objective_row, table, takes_targets
+from spinney.messages import shown
+from spinney.params import Config, ObjectiveInfo, kind_of, objective_info, takes_targets
 from spinney.params.objectives import OBJECTIVES, OWN
-from spinney.params.validate import checked, shown
-from spinney.training.own import WithWeight, name_of
+from spinney.user_functions import WithWeight, name_of
 
-_ROW = next(row for row in table() if row.name == "objective")
 _OF_CLASSES = ("two", "many")  # kinds
 CLASSIFICATION = tuple(name for name in OBJECTIVES if kind_of(name) in _OF_CLASSES)
 RANKING = tuple(name for name in OBJECTIVES if kind_of(name) == "ranks")
@@ -115,8 +114,8 @@ def classification_objective(objective: object, classes: int) -> str:
         return "log_loss" if classes <= 2 else "softmax"
     name = _named(objective, "GBMClassifier")
     if classes <= 2:
-        return "log_loss" if objective_row(name).domain == "classes" else name
-    if objective_row(name).link == "logistic":
+        return "log_loss" if objective_info(name).domain == "classes" else name
+    if objective_info(name).link == "logistic":
         raise ParameterError(
             # The second and third sentences are what scikit-learn asks of classifiers for two classes.
             f"objective={name!r} is for two classes, but y has {classes}; leave it at None, or use 'softmax' or 'one_vs_rest'. "
@@ -144,8 +143,8 @@ def takes_columns(objective: object) -> bool:
     scikit-learn checks an estimator of which this is true with columns that hold negative numbers. A function may be written
     for several columns, which nobody knows.
     """
-    row = _row(objective)
-    return row is not None and takes_targets(row.name) and row.domain == "numbers"
+    info = _info(objective)
+    return info is not None and takes_targets(info.name) and info.domain == "numbers"
 
 
 def is_binary(objective: object) -> bool:
@@ -154,15 +153,15 @@ def is_binary(objective: object) -> bool:
 
 
 def _domain(objective: object) -> str:
-    row = _row(objective)
-    return "" if row is None else row.domain
+    info = _info(objective)
+    return "" if info is None else info.domain
 
 
-def _row(objective: object) -> ObjectiveRow | None:
-    """The row of an objective's name, whatever its spelling."""
+def _info(objective: object) -> ObjectiveInfo | None:
+    """The objective of a name, whatever its spelling."""
     if not isinstance(objective, str):
         return None
-    named = (row for row in OBJECTIVES.values() if objective == row.name or objective in row.spellings)
+    named = (info for info in OBJECTIVES.values() if objective == info.name or objective in info.spellings)
     return next(named, None)
 
 
@@ -174,7 +173,7 @@ def _named(objective: object, estimator: str) -> str:
         raise ParameterTypeError(
             f"objective={shown(objective)} must be a function or a str, one of {', '.join(accepted)}"
         )
-    name: Any = checked(_ROW, objective)
+    name: Any = Config.parameter("objective").check(objective)
     if name == OWN:
         raise ParameterError(
             "objective='own' is what a model says whose loss was a function; give the function itself"

@@ -19,20 +19,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from spinney import objectives
+from spinney.data.classes import are_of_labels
 from spinney.data.labels import LabelVector
 from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
-from spinney.estimators.multilabel import are_of_labels
+from spinney.messages import shown
+from spinney.metrics.custom import checked_value
 from spinney.params import Config, metrics_for
 from spinney.params.objectives import OWN
-from spinney.params.validate import shown
-from spinney.training.own import (
-    WithWeight,
-    asks_estimator,
-    call_own,
-    checked_judgement,
-    checked_number,
-    name_of,
-)
+from spinney.user_functions import WithWeight, call_user_function, checked_number, name_of, takes_estimator
 
 Given = tuple[str, float, bool]
 TrainMetric = Callable[[NDArray[np.float64], LabelVector, Any], Given]
@@ -78,7 +72,7 @@ def own_metrics(
     for metric in given:
         if not isinstance(metric, str) and not callable(metric):
             raise ParameterTypeError(f"eval_metric must hold names and functions, found {shown(metric)}")
-        if not isinstance(metric, str) and asks_estimator(metric) and not is_scorer(metric):
+        if not isinstance(metric, str) and takes_estimator(metric) and not is_scorer(metric):
             raise ParameterTypeError(
                 f"eval_metric={shown(metric)} takes an estimator and its table, which a metric does not see; give a name, such "
                 f"as {_like_score(config, classes)!r}, a function of (y_true, y_pred) or "
@@ -168,7 +162,7 @@ def _of_function(
         truth = target.with_queries() if classes is None else target.target.astype(np.int64)
         found = call(truth, objectives.get(config).link(scores), weight)
         alone = isinstance(found, numbers.Real | np.ndarray)
-        given = (name, checked_number(name, found), False) if alone else checked_judgement(name, found)
+        given = (name, checked_number(name, found), False) if alone else checked_value(name, found)
         said.add(given[0])
         if len(said) > 1:
             raise OwnFunctionError(
@@ -224,7 +218,9 @@ def scored(
     truth = target if classes is None else labels_at(classes, target.astype(np.int64))
     given = weight is not None and _takes_weight(getattr(scorer, "_score_func", scorer))
     more = {"sample_weight": weight} if given else {}
-    value = call_own("the metric", _Named(scorer, name), fitted, np.empty((len(target), 0)), truth, **more)
+    value = call_user_function(
+        "the metric", _Named(scorer, name), fitted, np.empty((len(target), 0)), truth, **more
+    )
     return checked_number(name, value)
 
 

@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spinney import metrics
-from spinney.data import Labels, read_queries, read_query_weight, read_vector
+from spinney.data import Labels, RawLabels, read_queries, read_query_weight, read_vector
 from spinney.errors import DataError
 from spinney.estimators.arguments import told
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import Start, fitting
 from spinney.estimators.documents import documented
-from spinney.estimators.evaluation import Evaluation, evaluations
+from spinney.estimators.evaluation import RawData, evaluations
 from spinney.estimators.generated import GBMRankerParameters
 from spinney.estimators.objectives import ranking_objective
 from spinney.estimators.setting import refuse_left_out
 from spinney.jit.team import Team
-from spinney.metrics import Outcome
+from spinney.metrics import Predictions
 from spinney.params import Config
 from spinney.training.callbacks import Callback
 
@@ -112,7 +112,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         eval_names : list of str, optional
             Names of the validation data in the results, in place of "validation_0" and so on.
         eval_at : int or list of int, optional
-            Places down to which the metrics judge lists, in place of the parameter of this name.
+            Cutoffs of the metrics, in place of the parameter of this name.
         base_margin : array of shape (rows,), optional
             Scores that the rows start from. Give them to `predict` as well.
         eval_base_margin : array, or list of arrays or None, optional
@@ -137,10 +137,16 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         with fitting(self):
             beside = (eval_sample_weight, eval_base_margin)
             watched = evaluations(eval_set, *beside, eval_group=eval_group, eval_qid=eval_qid)
-            given = Evaluation("", X, y, sample_weight, base_margin, "sample_weight", group=group, qid=qid)
+            labels = RawLabels(y, sample_weight, base_margin, group, qid, weight_name="sample_weight")
             places = {} if eval_at is None else {"eval_at": eval_at}
             return self._fit(
-                given, watched, eval_names, callbacks, init_model, validation=validation, **places
+                RawData(X, labels),
+                watched,
+                eval_names,
+                callbacks,
+                init_model,
+                validation=validation,
+                **places,
             )
 
     @told
@@ -216,7 +222,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         config = Config(objective="rank_ndcg", label_gain=self.model_.params.label_gain)
         metric = metrics.get("ndcg", config)
         metric.check(labels)
-        return metric(Outcome(scores.reshape(1, -1), "identity", Team(1)), labels)
+        return metric.compute(Predictions(scores.reshape(1, -1), "identity", Team(1)), labels).value
 
     def _learn_target(
         self, y: object, rows: int, start: Start | None

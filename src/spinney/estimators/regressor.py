@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney import objectives
-from spinney.data import Labels, read_target
+from spinney import metrics, objectives
+from spinney.data import Labels, read_target, read_weight
 from spinney.data.dask import refuse_dask
+from spinney.data.survival import columns_of_records
 from spinney.errors import DataError
 from spinney.estimators.arguments import told
 from spinney.estimators.continuing import Start
@@ -23,8 +24,11 @@ from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.estimators.objectives import needs_no_negatives, regression_objective, takes_columns
 from spinney.estimators.row_by_row import RowByRow
-from spinney.estimators.survival import columns_of_records, concordance, is_survival, read_times
-from spinney.params import Config, levels_of, takes_targets
+from spinney.jit.team import Team
+from spinney.metrics import Predictions
+from spinney.model.model import Model
+from spinney.objectives.survival import is_survival, read_times
+from spinney.params import Config, levels_of, objective_info, takes_targets
 from spinney.training.holdout import strata_of_events
 
 
@@ -183,3 +187,15 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         objective = regression_objective(self.objective)
         return strata_of_events(target, objective) if is_survival(objective) else super()._strata(target)
+
+
+def concordance(model: Model, raw: NDArray[np.float64], y: object, weight: object) -> float:
+    """Share of pairs of rows whose order in time is known that the model's raw scores put in it."""
+    if not len(raw):
+        raise DataError("X has no rows; score needs at least two")
+    target = read_times(y, len(raw), model.params)
+    labels = Labels(target, read_weight(weight, len(target)))
+    metric = metrics.get("concordance", model.params)
+    metric.check(labels)
+    link = objective_info(model.objective).link
+    return metric.compute(Predictions(raw.reshape(1, -1), link, Team(1)), labels).value

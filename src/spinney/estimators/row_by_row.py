@@ -11,13 +11,14 @@ from typing import Self
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
+from spinney.data import RawLabels
 from spinney.errors import ParameterError
 from spinney.estimators.arguments import told
 from spinney.estimators.base import GBMBase
 from spinney.estimators.continuing import fitting
-from spinney.estimators.evaluation import Evaluation, evaluations, single_evaluation
+from spinney.estimators.evaluation import RawData, evaluations, single_evaluation
 from spinney.estimators.setting import refuse_left_out
-from spinney.params.validate import shown
+from spinney.messages import shown
 from spinney.training.callbacks import Callback
 
 
@@ -105,5 +106,5 @@ class RowByRow(GBMBase):
                     f"eval_class_weight={shown(factors[0])} is for classifiers: {type(self).__name__} has no classes; leave "
                     "it out"
                 )
-            given = Evaluation("", X, y, sample_weight, base_margin, "sample_weight")
+            given = RawData(X, RawLabels(y, sample_weight, base_margin, weight_name="sample_weight"))
             return self._fit(given, watched, eval_names, callbacks, init_model, groups, validation)

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
-from spinney.binning.categorical import named_columns
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels, Schema, Table, read_table
-from spinney.data.array import plain_array
+from spinney.data.arrays import plain_array
+from spinney.data.categories import read_as_numbers
 from spinney.data.dask import is_dask, refuse_dask
 from spinney.data.frame import is_frame, refuse_duplicate_names
-from spinney.data.kinds import read_as_numbers
-from spinney.data.schema import SHOWN_NAMES
+from spinney.data.schema import SHOWN_NAMES, named_categorical
 from spinney.data.sparse import is_sparse
 from spinney.data.table import Panel, column_title
 from spinney.errors import DataError, DataTypeError
@@ -31,35 +30,15 @@ COLUMN_VECTOR = (
 )
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A table with what stands beside its rows.
-
-    Attributes
-    ----------
-    table : Table
-        The columns, mostly the user's own memory.
-    labels : Labels
-        Target, weights, scores to start from, and queries.
-    """
-
-    table: Table
-    labels: Labels
-
-    def take(self, chosen: NDArray[np.bool_]) -> Sample:
-        """Copy some of the rows."""
-        return Sample(self.table.take(chosen), self.labels.take(chosen))
-
-    def binned(self, **options: Any) -> Dataset:
-        """Make the data set; the options are those of `Dataset`."""
-        found = self.labels
-        beside: Any = {"weight": found.weight, "base_margin": found.margin, "qid": found.queries}
-        return Dataset(self.table, found.target, **beside, **options)
+def binned(table: Table, labels: Labels, **options: Any) -> Dataset:
+    """The data set of a table with labels; the options are those of `Dataset`."""
+    given: Any = {"weight": labels.weight, "base_margin": labels.margin, "qid": labels.queries}
+    return Dataset(table, labels.target, **given, **options)
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
-    """What a fit knows before columns are binned.
+class FitInputs:
+    """What a fit has before columns are binned.
 
     Attributes
     ----------
@@ -130,7 +109,7 @@ def categories_of_text(
     list of Warning
         What the user is to be warned of: columns of text that all reads as numbers, unless they are named or known.
     """
-    named = named_columns(categorical, table)
+    named = named_categorical(categorical, table)
     found, panels = dict[int, str](), list[Panel]()
     for panel in table.panels:
         column, texts = panel.first, panel.categories or ()

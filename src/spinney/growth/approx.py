@@ -1,4 +1,4 @@
-"""The approximate learner: bins chosen anew for every tree by hessian, then histograms over them."""
+"""The approximate grower: bins chosen anew for every tree by hessian, then histograms over them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from spinney.binning.entries import lines_record, split8
 from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.kernels.bin import by_rows
 from spinney.binning.matrix import BinnedMatrix, row_stride
-from spinney.growth.grower import HistGrower
+from spinney.data.kernels.records import Gradients, LeafRows
+from spinney.growth.hist import HistGrower
 from spinney.growth.kernels.proposal import JoinedBins, NewCodes, Proposal, move_codes, propose
-from spinney.growth.kernels.records import Parts
+from spinney.growth.kernels.records import PartialSums
 from spinney.growth.leaf_values import NEWTON, LeafValues
 from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
-from spinney.objectives.kernels.records import Gradients, LeafRows
 from spinney.params import Config
 from spinney.sampling import Bag
 from spinney.tree import Tree
 
 
 class TreeCuts:
-    """The latest tree's bins in terms of the fine ones, in the place of `Cuts`."""
+    """The latest tree's bins in terms of the fine ones, used in the place of `Cuts`."""
 
     def __init__(self, fine: Cuts, most: int) -> None:
         self.fine, self.categorical = fine, fine.categorical
@@ -38,7 +38,7 @@ class TreeCuts:
         return found
 
     def thresholds(self) -> Threshold:
-        """What gives the real values behind splits "bin <= b" of some columns."""
+        """A function from splits "bin <= b" of some columns to their real thresholds."""
         fine = self.fine.thresholds()
         return lambda columns, bins: fine(columns, self.fine_bin(columns, bins))
 
@@ -72,14 +72,14 @@ class ApproxGrower:
         rows: NDArray[np.int32] | None = None,
     ) -> None:
         self._team, self._fine = team, matrix
-        # Categories are never joined.
+        # Categories are never merged.
         bins = np.where(cuts.categorical != 0, matrix.bins, np.minimum(matrix.bins, most))
-        self._coarse = _room(matrix, bins)
+        self._coarse = _coarse_matrix(matrix, bins)
         self._cuts = TreeCuts(cuts, int(max(most, bins.max())))
         self._grower = HistGrower(
             self._coarse, self._cuts, config, gradients, bag, team, values, prune=True, rows=rows
         )
-        self._fine_cut = np.empty(self._grower.tree.max_nodes, np.int32)
+        self._fine_cut = np.empty(self._grower.arrays.max_nodes, np.int32)
         self._propose = self._bind(zero, gradients)
 
     def grow(self, output: int, seed: int, rate: float) -> tuple[Tree, LeafRows | None]:
@@ -89,12 +89,12 @@ class ApproxGrower:
             self._team.run(job)
         tree, by_leaf = self._grower.grow(output, seed, rate)
         inner = tree.feature >= 0
-        found = self._grower.tree.cut_bin[: tree.nodes][inner]
-        self._fine_cut[: tree.nodes][inner] = self._cuts.fine_bin(tree.feature[inner], found)
+        cut_bin = self._grower.arrays.cut_bin[: tree.nodes][inner]
+        self._fine_cut[: tree.nodes][inner] = self._cuts.fine_bin(tree.feature[inner], cut_bin)
         return tree, by_leaf
 
     def add(self, by_leaf: LeafRows | None) -> None:
-        """Move the scores by the latest tree; see `HistGrower.add`."""
+        """Add the latest tree to the scores of the training rows; see `HistGrower.add`."""
         self._grower.add(by_leaf)
 
     def walk(
@@ -110,7 +110,7 @@ class ApproxGrower:
         proposal = allocate(
             Proposal,
             control=self._grower.control,
-            parts=allocate(Parts, threads=self._team.size),
+            partial_sums=allocate(PartialSums, threads=self._team.size),
             width=width,
             joined=allocate(JoinedBins, threads=self._team.size, width=width),
             most=self._cuts.last.shape[1],
@@ -136,7 +136,7 @@ class ApproxGrower:
         return jobs
 
 
-def _room(matrix: BinnedMatrix, bins: NDArray[np.int64]) -> BinnedMatrix:
+def _coarse_matrix(matrix: BinnedMatrix, bins: NDArray[np.int64]) -> BinnedMatrix:
     """A matrix of the same layout for fewer bins of a column; its codes are still to be written."""
     fine, sparse_codes = matrix.features, matrix.sparse
     codes = fine.codes - (fine.bins - bins)

@@ -1,14 +1,14 @@
 """Everything about compiling and running kernels.
 
 Enters: Python functions with a declared signature. Leaves: machine code, called without the GIL by a team of threads.
-Knows nothing of trees. Numba is imported only here, and only while something is compiled; LLVM also where it loads object files.
+Nothing here depends on trees. Numba is imported only here, and only while something is compiled; LLVM also where it loads object
+files.
 """
 
 from spinney.jit.barrier import Counter, Member
-from spinney.jit.inline import Inline, hole, inline
 from spinney.jit.kernel import Bound, Kernel, framed, kernel
 from spinney.jit.records import allocate, own, record
-from spinney.jit.types import f32, f64, i32, i64, item, out, u8, u16, u32, u64
+from spinney.jit.types import Inline, f32, f64, hole, i32, i64, inline, item, out, u8, u16, u32, u64
 
 __all__ = [
     "Bound",

@@ -7,10 +7,9 @@ Threads meet in groups: each counts itself in at its group, and the last one of 
 core to core by more than `GROUP` threads, however large the team is.
 """
 
-from spinney.jit.inline import inline
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way
 from spinney.jit.records import record
-from spinney.jit.types import LINE, i64, item, out
+from spinney.jit.types import LINE, i64, inline, item, out
 
 APART = LINE // 8  # cells from one cache line to the next
 PHASE = 0
@@ -24,7 +23,7 @@ CODE = JOB + 1  # the address of its machine code, 0 for none
 WORDS = JOB + 2  # that of its arguments
 SIZE = JOB + 3  # the threads that do it
 DONE = 4 * APART  # threads that have done their part of it
-FAILED = 4 * APART + 1  # not 0: the machine code of one of them said so
+FAILED = 4 * APART + 1  # not 0: the machine code of one of them failed
 ARRIVED = 5 * APART  # groups of which all threads have arrived
 FIRST_GROUP = 6 * APART  # threads of each group that have arrived, a line each
 
@@ -90,7 +89,7 @@ def arrives_last(rank, size, sync):
 
 @inline
 def wait_for_change(sync, cell, value):
-    """Wait until a cell holds something else. False: the team was told to give up."""
+    """Wait until a cell holds something else. False: the team gives up."""
     spins = 0
     while atomic_load(sync, cell) == value:
         if atomic_load(sync, ABORT) != 0:
@@ -103,7 +102,7 @@ def wait_for_change(sync, cell, value):
 
 @inline
 def take_turn(sync):
-    """Wait until no other thread is between `take_turn` and `end_turn`. False: the team was told to give up."""
+    """Wait until no other thread is between `take_turn` and `end_turn`. False: the team gives up."""
     if sync[DELAY] != 0:
         wait_a_while(sync)
     spins = 0
@@ -128,7 +127,7 @@ def end_turn(sync, news):
 
 @inline
 def wait_for_news(sync, seen):
-    """Wait for later news than those `seen`. False: the team was told to give up."""
+    """Wait for later news than those `seen`. False: the team gives up."""
     return wait_for_change(sync, NEWS, seen)
 
 

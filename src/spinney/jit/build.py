@@ -3,7 +3,7 @@
 An installed package carries a library per CPU level in `jit/built`, with a note of the sources that it was made from.
 Where that is missing or stale (an editable checkout), one library for this CPU is built into the user's cache folder: under
 a file lock, into a temporary name, moved into place when it is whole. Where nothing can be linked, the object files
-themselves are kept in its place, and the note says why. The build is told to the logger `spinney` and to nobody else.
+themselves are kept in its place, and the note has the reason. A build is reported to the logger `spinney` alone.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from importlib import metadata
 from pathlib import Path
 
 from spinney.errors import KernelBuildError
-from spinney.jit import cpu, sources
+from spinney.jit import sources
 from spinney.jit.cache import cache_folder, locked, places
 from spinney.jit.cores import available_cores
-from spinney.jit.objects import pack
-from spinney.jit.spread import spread
+from spinney.jit.library import cpu_levels, pack_objects
+from spinney.jit.team import parallel_map
 
 __all__ = [
     "OBJECTS",
@@ -74,7 +74,7 @@ def cached(level: str, progress: Progress | None = None, *, anew: bool = False, 
         with locked(folder / f"{level}.lock"):
             found = None if anew else find(folder)
             if found is None:
-                _tell(level, folder)
+                _log(level, folder)
                 build_levels(folder, [level], progress, unlinked)
                 found = find(folder)
     except OSError as error:
@@ -85,7 +85,7 @@ def cached(level: str, progress: Progress | None = None, *, anew: bool = False, 
 
 
 def note_of(path: Path) -> dict[str, str]:
-    """What stands beside a library or object files; nothing where it cannot be read."""
+    """The note of a library or of object files; empty where it cannot be read."""
     try:
         about = json.loads(path.with_suffix(".json").read_bytes())
     except (OSError, ValueError):
@@ -93,7 +93,7 @@ def note_of(path: Path) -> dict[str, str]:
     return {key: str(value) for key, value in about.items()} if isinstance(about, dict) else {}
 
 
-def _tell(level: str, folder: Path) -> None:
+def _log(level: str, folder: Path) -> None:
     import logging
 
     logging.getLogger("spinney").info(
@@ -116,7 +116,9 @@ def build_levels(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="spinney-", dir=folder) as scratch:
         compilers = _Compilers(Path(scratch), progress or (lambda level, name: None))
-        made = spread(lambda part: compilers.run(part, parts, levels), range(parts), cores, compilers.stop)
+        made = parallel_map(
+            lambda part: compilers.run(part, parts, levels), range(parts), cores, compilers.stop
+        )
         if sources.digest() != digest:
             raise KernelBuildError("the sources of the kernels changed while they were compiled; try again")
         for level in levels:
@@ -143,7 +145,7 @@ def kernel_count(levels: Sequence[str]) -> int:
 
 def default_levels() -> tuple[str, ...]:
     """What an installed package carries."""
-    return cpu.levels()
+    return cpu_levels()
 
 
 def _numba_version() -> str:
@@ -156,9 +158,9 @@ def _numba_version() -> str:
 
 
 def _fitting(folder: Path, level: str, digest: str | None = None) -> Path | None:
-    """What a folder has for a level, if its note says that it was made from these sources and that these are its bytes.
+    """What a folder has for a level, if by its note it was made from these sources and these are its bytes.
 
-    The digest of the sources takes 10 ms: it may be known, and without a note nobody asks for it.
+    The digest of the sources takes 10 ms: it may be given, and without a note it is not needed.
     """
     about = note_of(folder / f"kernels-{level}{SUFFIX}")
     suffix = about.get("suffix", SUFFIX)
@@ -186,7 +188,7 @@ class _Compilers:
     def run(self, part: int, parts: int, levels: Sequence[str]) -> Path:
         """Compile a share of the kernels into an object file for each level; returns how their names begin."""
         target = self._scratch / f"part-{part}"
-        command = [sys.executable, "-m", "spinney.jit.worker", str(part), str(parts), str(target), *levels]
+        command = [sys.executable, "-m", "spinney.jit.build", str(part), str(parts), str(target), *levels]
         errors = target.with_suffix(".err")
         with (
             errors.open("wb") as complaints,
@@ -207,12 +209,12 @@ class _Compilers:
                 level, name = line.split()
                 self._report(level, name)
         if process.returncode != 0:
-            told = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
-            raise KernelBuildError(f"compiling the kernels for {', '.join(levels)} failed:\n{told}")
+            message = errors.read_text(encoding="utf-8", errors="replace")[-2000:]
+            raise KernelBuildError(f"compiling the kernels for {', '.join(levels)} failed:\n{message}")
         return target
 
     def stop(self) -> None:
-        """End them: nobody waits for their results."""
+        """End them: their results are not needed."""
         for process in self._running:
             process.kill()
 
@@ -242,7 +244,7 @@ def _finish(level: str, objects: list[Path], folder: Path, digest: str, unlinked
         about |= {"suffix": OBJECTS, "why": str(error)}
         made = objects[0].with_suffix(OBJECTS)
         symbols = [kernel.symbol for kernel in sources.all_kernels()]
-        made.write_bytes(pack([file.read_bytes() for file in objects], symbols))
+        made.write_bytes(pack_objects([file.read_bytes() for file in objects], symbols))
         _try_objects(made)
     about["sha256"] = _sha256(made)
     note = made.with_suffix(".json")
@@ -266,7 +268,7 @@ def _link(linker: list[str], objects: list[Path], library: Path) -> None:
 def _try_objects(path: Path) -> None:
     """Load object files in a process of its own: if LLVM cannot, it ends that one."""
     done = subprocess.run(
-        [sys.executable, "-m", "spinney.jit.objects", str(path)],
+        [sys.executable, "-m", "spinney.jit.library", str(path)],
         env=_environment(),
         cwd=path.parent,
         stdin=subprocess.DEVNULL,
@@ -277,3 +279,26 @@ def _try_objects(path: Path) -> None:
     )
     if done.returncode != 0:
         raise KernelBuildError(f"the object files of the kernels cannot be loaded:\n{done.stderr[-2000:]}")
+
+
+def main(arguments: list[str]) -> None:
+    """`python -m spinney.jit.build PART PARTS TARGET LEVEL...`: the process of `_Compilers`.
+
+    It compiles one of PARTS shares of the kernels for some CPU levels into TARGET-LEVEL.o, and writes a line for each kernel to
+    standard output.
+    """
+    from spinney.jit import compiler
+
+    part, parts, target, levels = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3:]
+
+    def report(level: str, name: str) -> None:
+        sys.stdout.write(f"{level} {name}\n")
+        sys.stdout.flush()
+
+    share = sources.shares(parts)[part]
+    for level, code in zip(levels, compiler.object_codes(share, levels, report), strict=True):
+        Path(f"{target}-{level}.o").write_bytes(code)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -55,7 +55,7 @@ def _user_cache() -> Path:
     if sys.platform == "darwin":
         return Path(os.path.expanduser("~/Library/Caches"))
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The XDG rules say to ignore a relative path.
+    # By the XDG rules a relative path is ignored.
     return named if named.is_absolute() else Path(os.path.expanduser("~/.cache"))
 
 
@@ -82,7 +82,7 @@ def _is_private(folder: Path) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock that ends with the process.
 
-    Where the file system knows no locks, go on without: a library is moved into place whole, so that the worst is a
+    Where the file system has no locks, go on without: a library is moved into place whole, so that the worst is a
     second build.
     """
     with path.open("a+b") as file:

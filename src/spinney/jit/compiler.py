@@ -1,4 +1,4 @@
-"""Kernels → machine code, by Numba and LLVM. The only module that knows Numba's inner names.
+"""Kernels → machine code, by Numba and LLVM. Numba's inner names are used here and in `intrinsics_numba` alone.
 
 `object_codes` compiles kernels for some CPU levels and returns one relocatable object for each; `dispatcher` compiles one
 for this process only.
@@ -21,11 +21,10 @@ from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 
-from spinney.jit import intrinsics_numba
-from spinney.jit.inline import Inline, Intrinsic
+from spinney.jit import intrinsics_numba, vectors_numba
 from spinney.jit.kernel import Kernel
 from spinney.jit.records import is_record, named
-from spinney.jit.types import ArrayOf, Item, Scalar
+from spinney.jit.types import ArrayOf, Inline, Intrinsic, Item, Scalar
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "fastmath": False}
 _dispatchers: dict[Kernel | Inline, Any] = {}
@@ -36,13 +35,19 @@ def dispatcher(item: Kernel | Inline) -> Any:
     found = _dispatchers.get(item)
     if found is None:
         if isinstance(item, Intrinsic):
-            found = getattr(intrinsics_numba, item.function.__name__)
+            found = _instructions(item.function.__name__)
         else:
             found = numba.njit(no_cpython_wrapper=isinstance(item, Inline), **_OPTIONS)(
                 _with_dispatchers(item.function)
             )
         _dispatchers[item] = found
     return found
+
+
+def _instructions(name: str) -> Any:
+    """The compiled side of an intrinsic function."""
+    side = vectors_numba if hasattr(vectors_numba, name) else intrinsics_numba
+    return getattr(side, name)
 
 
 def _with_dispatchers(function: Callable[..., Any]) -> FunctionType:
@@ -82,7 +87,7 @@ def _numba_type(kind: Scalar | ArrayOf, *, as_pointer: bool) -> Any:
 def object_codes(
     kernels: Iterable[Kernel], cpus: Sequence[str], progress: Callable[[str, str], None]
 ) -> list[bytes]:
-    """Compile kernels into one position-independent object file for each CPU; `progress` is told CPU and kernel.
+    """Compile kernels into one position-independent object file for each CPU; `progress` is called with CPU and kernel.
 
     For a process of its own: while it runs, functions that Numba compiles cannot be called.
     """
@@ -113,7 +118,7 @@ def _unfinished() -> Iterator[None]:
         (CPUCodeLibrary, "_optimize_functions"): lambda self, module: None,
         (CPUCodeLibrary, "_optimize_final_module"): lambda self: None,
         (JITCodeLibrary, "_finalize_specific"): lambda self: None,
-        # Numba knows functions by this object: a new one each, which nobody calls.
+        # Numba finds functions by this object: a new one each, which is never called.
         (CPUContext, "get_executable"): lambda self, library, description, environment: [].append,
     }
     kept = {place: getattr(*place) for place in instead}
@@ -133,7 +138,7 @@ def _optimized(text: str, symbol: str, machine: Any) -> Any:
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:
             function.linkage = llvm.Linkage.internal
-    # Nobody asks for Numba's environments, whose long names would fill half of the library.
+    # Numba's environments are not used, and their long names would fill half of the library.
     for variable in module.global_variables:
         if variable.name.startswith("_ZN08NumbaEnv"):
             variable.linkage = llvm.Linkage.internal

@@ -1,7 +1,7 @@
-"""Machine instructions that Python has no word for: atomics, prefetch, giving up the processor.
+"""Machine instructions that Python has no word for: atomics, prefetch, vectors, giving up the processor.
 
-Kernels use these names; the compiler swaps in the definitions of `intrinsics_numba`. The bodies here run when kernels
-run as plain Python, on one thread.
+Kernels use these names; the compiler swaps in the definitions of `intrinsics_numba` and `vectors_numba`. The bodies here run
+when kernels run as plain Python, on one thread.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from spinney.jit.inline import Intrinsic
+from spinney.jit.types import Intrinsic
 
 
 def _atomic_add(array: Any, index: int, value: int) -> int:
@@ -29,7 +29,7 @@ def _atomic_load(array: Any, index: int) -> int:
 
 
 def _atomic_store(array: Any, index: int, value: int) -> None:
-    """Write an int64 cell so that whoever reads it with `atomic_load` sees all written before."""
+    """Write an int64 cell so that a thread that reads it with `atomic_load` sees all written before."""
     if hasattr(array[index], "value"):
         array[index].value = value
     else:
@@ -37,7 +37,7 @@ def _atomic_store(array: Any, index: int, value: int) -> None:
 
 
 def _prefetch(array: Any, index: int) -> None:
-    """Ask for the cache line of a cell that will soon be read."""
+    """Fetch the cache line of a cell that will soon be read."""
 
 
 def _give_way() -> None:
@@ -68,7 +68,7 @@ def _copy_to_one(
             other[also + k] = source[at + k]
 
 
-def _part_by_code(
+def _partition_by_code(
     words: Any, first: int, step: int, count: int, place: int, cut: int, also: int, spare: Any
 ) -> int:
     """Part `count` records of `step` words of int64 by the byte that each has at `place`.
@@ -167,7 +167,7 @@ def _running_sums(source: Any, at: int, target: Any, count: int) -> None:
         target[k] = total
 
 
-def _turn_records(words: Any, first: int, step: int, count: int, lines: Any, at: int) -> None:
+def _transpose_records(words: Any, first: int, step: int, count: int, lines: Any, at: int) -> None:
     """Write the bytes of up to 16 records column by column: 32 bytes each, of records that begin `step` words of int64 apart.
 
     The lines of bytes begin 64 bytes apart. Sixteen records are read, and as many bytes of each line written, in any case; those
@@ -180,7 +180,7 @@ def _turn_records(words: Any, first: int, step: int, count: int, lines: Any, at:
                 lines[at + (8 * k + b) * 64 + i] = word[b]
 
 
-def _sort_line(line: Any, at: int, count: int, keys: Any) -> None:
+def _sort_bytes(line: Any, at: int, count: int, keys: Any) -> None:
     """Sort up to 64 bytes: a key is a byte, and below it its place among them.
 
     The keys, uint16, are written with the highest number behind them, up to a multiple of 16 and 16 times more.
@@ -225,14 +225,14 @@ give_way = Intrinsic(_give_way)
 call_code = Intrinsic(_call_code)
 tail = Intrinsic(_tail)
 copy_to_one = Intrinsic(_copy_to_one)
-part_by_code = Intrinsic(_part_by_code)
+partition_by_code = Intrinsic(_partition_by_code)
 byte_ranges = Intrinsic(_byte_ranges)
 classes_below = Intrinsic(_classes_below)
 sums_below = Intrinsic(_sums_below)
 filled_cells = Intrinsic(_filled_cells)
 running_sums = Intrinsic(_running_sums)
-turn_records = Intrinsic(_turn_records)
-sort_line = Intrinsic(_sort_line)
+transpose_records = Intrinsic(_transpose_records)
+sort_bytes = Intrinsic(_sort_bytes)
 first_highest = Intrinsic(_first_highest)
 lowest_bit = Intrinsic(_lowest_bit)
 either = Intrinsic(_either)

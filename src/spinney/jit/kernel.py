@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spinney.errors import KernelArgumentError
-from spinney.jit.inline import Inline, open_holes, with_functions
 from spinney.jit.records import entry, flat_fields, is_member, size_of
-from spinney.jit.types import ArrayOf, Scalar
+from spinney.jit.types import ArrayOf, Inline, Scalar, open_holes, with_functions
 
 REGISTRY: dict[str, Kernel] = {}
 
@@ -29,23 +28,47 @@ class Kernel:
     its arguments are passed field by field: `function` takes scalars and flat arrays only.
     """
 
-    def __init__(self, function: Callable[..., None]) -> None:
-        self.name = function.__name__
-        self.__name__ = self.name
-        self.__doc__ = function.__doc__
-        self.__module__ = function.__module__
-        self._body, self._declared = function, _annotations(function)
-        self.arguments: dict[str, Scalar | ArrayOf] = dict(flat_fields(self._declared))
-        self.is_team = list(self.arguments)[:3] == ["rank", "size", "sync"]
-        # What machine code finds packed in one array: all but what a team adds.
-        self.packed = dict(list(self.arguments.items())[3 if self.is_team else 0 :])
-        self._bound = dict(list(self._declared.items())[_leading(self._declared) :])
+    def __init__(
+        self, name: str, module: str, doc: str | None, make: Callable[[], Callable[..., None]]
+    ) -> None:
+        self.name = self.__name__ = name
+        self.__module__ = module
+        self.__doc__ = doc
+        self._make = make
 
-    # Made at first use: an import of `train` declares 83 kernels, for which it would take 12 ms, and a training runs ten.
+    # The rest is made at first use. An import of `train` declares a hundred kernels, and a training runs ten; to look at one
+    # takes .1 to .4 ms.
+
+    @cached_property
+    def _body(self) -> Callable[..., None]:
+        return self._make()
+
+    @cached_property
+    def _declared(self) -> dict[str, Any]:
+        return _annotations(self._body)
+
+    @cached_property
+    def _bound(self) -> dict[str, Any]:
+        return dict(list(self._declared.items())[_leading(self._declared) :])
+
+    @cached_property
+    def arguments(self) -> dict[str, Scalar | ArrayOf]:
+        """Types of its arguments, records field by field."""
+        return dict(flat_fields(self._declared))
+
+    @cached_property
+    def is_team(self) -> bool:
+        """Whether a team of threads runs it."""
+        return list(self.arguments)[:3] == ["rank", "size", "sync"]
+
+    @cached_property
+    def packed(self) -> dict[str, Scalar | ArrayOf]:
+        """Arguments that machine code reads from one array: all but those that a team adds."""
+        return dict(list(self.arguments.items())[3 if self.is_team else 0 :])
 
     @cached_property
     def function(self) -> Callable[..., None]:
-        """What is compiled."""
+        """The function that is compiled."""
         same = list(self.arguments) == list(self._declared)
         return self._body if same else entry(self._body, self._declared)
 
@@ -73,10 +96,11 @@ class Kernel:
             raise KernelArgumentError(
                 f"kernel {self.name} takes {len(self._bound)} arguments, got {len(args)}"
             )
+        is_team = self.is_team  # which also checks the type of every argument
         ready, threads = list[Any](), list[int]()
         given = dict(zip(self._bound, args, strict=True))
         self._check("", self._bound, given, given, self.__module__, ready, threads)
-        return Bound(self, ready, min(threads, default=None) if self.is_team else None)
+        return Bound(self, ready, min(threads, default=None) if is_team else None)
 
     def _check(
         self,
@@ -91,8 +115,8 @@ class Kernel:
     ) -> None:
         """Check the arguments, or the fields of a record among them, and append them to `ready` one by one.
 
-        `threads` is told for how many threads each per-thread record has memory. Sizes know the numbers beside them, the
-        arguments `around` them, and the constants of the module they are written in.
+        The number of threads that each per-thread record has memory for is appended to `threads`. Sizes are expressions of the
+        numbers beside them, the arguments `around` them, and the constants of the module they are written in.
         `arenas` is the record itself where it is a per-thread one, whose arrays reach over the arenas of all threads.
         """
         for name, kind in fields.items():
@@ -205,21 +229,26 @@ class Bound:
 
 def kernel(function: Callable[..., None]) -> Kernel:
     """Declare an entry point; its annotations are its signature."""
-    return _register(Kernel(function))
+    return _register(Kernel(function.__name__, function.__module__, function.__doc__, lambda: function))
 
 
 def framed(name: str, frame: Callable[..., None], **functions: Inline) -> Kernel:
-    """Make a kernel of a frame, whose holes are filled by the functions of these names.
+    """Declare a kernel made of a frame, whose holes are filled by the functions of these names.
 
     The kernel belongs to the module of the functions.
     """
-    made = with_functions(frame, name, functions)
-    made.__annotations__ = frame.__annotations__
-    made.__module__ = next(iter(functions.values())).__module__
-    left = open_holes(made)
-    if left:
-        raise TypeError(f"kernel {name}: hole {left[0]} is not filled")
-    return kernel(made)
+
+    def make() -> Callable[..., None]:
+        made = with_functions(frame, name, functions)
+        made.__annotations__ = frame.__annotations__
+        made.__module__ = module
+        left = open_holes(made)
+        if left:
+            raise TypeError(f"kernel {name}: hole {left[0]} is not filled")
+        return made
+
+    module = next(iter(functions.values())).__module__
+    return _register(Kernel(name, module, frame.__doc__, make))
 
 
 def _register(entry: Kernel) -> Kernel:
@@ -244,3 +273,8 @@ def _leading(declared: Mapping[str, Any]) -> int:
     if names[:3] == ["rank", "size", "sync"]:
         return 3
     return 1 if names and is_member(declared[names[0]]) else 0
+
+
+def kernel_of(formula: str, result: str) -> Kernel:
+    """The kernel of a formula that was declared by name, such as `huber_gradients`."""
+    return REGISTRY[f"{formula}_{result}"]

@@ -8,10 +8,9 @@ and needs no lock of the interpreter, which threads would have to take one after
 import numpy as np
 
 from spinney.jit.barrier import ABORT, CODE, DONE, FAILED, JOB, SIZE, SPINS, WORDS, Member
-from spinney.jit.inline import inline
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, call_code, give_way
 from spinney.jit.kernel import kernel
-from spinney.jit.types import i64, out
+from spinney.jit.types import i64, inline, out
 
 
 @inline
@@ -50,7 +49,7 @@ def lead_job(team: Member):
 def serve_jobs(team: Member, most_looks: i64, seen: out(i64["1"])):
     """Do this thread's part of each new job, until it has looked for one so often in vain, or there is no code to run.
 
-    `seen` is the number of the latest job that the thread knows of. A thread beyond the team's size has no part in it.
+    `seen` is the number of the latest job that the thread has seen. A thread beyond the team's size has no part in it.
     """
     sync = team.sync
     looks = 0

@@ -8,7 +8,7 @@ in arrays.
 
 Memory that each thread of a team has for itself is a record declared by `@record(per_thread=True)`. Its sizes are those of
 one thread. `allocate` gives every thread an arena of its own: a stretch of memory in which its arrays stand together, and
-which shares no cache line with that of another thread. A kernel asks for its thread's record by `own(scratch, team.rank)`.
+which shares no cache line with that of another thread. A kernel gets its thread's record by `own(scratch, team.rank)`.
 """
 
 import math
@@ -20,13 +20,12 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast, dataclass_transform, overload
 
-from spinney.jit.inline import Inline, Intrinsic
 from spinney.jit.intrinsics import tail
-from spinney.jit.types import LINE, ArrayOf, Scalar, aligned_bytes, i64
+from spinney.jit.types import LINE, ArrayOf, Inline, Intrinsic, Scalar, aligned_bytes, i64
 
 T = TypeVar("T")
 
-# The field of a per-thread record that says how far apart the arenas of two threads are.
+# The field of a per-thread record with the distance of the arenas of two threads.
 THREAD_BYTES = "thread_bytes"
 WIDE = 64  # bytes from which an array begins on a line of 64 bytes
 

@@ -1,4 +1,4 @@
-"""Which modules hold kernels, and the digest that tells whether a built library still fits them.
+"""Which modules hold kernels, and their digest, by which a built library is found to fit them or not.
 
 A module holds kernels when it stands in a folder called `kernels`, or is called so itself. The digest covers these, the
 compiler, and the modules that kernels take their constants from.
@@ -18,14 +18,13 @@ PACKAGE = Path(__file__).resolve().parent.parent
 _COMPILER = (
     "barrier",
     "compiler",
-    "inline",
     "intrinsics",
     "intrinsics_numba",
     "kernel",
     "math",
-    "normal",
     "records",
     "types",
+    "vectors_numba",
 )
 _IMPORT = re.compile(r"^from spinney\.([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 
@@ -46,7 +45,7 @@ def all_kernels() -> list[Kernel]:
 
 
 def shares(parts: int) -> list[list[Kernel]]:
-    """All kernels in so many parts that take about as long to compile; the number of arguments tells how long one takes."""
+    """All kernels in so many parts that take about as long to compile, as estimated by the number of arguments."""
     found: list[list[Kernel]] = [[] for _ in range(parts)]
     cost = [0] * parts
     for kernel in sorted(all_kernels(), key=lambda entry: -len(entry.arguments)):
@@ -77,7 +76,7 @@ def source_files() -> list[Path]:
 
 
 def _imported(path: Path) -> Iterator[Path]:
-    """Modules of other rooms that a module imports from; those of `jit` are known."""
+    """Modules of other packages that a module imports from; those of `jit` are in `_COMPILER`."""
     for module, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
         place = PACKAGE.joinpath(*module.split("."))
         if module.split(".")[0] == "jit":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params.validate import shown
+from spinney.messages import shown
 
 
 def count_of(name: str, value: object, least: int = 1) -> int:

@@ -6,8 +6,9 @@ import numbers
 from collections.abc import Mapping, Sequence
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params.by_column import placed_column
-from spinney.params.validate import is_iterable, shown
+from spinney.messages import shown
+from spinney.params.parameter import is_iterable
+from spinney.params.per_column import resolve_column
 
 
 def column_groups(
@@ -60,7 +61,7 @@ def _places(columns: object, names: Sequence[str] | None, count: int) -> tuple[i
         raise ParameterTypeError(
             f"columns={shown(columns)} must be a column's name or position, a list of them, or a mapping of titles to such"
         )
-    places = tuple(placed_column("columns", key, names, count) for key in columns)
+    places = tuple(resolve_column("columns", key, names, count) for key in columns)
     if not places:
         raise ParameterError("columns names no column; give one or more, or None for all of them")
     for at, place in enumerate(places):

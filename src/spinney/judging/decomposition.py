@@ -9,19 +9,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import read_labels, read_vector
-from spinney.data.array import as_array
+from spinney.data import read_class_labels, read_vector
+from spinney.data.arrays import as_array
+from spinney.data.classes import class_codes
 from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.estimators.labels import find_classes
 from spinney.judging.arguments import count_of
 from spinney.judging.predictions import array_of
 from spinney.judging.replacing import take_rows
+from spinney.messages import shown
 from spinney.params import checked_seed
-from spinney.params.seeds import SeedLike
-from spinney.params.validate import shown
-from spinney.sampling.bootstrap import bag_counts
-from spinney.training.auto_arguments import AUTO
+from spinney.params.common import AUTO
+from spinney.params.parameter import SeedLike
+from spinney.sampling.bags import bag_counts
 
 Floats = NDArray[np.float64]
 Loss = Literal["squared", "zero_one"]
@@ -181,13 +181,13 @@ def _targets(kind: Loss, y: object, truth: object, rows: int) -> tuple[NDArray[A
     """The target and the truth: numbers, or labels."""
     if kind == "squared":
         return read_vector(y, rows, "y", allow_none=False), read_vector(truth, rows, "truth")
-    labels, codes = read_labels(y, rows)
+    labels, codes = read_class_labels(y, rows)
     if truth is None:
         return labels[codes], None
     if len(array_of(truth, "truth")) != rows:
         found = len(array_of(truth, "truth"))
         raise DataError(f"truth has {found} values, but y has {rows} rows; give one value for each row")
-    names, places = read_labels(truth, rows)
+    names, places = read_class_labels(truth, rows)
     strange = set(names.tolist()) - set(labels.tolist())
     if strange:
         raise DataError(f"truth has the label {min(strange, key=str)!r}, which y does not have")
@@ -287,7 +287,7 @@ def _votes(
     classes = np.array(labels, dtype=object if isinstance(labels[0], str) else None)
     votes, refits = np.zeros((rows, len(classes)), np.int64), 0
     for outside, found in said:
-        votes[outside, find_classes(found, len(outside), classes).astype(np.int64)] += 1
+        votes[outside, class_codes(found, len(outside), classes).astype(np.int64)] += 1
         refits += 1
     return classes, votes, refits
 
@@ -306,8 +306,8 @@ def _zero_one(
     rows = int(judged.sum())
     shares = votes[judged] / times[judged, None]
     row = np.arange(rows)
-    best = find_classes((target if truth is None else truth)[judged], rows, classes).astype(np.int64)
-    seen = find_classes(target[judged], rows, classes).astype(np.int64)
+    best = class_codes((target if truth is None else truth)[judged], rows, classes).astype(np.int64)
+    seen = class_codes(target[judged], rows, classes).astype(np.int64)
     main = shares.argmax(axis=1)  # of equal ones the first
     wrong = main != best
     unbiased = float(np.where(wrong, 0.0, 1.0 - shares[row, main]).mean())

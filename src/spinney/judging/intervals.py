@@ -16,13 +16,13 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.judging.arguments import count_of
 from spinney.judging.predictions import array_of, read_predictions
-from spinney.judging.scales import NamedMetric, judgement_of, metric_of
+from spinney.judging.scales import NamedMetric, metric_of, value_of_function
+from spinney.messages import shown
 from spinney.params import checked_seed
-from spinney.params.seeds import SeedLike
-from spinney.params.validate import as_float, shown
-from spinney.sampling.bootstrap import bag_counts
+from spinney.params.parameter import SeedLike, as_float
+from spinney.sampling.bags import bag_counts
 from spinney.training.dealing import group_numbers
-from spinney.training.own import WithWeight, asks_estimator, name_of
+from spinney.user_functions import WithWeight, name_of, takes_estimator
 
 Floats = NDArray[np.float64]
 # A metric of resampled rows, given how often each row was drawn; None stands for once each.
@@ -190,7 +190,7 @@ def _of_name(
     found = metric_of(metric, scale)
     assert isinstance(found, NamedMetric)
     found.check(labels)
-    outcome = scale.outcome(values, team)
+    predictions = scale.for_metrics(values, team)
 
     def value_of(counts: NDArray[np.int32] | None) -> float:
         weights = weight
@@ -198,7 +198,7 @@ def _of_name(
             weights = counts.astype(np.float64) if weight is None else counts * weight
             if not weights.any():
                 return math.nan
-        return found.metric(outcome, replace(labels, weight=weights))
+        return found.metric.compute(predictions, replace(labels, weight=weights)).value
 
     return found.metric.name, value_of
 
@@ -207,9 +207,9 @@ def _of_function(
     metric: Callable[..., Any], y: object, prediction: object, weight: Floats | None
 ) -> tuple[str, Resampled]:
     """A function of the user's own: it gets the rows that were drawn."""
-    if asks_estimator(metric):
+    if takes_estimator(metric):
         raise ParameterTypeError(
-            f"metric={shown(metric)} is a scorer, which asks an estimator; give a name, or a function of (y, prediction)"
+            f"metric={shown(metric)} is a scorer, which takes an estimator; give a name, or a function of (y, prediction)"
         )
     target, said = array_of(y, "y"), array_of(prediction, "prediction")
     if len(said) != len(target):
@@ -224,9 +224,9 @@ def _of_function(
         found = call(target[rows], said[rows], None if weight is None else weight[rows])
         if isinstance(found, numbers.Real) and math.isnan(found):
             return math.nan
-        judgement = judgement_of(metric, found)
-        names[0] = judgement.name
-        return judgement.value
+        value = value_of_function(metric, found)
+        names[0] = value.name
+        return value.value
 
     value_of(None)
     return names[0], value_of

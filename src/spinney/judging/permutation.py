@@ -12,11 +12,11 @@ from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.judging.arguments import count_of
 from spinney.judging.columns import column_groups
-from spinney.judging.scales import Metric, metric_of
+from spinney.judging.scales import ModelMetric, metric_of
 from spinney.judging.subjects import Subject, subject_of
-from spinney.metrics import Judgement
+from spinney.metrics import MetricValue
 from spinney.params import checked_seed
-from spinney.params.seeds import SeedLike
+from spinney.params.parameter import SeedLike
 from spinney.training.importances import PermutationImportance
 
 Floats = NDArray[np.float64]
@@ -108,22 +108,22 @@ def permutation_importance(
         one.check(label)
     losses = np.zeros((len(groups), repeats))
     with Team(threads_for(n_jobs, most_for(subject.rows, SHARE_ROWS))) as team:
-        before = _judged(subject, metrics, labels, subject.values(n_jobs), team)
+        before = _evaluate(subject, metrics, labels, subject.values(n_jobs), team)
         sign = 1.0 if before.higher_is_better else -1.0
         for number, repeat, values in subject.shuffled(groups, repeats, seed, team):
-            after = _judged(subject, metrics, labels, values, team)
+            after = _evaluate(subject, metrics, labels, values, team)
             losses[number, repeat] = sign * (before.value - after.value)
     return PermutationImportance(
         losses.mean(axis=1), losses.std(axis=1), losses, titles, before.name, before.value
     )
 
 
-def _judged(
-    subject: Subject, metrics: list[Metric], labels: list[Labels], values: Floats, team: Team
-) -> Judgement:
-    """What the metric says of values, the mean over outputs."""
+def _evaluate(
+    subject: Subject, metrics: list[ModelMetric], labels: list[Labels], values: Floats, team: Team
+) -> MetricValue:
+    """The value of the metric, the mean over outputs."""
     found = [
-        metric.judge(values[part], label, team)
+        metric.compute(values[part], label, team)
         for metric, label, part in zip(metrics, labels, subject.parts, strict=True)
     ]
     value = float(np.mean([one.value for one in found]))

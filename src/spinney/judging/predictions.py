@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import as_matrix, read_labels, read_table, read_vector
-from spinney.data.array import plain_array
+from spinney.data import as_matrix, read_class_labels, read_table, read_vector
+from spinney.data.arrays import plain_array
+from spinney.data.classes import class_codes
 from spinney.data.frame import frame_vector, is_frame
 from spinney.errors import DataError, ParameterError
-from spinney.estimators.labels import find_classes
 from spinney.judging.scales import Scale, called_metric
-from spinney.params import Config, MetricRow
-from spinney.params.metric_names import is_spelled, name_and_place
-from spinney.params.metrics import METRICS
+from spinney.params import Config, MetricInfo
+from spinney.params.metrics import METRICS, is_spelled, name_and_cutoff
 
 Floats = NDArray[np.float64]
 
@@ -55,9 +54,9 @@ def read_predictions(
         Numbers, or places of labels among the classes.
     """
     with called_metric():
-        plain, _ = name_and_place(metric)
-    rows_of_name = [row for row in METRICS.values() if is_spelled(plain, row)]
-    if not rows_of_name:
+        plain, _ = name_and_cutoff(metric)
+    meant = [info for info in METRICS.values() if is_spelled(plain, info)]
+    if not meant:
         raise ParameterError(f"metric={metric!r} is unknown; there are {', '.join(METRICS)}")
     said, rows = array_of(prediction, "prediction"), len(array_of(y, "y"))
     if said.ndim == 2 and said.shape[1] == 1:
@@ -69,7 +68,7 @@ def read_predictions(
             f"prediction has {len(said)} rows, but y has {rows}; give one prediction for each row"
         )
     if said.ndim == 2:
-        of_classes = any("many" in row.fits or "two" in row.fits for row in rows_of_name)
+        of_classes = any("many" in info.fits or "two" in info.fits for info in meant)
         if not of_classes or array_of(y, "y").shape[1:] not in ((), (1,)):
             raise DataError(
                 f"prediction has {said.shape[1]} columns, but metric={metric!r} judges one number a row; give the columns of "
@@ -80,40 +79,40 @@ def read_predictions(
         labels = _classes(y, rows, classes, said.shape[1])
         scale = Scale.of_classes(len(labels), labels)
         return scale, np.ascontiguousarray(shares.T), scale.read_target(y, rows)
-    row = next((one for one in rows_of_name if one.fits != ("many",)), rows_of_name[0])
-    if row.fits == ("many",):
+    info = next((one for one in meant if one.fits != ("many",)), meant[0])
+    if info.fits == ("many",):
         raise DataError(
             f"metric={metric!r} needs the probability of every class; prediction must be (rows, classes)"
         )
-    return _of_vector(row, y, said, rows, classes)
+    return _of_vector(info, y, said, rows, classes)
 
 
 def _of_vector(
-    row: MetricRow, y: object, said: NDArray[Any], rows: int, classes: object
+    info: MetricInfo, y: object, said: NDArray[Any], rows: int, classes: object
 ) -> tuple[Scale, Floats, Floats]:
     """One value a row: a number, a score within a query, a score or probability of the second of two classes, or a label."""
-    if row.form == "by_query":
+    if info.form == "by_query":
         scale = Scale(Config(objective="rank_ndcg"), raw=True)
         return scale, _finite(said).reshape(1, -1), scale.read_target(y, rows)
-    if "numbers" in row.fits and row.judges != "order":
+    if "numbers" in info.fits and info.looks_at != "order":
         scale = Scale.of_numbers()
         return scale, _finite(said).reshape(1, -1), scale.read_target(y, rows)
-    if "two" not in row.fits:
+    if "two" not in info.fits:
         scale = Scale(Config(objective="poisson"), raw=False)
         values = _finite(said)
         if values.min() <= 0:
             at = int(np.argmax(values <= 0))
             raise DataError(
-                f"metric={row.name!r} needs predictions above 0, got prediction[{at}] = {values[at]:g}"
+                f"metric={info.name!r} needs predictions above 0, got prediction[{at}] = {values[at]:g}"
             )
         return scale, values.reshape(1, -1), scale.read_target(y, rows)
-    if row.judges == "class" and _are_labels(said, y, rows):
+    if info.looks_at == "class" and _are_labels(said, y, rows):
         return _of_labels(y, said, rows, classes)
     labels = _classes(y, rows, classes, 2)
-    raw = row.judges == "order"
+    raw = info.looks_at == "order"
     values = _finite(said)
     if not raw:
-        _check_shares(values, row.name)
+        _check_shares(values, info.name)
     scale = Scale.of_classes(2, labels, raw=raw)
     return scale, values.reshape(1, -1), scale.read_target(y, rows)
 
@@ -122,7 +121,7 @@ def _are_labels(said: NDArray[Any], y: object, rows: int) -> bool:
     """Whether predictions are labels, and not probabilities; 0 and 1 may be either, which comes to the same."""
     if said.dtype.kind not in "biuf":
         return True
-    known = set(read_labels(y, rows)[0].tolist())
+    known = set(read_class_labels(y, rows)[0].tolist())
     found = set(np.unique(said).tolist())
     if known <= {0, 1}:
         return False
@@ -133,7 +132,7 @@ def _are_labels(said: NDArray[Any], y: object, rows: int) -> bool:
 def _of_labels(y: object, said: NDArray[Any], rows: int, classes: object) -> tuple[Scale, Floats, Floats]:
     """Labels become certain probabilities."""
     if classes is None:
-        present, guessed = read_labels(y, rows)[0].tolist(), read_labels(said, rows)[0].tolist()
+        present, guessed = read_class_labels(y, rows)[0].tolist(), read_class_labels(said, rows)[0].tolist()
         if isinstance(present[0], str) != isinstance(guessed[0], str):
             raise DataError(
                 f"y has labels such as {present[0]!r}, prediction such as {guessed[0]!r}; they must be of one kind"
@@ -141,7 +140,7 @@ def _of_labels(y: object, said: NDArray[Any], rows: int, classes: object) -> tup
         labels = np.array(sorted({*present, *guessed}), dtype=object if isinstance(present[0], str) else None)
     else:
         labels = _given(classes)
-    codes = find_classes(said, rows, labels).astype(np.int64)
+    codes = class_codes(said, rows, labels).astype(np.int64)
     scale = Scale.of_classes(len(labels), labels)
     values = np.zeros((len(labels), rows))
     values[codes, np.arange(rows)] = 1.0
@@ -150,7 +149,7 @@ def _of_labels(y: object, said: NDArray[Any], rows: int, classes: object) -> tup
 
 def _classes(y: object, rows: int, classes: object, count: int) -> NDArray[Any]:
     """Labels of so many classes: those given, else those of y, which may be 0, 1 and so on."""
-    found = read_labels(y, rows)[0] if classes is None else _given(classes)
+    found = read_class_labels(y, rows)[0] if classes is None else _given(classes)
     if len(found) == count:
         return found
     if classes is None and set(found.tolist()) <= set(range(count)):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.array import as_array
+from spinney.data.arrays import as_array
 from spinney.data.frame import is_frame
 from spinney.data.sparse import is_sparse
 

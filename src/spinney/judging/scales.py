@@ -1,4 +1,4 @@
-"""What the values of a model mean, and how a metric judges them."""
+"""What the values of a model mean, and metrics of them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from spinney import metrics, objectives
 from spinney.data import Labels, read_vector
+from spinney.data.classes import class_codes
 from spinney.errors import DataError, ParameterError, ParameterTypeError, SpinneyError
-from spinney.estimators.labels import find_classes
-from spinney.estimators.survival import is_survival, read_times
 from spinney.jit.team import Team
-from spinney.metrics import Judgement, Outcome, Predicted
-from spinney.params import Config, kind_of, levels_of, link_of, metrics_for, objective_row, parse
-from spinney.params.metric_names import is_spelled, name_and_place
-from spinney.params.metrics import METRICS
+from spinney.messages import shown
+from spinney.metrics import GivenPredictions, MetricValue, Predictions
+from spinney.metrics.custom import checked_value
+from spinney.objectives.survival import is_survival, read_times
+from spinney.params import Config, kind_of, levels_of, link_of, metrics_for, objective_info
+from spinney.params.metrics import METRICS, is_spelled, name_and_cutoff
 from spinney.params.objectives import OWN
-from spinney.params.validate import shown
-from spinney.training.own import WithWeight, asks_estimator, checked_judgement, checked_number, name_of
+from spinney.user_functions import WithWeight, checked_number, name_of, takes_estimator
 
 Floats = NDArray[np.float64]
 # What metrics that do not fit are told.
@@ -81,20 +81,20 @@ class Scale:
             "eval_metric": metric,
         }
         with called_metric():
-            return replace(self, config=parse({**known, **params}))
+            return replace(self, config=Config.parse({**known, **params}))
 
     @property
     def kind(self) -> str:
         """What is predicted: numbers, numbers above 0, one of two classes, or one of many."""
         return kind_of(self.config.objective)
 
-    def outcome(self, values: Floats, team: Team) -> Outcome:
+    def for_metrics(self, values: Floats, team: Team) -> Predictions:
         """Values as metrics take them."""
         if self.raw:
-            return Outcome(values, link_of(self.config), team)
+            return Predictions(values, link_of(self.config), team)
         if self.alone:
             values = np.concatenate([values, 1.0 - values])
-        return Predicted(values, self.kind, team)
+        return GivenPredictions(values, self.kind, team)
 
     def predictions(self, values: Floats) -> Floats:
         """What functions of users get: numbers, probabilities of the second of two classes, or of all, (rows, classes)."""
@@ -108,7 +108,7 @@ class Scale:
     def read_target(self, y: object, rows: int) -> Floats:
         """Numbers, or places of labels among the classes."""
         if self.classes is not None:
-            return find_classes(y, rows, self.classes)
+            return class_codes(y, rows, self.classes)
         if is_survival(self.config.objective):
             return read_times(y, rows, self.config)
         target = read_vector(y, rows, "y", allow_none=False)
@@ -117,21 +117,21 @@ class Scale:
         return target
 
 
-class Metric(Protocol):
-    """What judges values."""
+class ModelMetric(Protocol):
+    """A metric of the values of a model."""
 
     def check(self, labels: Labels) -> None:
         """Refuse labels that have no such metric, whatever the values."""
 
-    def judge(self, values: Floats, labels: Labels, team: Team) -> Judgement:
-        """Judge values, (values, rows)."""
+    def compute(self, values: Floats, labels: Labels, team: Team) -> MetricValue:
+        """The value of the metric for values, (values, rows)."""
 
 
 @dataclass(frozen=True, eq=False)
 class NamedMetric:
     """A metric of the package."""
 
-    metric: metrics.Metric
+    metric: metrics.BuiltInMetric
     scale: Scale
 
     def check(self, labels: Labels) -> None:
@@ -139,9 +139,9 @@ class NamedMetric:
         with called_metric():
             self.metric.check(labels)
 
-    def judge(self, values: Floats, labels: Labels, team: Team) -> Judgement:
-        """Judge values, (values, rows)."""
-        return self.metric.judge(self.scale.outcome(values, team), labels)
+    def compute(self, values: Floats, labels: Labels, team: Team) -> MetricValue:
+        """The value of the metric for values, (values, rows)."""
+        return self.metric.compute(self.scale.for_metrics(values, team), labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,24 +157,24 @@ class FunctionMetric:
     def check(self, labels: Labels) -> None:
         """Whatever target there is may have this metric."""
 
-    def judge(self, values: Floats, labels: Labels, team: Team) -> Judgement:
-        """Judge values, (values, rows)."""
+    def compute(self, values: Floats, labels: Labels, team: Team) -> MetricValue:
+        """The value of the metric for values, (values, rows)."""
         classes = self.scale.kind in ("two", "many")
         truth = labels.target.astype(np.int64) if classes else labels.for_functions().with_queries()
         found = self._call(truth, self.scale.predictions(values), labels.weight)
-        return judgement_of(self.function, found)
+        return value_of_function(self.function, found)
 
     @cached_property
     def _call(self) -> WithWeight:
         return WithWeight("the metric", self.function)
 
 
-def judgement_of(function: Callable[..., Any], found: object) -> Judgement:
-    """What a metric of a user's own gave; a lone number is better when lower."""
+def value_of_function(function: Callable[..., Any], found: object) -> MetricValue:
+    """What a custom metric returned; a number alone is better when lower."""
     name = name_of(function)
     if isinstance(found, numbers.Real | np.ndarray):
-        return Judgement(name, checked_number(name, found), False)
-    return checked_judgement(name, found)
+        return MetricValue(name, checked_number(name, found), False)
+    return checked_value(name, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,22 +187,22 @@ class ScorerMetric:
     def check(self, labels: Labels) -> None:
         """Whatever target there is may have this metric."""
 
-    def judge(self, values: Floats, labels: Labels, team: Team) -> Judgement:
-        """Judge values, (values, rows)."""
+    def compute(self, values: Floats, labels: Labels, team: Team) -> MetricValue:
+        """The value of the metric for values, (values, rows)."""
         from spinney.estimators.own_functions import plain_name, scored
 
-        outcome, classes = self.scale.outcome(values, team), self.scale.classes
+        predictions, classes = self.scale.for_metrics(values, team), self.scale.classes
         if self.scale.kind in ("two", "many"):
-            classes = np.arange(max(2, outcome.outputs)) if classes is None else classes
+            classes = np.arange(max(2, predictions.outputs)) if classes is None else classes
             classes = np.repeat(classes, 2) if len(classes) == 1 else classes
-        raw = outcome.raw[0] if outcome.outputs == 1 else outcome.raw.T
+        raw = predictions.raw[0] if predictions.outputs == 1 else predictions.raw.T
         shares = None if self.scale.config.objective == OWN else self.scale.predictions(values)
         name = plain_name(self.scorer)
         value = scored(self.scorer, name, raw, shares, labels.target, labels.weight, classes)
-        return Judgement(name, value, True)
+        return MetricValue(name, value, True)
 
 
-def metric_of(metric: object, scale: Scale, default: str | None = None) -> Metric:
+def metric_of(metric: object, scale: Scale, default: str | None = None) -> ModelMetric:
     """The metric that a user means.
 
     Parameters
@@ -210,7 +210,7 @@ def metric_of(metric: object, scale: Scale, default: str | None = None) -> Metri
     metric : str, callable or None
         A name, a function or a scorer of scikit-learn. None: the default.
     scale : Scale
-        What it is to judge.
+        What the values mean.
     default : str, optional
         Name of the metric where none is given; without it the objective's own.
 
@@ -222,7 +222,7 @@ def metric_of(metric: object, scale: Scale, default: str | None = None) -> Metri
         If it is neither a name nor a function.
     """
     if metric is None:
-        metric = default or objective_row(scale.config.objective).metric
+        metric = default or objective_info(scale.config.objective).metric
         if metric == "none":
             raise ParameterError("an objective of your own has no metric; name one by metric")
     if isinstance(metric, str):
@@ -233,7 +233,7 @@ def metric_of(metric: object, scale: Scale, default: str | None = None) -> Metri
         )
     if is_scorer(metric):
         return ScorerMetric(metric, scale)
-    if asks_estimator(metric):
+    if takes_estimator(metric):
         raise ParameterTypeError(
             f"metric={shown(metric)} takes an estimator and its table, which a metric does not see; give a name, a function of "
             "(y, prediction) or (y, prediction, weight), or what scikit-learn's make_scorer or get_scorer gives"
@@ -252,7 +252,7 @@ def _fitting(name: str, scale: Scale) -> str:
     """A name of a metric, if it fits what is predicted."""
     fitting = metrics_for(scale.config.objective, scale.config.num_class)
     with called_metric():
-        plain, _ = name_and_place(name)
+        plain, _ = name_and_cutoff(name)
     said = _SAID[scale.kind]
     if len(levels_of(scale.config)) > 1:
         fitting, said = ("pinball",), "predictions of several levels"

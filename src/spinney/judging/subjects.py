@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import read_table, target_columns
+from spinney.data.classes import are_of_labels
 from spinney.errors import DataError, ParameterTypeError
-from spinney.estimators.multilabel import are_of_labels
 from spinney.jit.team import Team
 from spinney.judging.replacing import Replaceable
 from spinney.judging.scales import Scale
 from spinney.judging.walks import BoostedTrees, GrownTrees, Rows, Shuffles
+from spinney.messages import shown
 from spinney.model.forest_model import ForestModel
 from spinney.model.isolation_model import IsolationModel
 from spinney.model.model import Model
-from spinney.params.validate import shown
 from spinney.sampling.orders import shuffled_orders
 
 Floats = NDArray[np.float64]
@@ -93,7 +93,7 @@ class BoostedSubject(Subject):
         rows = Rows(self._table, self._model.absent)
         made, reordered = self._model.statistics, None
         if made is not None:
-            groups = [made.with_made(group, share=True) for group in groups]
+            groups = [made.with_encoded(group, share=True) for group in groups]
             reordered = partial(made.reordered, made.numbers(self._table))
         return Shuffles(BoostedTrees(self._model), rows, repeats, seed, team, reordered).scores(groups)
 

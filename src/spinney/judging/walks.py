@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Panel, Table
-from spinney.data.spans import CONVERTED_ROWS, whole_rows
 from spinney.data.sparse import SparseValues
+from spinney.data.table import CONVERTED_ROWS, whole_rows
 from spinney.jit import allocate
 from spinney.jit.team import Team
-from spinney.judging.kernels.records import BLOCK, Asked, Desk, Groups, Shuffled, SomeTrees
+from spinney.judging.kernels.records import BLOCK, Groups, Shuffled, ShuffleScratch, SomeTrees, UsedColumns
 from spinney.judging.kernels.shuffled import shuffled_scores
 from spinney.model.forest_model import ForestModel
-from spinney.model.kernels.coded import look_rows
+from spinney.model.kernels.compact_walk import scan_rows
 from spinney.model.model import Model
 from spinney.model.packed import pack
 from spinney.model.predict import given
@@ -153,7 +153,7 @@ class Rows:
             return
         place = np.full(self.table.columns, -1)
         place[columns] = np.arange(len(columns))
-        for first, entries in self._lines.by_row(max(BLOCK, DENSE_CELLS // len(columns))):
+        for first, entries in self._lines.row_blocks(max(BLOCK, DENSE_CELLS // len(columns))):
             matrix = np.full((entries.rows, len(columns)), self.absent)
             row, at = np.repeat(np.arange(entries.rows), np.diff(entries.starts)), place[entries.indices]
             matrix[row[at >= 0], at[at >= 0]] = entries.values[at >= 0]
@@ -169,7 +169,7 @@ class Rows:
         """Whether a value may be missing."""
         seen = nothing_seen(team.size)
         for _, block, _ in self.blocks(columns):
-            team.run(look_rows.bind(given(block), seen))
+            team.run(scan_rows.bind(given(block), seen))
         return met_by(team, seen) & 1 != 0
 
 
@@ -314,12 +314,12 @@ class Shuffles:
         """Add trees first..last-1 to all scores; an interrupt is served between two stretches of rows."""
         trees = self._packed(first, last)
         desk = allocate(
-            Desk, threads=self._team.size, columns=len(self._asked), values=trees.trees * trees.width,
+            ShuffleScratch, threads=self._team.size, columns=len(self._asked), values=trees.trees * trees.width,
             width=trees.width, pairs=groups.pairs, groups=groups.groups,
         )  # fmt: skip
         step = stretch(shuffled.groups * shuffled.repeats * trees.trees * trees.width, self._team.size)
         for above, block, column in self._rows.blocks(self._asked):
-            asked, table = Asked(len(column), int(self._missing), column, group), given(block)
+            asked, table = UsedColumns(len(column), int(self._missing), column, group), given(block)
             for begin in range(0, len(block), step):
                 end = min(begin + step, len(block))
                 self._team.run(

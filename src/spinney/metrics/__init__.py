@@ -1,14 +1,22 @@
-"""Metrics: numbers that judge scores against labels.
+"""Metrics: one number for predictions and labels.
 
-Enters: an `Outcome` (raw scores, outputs × rows, and the link that makes predictions of them), `Labels`. Leaves: one float.
-Must not know: trees, data sets, objectives.
+Enters: `Predictions` (raw scores, outputs × rows, and the link that makes predictions of them), `Labels`. Leaves: a
+`MetricValue`. Must not depend on trees, data sets, objectives.
 
-What is known of a metric without its formula is its row in `params/metrics.py`. Formulas of one row stand in `kernels/<name>.py`.
-`registry.py` makes a metric of a row, `mean.py`, `by_class.py`, `areas.py`, `by_query.py` and `survival.py` make one number of
-all rows, `checks.py` says which targets have one.
+The declaration of a metric, which is all but its formula, is in `params/metrics.py`. `registry` has the interface of metrics, and
+makes built-in ones by name. `forms` and `survival` compute one number of all rows, by formulas that are in `kernels/`, `checks`
+checks targets, and `custom` has metrics that users wrote.
 """
 
-from spinney.metrics.outcome import Outcome, Predicted
-from spinney.metrics.registry import Judgement, Metric, get, metrics_of
+from spinney.metrics.predictions import GivenPredictions, Predictions
+from spinney.metrics.registry import BuiltInMetric, Metric, MetricValue, get, metrics_of
 
-__all__ = ["Judgement", "Metric", "Outcome", "Predicted", "get", "metrics_of"]
+__all__ = [
+    "BuiltInMetric",
+    "GivenPredictions",
+    "Metric",
+    "MetricValue",
+    "Predictions",
+    "get",
+    "metrics_of",
+]

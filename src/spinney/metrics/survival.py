@@ -1,4 +1,4 @@
-"""Metrics of times that are not all known."""
+"""Metrics of survival times, which may be censored: partial likelihood, concordance, means over intervals."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from spinney.data import Labels, Spans, risk_sets, spans_of_events, spans_of_int
 from spinney.data.kernels.risk_sets import RiskSets
 from spinney.errors import DataError
 from spinney.jit import allocate
+from spinney.metrics.forms import mean_loss
 from spinney.metrics.kernels.survival import PAIRS, Sweep, count_pairs, partial_likelihood
-from spinney.metrics.mean import mean_loss
-from spinney.metrics.outcome import Outcome, scaled
-from spinney.params import Config, MetricRow, aft_values, kind_of
+from spinney.metrics.predictions import Predictions, scaled
+from spinney.params import Config, MetricInfo, aft_values, kind_of
 from spinney.params.objectives import Kind
 
-# Forms of metrics that are here.
-OF_TIMES = ("likelihood", "concordance", "interval")
-# What the target says of times.
+# The forms of these metrics.
+SURVIVAL_FORMS = ("likelihood", "concordance", "interval")
+# Lower and upper ends of times, by the kind of target.
 _SPANS: Mapping[Kind, Callable[[Labels], Spans]] = {"hazards": spans_of_events, "times": spans_of_intervals}
 
 
-def of_times(row: MetricRow, config: Config, outcome: Outcome, labels: Labels) -> float:
-    """A metric of an objective of times."""
-    if row.form == "likelihood":
-        return likelihood(outcome, labels)
-    if row.form == "concordance":
-        return concordance(kind_of(config.objective), outcome, labels)
-    values = outcome.predictions if row.judges == "prediction" else outcome.scores
-    return mean_loss(row.name, values, labels, np.array(aft_values(config)), outcome.team)
+def survival_metric(info: MetricInfo, config: Config, predictions: Predictions, labels: Labels) -> float:
+    """The value of a metric of survival times."""
+    if info.form == "likelihood":
+        return likelihood(predictions, labels)
+    if info.form == "concordance":
+        return concordance(kind_of(config.objective), predictions, labels)
+    values = predictions.values if info.looks_at == "prediction" else predictions.scores
+    return mean_loss(info.name, values, labels, np.array(aft_values(config)), predictions.team)
 
 
-def likelihood(outcome: Outcome, labels: Labels) -> float:
+def likelihood(predictions: Predictions, labels: Labels) -> float:
     """Mean over events of log S - F, S being the sum of e^F over the rows at risk. NaN without an event."""
-    sets = labels.kept(_scaled_risk_sets)
+    sets = labels.cached(_scaled_risk_sets)
     sums = np.empty(sets.blocks)
-    outcome.team.run(partial_likelihood.bind(sets, outcome.raw[0], sums))
+    predictions.team.run(partial_likelihood.bind(sets, predictions.raw[0], sums))
     total = math.fsum(sets.event)
     if total == 0.0:
         return math.nan
@@ -46,9 +46,9 @@ def likelihood(outcome: Outcome, labels: Labels) -> float:
     return math.fsum(sums) / total + _exponent(labels) * math.log(2.0)
 
 
-def concordance(kind: Kind, outcome: Outcome, labels: Labels) -> float:
-    """Share of the pairs whose order is known that are predicted in it, equal predictions counting half. NaN without a pair."""
-    found = labels.kept(_SPANS[kind])
+def concordance(kind: Kind, predictions: Predictions, labels: Labels) -> float:
+    """Share of the pairs of known order that are predicted in it; equal predictions count half. NaN without such a pair."""
+    found = labels.cached(_SPANS[kind])
     weight = scaled(labels).weight
     sweep = allocate(
         Sweep,
@@ -61,14 +61,14 @@ def concordance(kind: Kind, outcome: Outcome, labels: Labels) -> float:
     )
     pairs = np.empty(PAIRS)
     weights = np.empty(0) if weight is None else weight
-    # The earlier of two rows is right to have the higher hazard, but the lower time.
+    # The earlier of two rows should have the higher hazard, but the lower time.
     falling = int(kind == "times")
-    count_pairs(sweep, falling, int(weight is not None), weights, *outcome.order, pairs)
+    count_pairs(sweep, falling, int(weight is not None), weights, *predictions.order, pairs)
     right, tied, known = pairs.tolist()
     return (right + 0.5 * tied) / known if known > 0.0 else math.nan
 
 
-def check_times(row: MetricRow, config: Config, labels: Labels) -> None:
+def check_survival(info: MetricInfo, config: Config, labels: Labels) -> None:
     """Refuse labels without an event, or without a pair of rows whose order is known.
 
     Raises
@@ -77,14 +77,16 @@ def check_times(row: MetricRow, config: Config, labels: Labels) -> None:
         Naming the metric.
     """
     counted = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
-    if row.form == "likelihood" and not (labels.target[:, 1] > 0)[counted].any():
+    if info.form == "likelihood" and not (labels.target[:, 1] > 0)[counted].any():
         raise DataError(
-            f"eval_metric={row.name!r} needs a row with an event and a weight above 0, but every row is censored; give rows with "
-            "events, or another metric"
+            f"eval_metric={info.name!r} needs a row with an event and a weight above 0, but every row is censored; give rows "
+            "with events, or another metric"
         )
-    if row.form == "concordance" and not _has_pair(labels.kept(_SPANS[kind_of(config.objective)]), counted):
+    if info.form == "concordance" and not _has_pair(
+        labels.cached(_SPANS[kind_of(config.objective)]), counted
+    ):
         raise DataError(
-            f"eval_metric={row.name!r} needs two rows with weights above 0 of which one certainly comes first; give more "
+            f"eval_metric={info.name!r} needs two rows with weights above 0 of which one certainly comes first; give more "
             "rows, or another metric"
         )
 

@@ -10,7 +10,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
 from spinney.model import header
 from spinney.model.adaboost_parts import AdaBoostParts
-from spinney.params import AdaBoostConfig, adaboost_table, parse_adaboost
+from spinney.params import AdaBoostConfig
 
 KIND = "adaboost"
 KEYS = frozenset({"format", "version", "kind", "classes", "rows", "columns", "names", "trees", "params"})
@@ -71,8 +71,8 @@ def decode(found: dict[str, object]) -> AdaBoostHeader:
 
 
 def _params(given: object) -> AdaBoostConfig:
-    told = header.known_params(given, adaboost_table())
+    told = header.known_params(given, AdaBoostConfig)
     try:
-        return parse_adaboost(told)
+        return AdaBoostConfig.parse(told)
     except (ParameterError, ParameterTypeError) as error:
         raise ModelFormatError(f"the model has a wrong parameter: {error}") from error

@@ -16,8 +16,8 @@ from spinney.model import adaboost_header
 from spinney.model.adaboost_parts import AdaBoostParts
 from spinney.model.compact_model import CompactModel
 from spinney.model.forest_predict import ForestPredictor
-from spinney.model.kernels.medians import Queue, Speakers, find_medians
-from spinney.objectives.links import logistic, softmax
+from spinney.model.kernels.medians import MedianScratch, VotingTrees, find_medians
+from spinney.objectives.base import logistic, softmax
 from spinney.params import AdaBoostConfig
 from spinney.tree import CompactForest
 
@@ -239,14 +239,16 @@ class AdaBoostModel(CompactModel):
         """Medians by weight of what the first so many trees say of rows with these leaves."""
         found = np.empty(len(leaf))
         with Team(threads_for(n_jobs, most_for(len(leaf) * trees, SHARE_LEAVES))) as team:
-            queue = allocate(Queue, threads=team.size, trees=self.forest.trees)
-            team.run(find_medians.bind(len(leaf), leaf.shape[1], trees, leaf, self._speakers, queue, found))
+            scratch = allocate(MedianScratch, threads=team.size, trees=self.forest.trees)
+            team.run(
+                find_medians.bind(len(leaf), leaf.shape[1], trees, leaf, self._voting_trees, scratch, found)
+            )
         return found
 
     @cached_property
-    def _speakers(self) -> Speakers:
+    def _voting_trees(self) -> VotingTrees:
         forest = self.forest
         value = forest.value.astype(np.float64)
         rank = np.unique(value, return_inverse=True)[1].astype(np.int32)
         weight = np.asarray(self.tree_weights)
-        return Speakers(forest.trees, forest.leaves, forest.leaf_start, value, rank, weight)
+        return VotingTrees(forest.trees, forest.leaves, forest.leaf_start, value, rank, weight)

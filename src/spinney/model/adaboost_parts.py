@@ -14,7 +14,7 @@ from spinney.model.ensemble import check_schema
 from spinney.model.forest_parts import check_counts
 from spinney.params import AdaBoostConfig
 from spinney.tree import CompactForest, check_compact
-from spinney.tree.check import check_row
+from spinney.tree.check import check_array
 from spinney.tree.forest import locked
 
 # By tree: how much it has to say, and its error on the training rows.
@@ -72,7 +72,7 @@ class AdaBoostParts:
 
 
 def _check_by_tree(found: NDArray[np.float64], name: str, dtype: np.dtype[np.float64], trees: int) -> None:
-    check_row(found, name, dtype)
+    check_array(found, name, dtype)
     if len(found) != trees:
         raise ModelFormatError(f"the array {name!r} has {len(found)} entries for {trees} trees")
     wrong = ~(np.isfinite(found) & (found >= 0))

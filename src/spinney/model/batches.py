@@ -113,7 +113,7 @@ class PredictsBatches(ABC):
             yield found
 
     def _with_margin(self, batch: Batch, options: dict[str, Any]) -> dict[str, Any]:
-        if batch.margin is None:
+        if batch.labels.base_margin is None:
             return options
         if "base_margin" in options:
             raise ParameterError("base_margin is given beside batches that have one; give one of them")
@@ -121,7 +121,7 @@ class PredictsBatches(ABC):
             raise ParameterError(
                 f"base_margin is given, but a {type(self).__name__} has no scores to start from; leave it out"
             )
-        return {**options, "base_margin": batch.margin}
+        return {**options, "base_margin": batch.labels.base_margin}
 
 
 def _joined(parts: list[Any]) -> Any:

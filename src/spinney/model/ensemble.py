@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema
-from spinney.data.kinds import NUMBERS
-from spinney.data.statistics import Statistics
+from spinney.data.categories import NUMBERS
+from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import ModelFormatError
 from spinney.params import Config, outputs_of
 from spinney.tree import Forest, check
@@ -35,7 +35,7 @@ class Ensemble:
         The columns of the training table.
     best_round : int or None
         Number of rounds that prediction uses, None for all.
-    statistics : Statistics or None
+    statistics : TargetEncoding or None
         Columns that were made from the target, behind those of the table.
 
     Examples
@@ -52,7 +52,7 @@ class Ensemble:
     params: Config
     schema: Schema
     best_round: int | None = None
-    statistics: Statistics | None = None
+    statistics: TargetEncoding | None = None
 
     def __post_init__(self) -> None:
         _check_base_score(self.base_score)
@@ -61,7 +61,7 @@ class Ensemble:
         columns, counts, made = self.schema.columns, self.schema.category_counts, self.statistics
         if made is not None:
             made.check(self.schema, self.outputs)
-            columns, counts = columns + made.made, made.all_counts(counts)
+            columns, counts = columns + made.encoded_count, made.all_counts(counts)
         check(self.forest, columns, self.outputs, counts)
         check_scores(self.forest, self.base_score)
         best = self.best_round

@@ -8,10 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.sparse import Entries, SparseValues
+from spinney.data.sparse import SparseBlock, SparseValues
 from spinney.jit import Bound, allocate
 from spinney.jit.team import Team, run_alone
-from spinney.model.kernels.records import LANES, Batch, PackedForest, Paths, Seen, StoredRows, Wanted
+from spinney.model.kernels.records import (
+    LANES,
+    EntryBatch,
+    EntryOutput,
+    PackedForest,
+    Paths,
+    StoredRows,
+    ValueFlags,
+)
 from spinney.model.kernels.sparse import find_paths, predict_entries
 from spinney.model.packed import pack
 from spinney.model.seen import met_by, nothing_seen
@@ -70,7 +78,7 @@ class EntryWalker:
         seen = nothing_seen(team.size)
         work = int(self._packed.depths[:trees].sum()) + table.stored // table.rows
         step = stretch(work, team.size)
-        for first, entries in table.by_row(step):
+        for first, entries in table.row_blocks(step):
             last = first + entries.rows
             part = scores[first:last], leaves[first:last]
             team.run(self._bound(entries, batch, part, seen))
@@ -82,7 +90,7 @@ class EntryWalker:
         self, table: SparseValues, start: NDArray[np.float64], trees: int
     ) -> NDArray[np.float64] | None:
         """Scores of the one row of a table, shape (1, outputs); None where a value is infinite."""
-        entries = next(table.by_row(1))[1]
+        entries = next(table.row_blocks(1))[1]
         stored, outputs = len(entries.indices), start.shape[-1]
         mine: _OneRow | None = getattr(self._local, "one_row", None)
         if mine is None or mine.shape != (trees, outputs) or len(mine.entries.indices) < stored:
@@ -90,25 +98,25 @@ class EntryWalker:
         return mine.scores_of(entries, start)
 
     def _make_one_row(self, trees: int, outputs: int, room: int) -> _OneRow:
-        entries = Entries(np.zeros(2, np.int64), np.zeros(room, np.int32), np.zeros(room))
+        entries = SparseBlock(np.zeros(2, np.int64), np.zeros(room, np.int32), np.zeros(room))
         scores, seen = np.empty((1, outputs)), nothing_seen(1)
         job = self._bound(entries, self._batch(trees, 1, 1), (scores, NO_LEAVES), seen)
         return _OneRow((trees, outputs), entries, scores, seen, job)
 
-    def _batch(self, trees: int, rows: int, threads: int) -> Batch:
-        """Lines of absent values, rows at rest, and room for movers, for each thread."""
+    def _batch(self, trees: int, rows: int, threads: int) -> EntryBatch:
+        """Lines of absent values, leaves of rows without entries, and memory for rows that leave their path, for each thread."""
         lines = np.full(rows * self._asked, self._absent)
         where = np.repeat(self._paths.rest[:trees], rows)
         return allocate(
-            Batch, threads=threads, batch=rows, trees=trees, asked=self._asked, lines=lines, where=where
+            EntryBatch, threads=threads, batch=rows, trees=trees, used=self._asked, lines=lines, node_at=where
         )
 
     def _bound(
         self,
-        entries: Entries,
-        batch: Batch,
+        entries: SparseBlock,
+        batch: EntryBatch,
         part: tuple[NDArray[np.float64], NDArray[np.int32]],
-        seen: Seen,
+        seen: ValueFlags,
     ) -> Bound:
         values32, values64 = entries.typed
         table = StoredRows(
@@ -116,7 +124,7 @@ class EntryWalker:
             entries.starts, entries.indices, values32, values64, self._place,
         )  # fmt: skip
         scores, leaves = part
-        wanted = Wanted(scores.shape[1], len(scores), len(leaves), scores, leaves)
+        wanted = EntryOutput(scores.shape[1], len(scores), len(leaves), scores, leaves)
         job: Bound = predict_entries.bind(self._packed, table, self._paths, batch, wanted, seen)
         return job
 
@@ -138,17 +146,17 @@ class _OneRow:
     """A prediction of one row, bound once: checking a kernel's arguments takes longer than walking 100 trees."""
 
     shape: tuple[int, int]
-    entries: Entries
+    entries: SparseBlock
     scores: NDArray[np.float64]
-    seen: Seen
+    seen: ValueFlags
     job: Bound
 
-    def scores_of(self, entries: Entries, start: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def scores_of(self, entries: SparseBlock, start: NDArray[np.float64]) -> NDArray[np.float64] | None:
         stored = len(entries.indices)
         self.entries.starts[1] = stored
         self.entries.indices[:stored] = entries.indices
         self.entries.values[:stored] = entries.values
         self.scores[:] = start
-        self.seen.met[0] = 0
+        self.seen.flags[0] = 0
         run_alone(self.job)
-        return None if self.seen.met[0] else self.scores.copy()
+        return None if self.seen.flags[0] else self.scores.copy()

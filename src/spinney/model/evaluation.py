@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import objectives
-from spinney.binning.label_parts import LabelParts
 from spinney.data import Labels
 from spinney.data.files import FileSource, Paths
+from spinney.data.label_collector import LabelCollector
 from spinney.data.sources import BatchSource, RowSource, errors_within
 from spinney.errors import DataError, ParameterError, ParameterTypeError, SpinneyError
 from spinney.jit.team import Team, threads_for
-from spinney.metrics import Metric, Outcome, get, metrics_of
+from spinney.messages import shown
+from spinney.metrics import BuiltInMetric, Predictions, get, metrics_of
 from spinney.model.base import SavedModel
 from spinney.params import Config, link_of
-from spinney.params.metric_names import at_places
-from spinney.params.validate import shown
+from spinney.params.metrics import at_cutoffs
 
 Metrics = str | Sequence[str] | None
 
@@ -132,35 +132,34 @@ class EvaluatesBatches(SavedModel):
     ) -> dict[str, float]:
         config = self.params
         with _called_metrics():
-            judges = _judges(config, metrics)
+            chosen_metrics = _chosen_metrics(config, metrics)
         labels, scores = self._gathered(source, rounds, n_jobs)
         labels = objectives.get(config).prepared(labels)
         with _called_metrics():
-            for judge in judges:
-                judge.check(labels)
+            for metric in chosen_metrics:
+                metric.check(labels)
         with Team(threads_for(n_jobs)) as team:
-            outcome = Outcome(scores, link_of(config), team)
-            return {judge.name: judge(outcome, labels) for judge in judges}
+            predictions = Predictions(scores, link_of(config), team)
+            return {metric.name: metric.compute(predictions, labels).value for metric in chosen_metrics}
 
     def _gathered(
         self, source: RowSource, rounds: int | None, n_jobs: int | None
     ) -> tuple[Labels, NDArray[np.float64]]:
         """What is known of all rows, and their raw scores, outputs × rows."""
-        parts, scores = LabelParts(), []
+        collector, scores = LabelCollector(), []
         for batch in source.batches():
             if not batch.table.rows:
                 continue
             with errors_within(batch):
-                if batch.y is None:
-                    raise DataError("it has no y; judging needs the target of every row")
-                parts.add(batch)
-                raw = self.predict_raw(batch.table, rounds, n_jobs, batch.margin)
+                if batch.labels.y is None:
+                    raise DataError("it has no y; evaluation needs the target of every row")
+                collector.add(batch.labels, batch.table.rows)
+                raw = self.predict_raw(batch.table, rounds, n_jobs, batch.labels.base_margin)
             scores.append(raw.reshape(batch.table.rows, -1).T)
-        target = parts.all("y")
-        if target is None:
+        if not collector.rows:
             raise DataError(f"{source.title} gave no rows; give at least one")
-        known = Labels(target, parts.weight(), parts.all("base_margin"), parts.all("qid"))
-        return known, np.concatenate(scores, axis=1, out=np.empty((len(scores[0]), parts.rows)))
+        out = np.empty((len(scores[0]), collector.rows))
+        return collector.labels(), np.concatenate(scores, axis=1, out=out)
 
 
 @contextmanager
@@ -172,17 +171,17 @@ def _called_metrics() -> Iterator[None]:
         raise type(error)(str(error).replace("eval_metric", "metrics")) from None
 
 
-def _judges(config: Config, metrics: Metrics) -> list[Metric]:
-    """The metrics that are asked for, else those of the training."""
+def _chosen_metrics(config: Config, metrics: Metrics) -> list[BuiltInMetric]:
+    """The metrics that are named, else those of the training."""
     if metrics is None:
-        judges = metrics_of(config)
-        if not judges:
+        trained = metrics_of(config)
+        if not trained:
             raise ParameterError("the model was trained without a metric; name one: metrics='rmse', say")
-        return judges
+        return trained
     names = [metrics] if isinstance(metrics, str) else metrics
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names) or not names:
         raise ParameterTypeError(f"metrics must be a name or a list of names, got {shown(metrics)}")
-    chosen: dict[str, Metric] = {}
+    chosen: dict[str, BuiltInMetric] = {}
     for name in names:
         chosen |= {one: get(one, config) for one in _with_places(config, name)}
     return list(chosen.values())
@@ -190,7 +189,7 @@ def _judges(config: Config, metrics: Metrics) -> list[Metric]:
 
 def _with_places(config: Config, name: str) -> Sequence[str]:
     """A name of a metric that fits, or several where it is one at several places."""
-    same = at_places(name, config.eval_at)
+    same = at_cutoffs(name, config.eval_at)
     # Beside those of the training, whose parameters would have nobody to take them otherwise.
     known = [one for one in config.eval_metric if one not in ("none", *same)]
     return replace(config, eval_metric=(*known, name)).eval_metric[len(known) :]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.paths import check_path
-from spinney.data.statistics import STATISTICS_DTYPES, Statistics
+from spinney.data.target_encoding import TARGET_ENCODING_DTYPES, TargetEncoding
 from spinney.errors import DataTypeError, ModelFormatError
 from spinney.model import adaboost_header, atomic, container, forest_header, header, isolation_header
 from spinney.model.adaboost_header import AdaBoostHeader
@@ -24,7 +24,7 @@ from spinney.model.forest_parts import ForestParts
 from spinney.model.header import Header
 from spinney.model.isolation_header import IsolationHeader
 from spinney.model.isolation_parts import IsolationParts
-from spinney.model.leaf_rows import LEAF_ROWS_DTYPES, LeafRows
+from spinney.model.leaf_rows import LEAF_ROWS_DTYPES, TrainingRowsByLeaf
 from spinney.tree import CompactForest, Forest, Sets
 from spinney.tree.compact import COMPACT_DTYPES
 from spinney.tree.forest import FOREST_DTYPES, SET_DTYPES
@@ -34,7 +34,7 @@ ARRAYS = {name: (dtype,) for name, dtype in {**FOREST_DTYPES, "base_score": np.d
 # Only in a model with categorical columns.
 SETS = {f"set_{name}": (dtype,) for name, dtype in SET_DTYPES.items()}
 # Only in a boosted model with columns that were made from the target.
-STATISTICS = {f"statistic_{name}": (dtype,) for name, dtype in STATISTICS_DTYPES.items()}
+STATISTICS = {f"statistic_{name}": (dtype,) for name, dtype in TARGET_ENCODING_DTYPES.items()}
 # Only in a forest that keeps the training rows of its leaves.
 LEAF_ROWS = {f"leaf_row_{name}": (dtype,) for name, dtype in LEAF_ROWS_DTYPES.items()}
 # Only in an AdaBoost model.
@@ -160,7 +160,9 @@ def _ensemble(box: Container, facts: Header) -> Ensemble:
     wanted = ARRAYS | SETS if categorical else ARRAYS
     arrays = container.take(box, wanted | STATISTICS if facts.has_statistics else wanted)
     made = (
-        {name: arrays.pop(f"statistic_{name}") for name in STATISTICS_DTYPES} if facts.has_statistics else {}
+        {name: arrays.pop(f"statistic_{name}") for name in TARGET_ENCODING_DTYPES}
+        if facts.has_statistics
+        else {}
     )
     base_score = arrays.pop("base_score")
     sets = _take_sets(arrays, categorical)
@@ -173,7 +175,7 @@ def _ensemble(box: Container, facts: Header) -> Ensemble:
         params=facts.params,
         schema=facts.schema,
         best_round=facts.best_round,
-        statistics=Statistics.of_schema(facts.schema, made) if made else None,
+        statistics=TargetEncoding.from_arrays(facts.schema, made) if made else None,
     )
     if ensemble.rounds != facts.rounds:
         raise ModelFormatError(
@@ -214,7 +216,7 @@ def _forest(box: Container, facts: ForestHeader) -> ForestParts:
             )
         rows["targets"] = rows["targets"].reshape(facts.rows, facts.outputs)
     return ForestParts(
-        forest, facts.params, facts.schema, facts.classes, facts.outputs, facts.rows, LeafRows(**rows) if rows else None
+        forest, facts.params, facts.schema, facts.classes, facts.outputs, facts.rows, TrainingRowsByLeaf(**rows) if rows else None
     )  # fmt: skip
 
 

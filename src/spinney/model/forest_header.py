@@ -10,7 +10,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
 from spinney.model import header
 from spinney.model.forest_parts import ForestParts
-from spinney.params import ForestConfig, forest_table, parse_forest
+from spinney.params import ForestConfig
 
 KIND = "forest"
 KEYS = frozenset(
@@ -83,8 +83,8 @@ def decode(found: dict[str, object]) -> ForestHeader:
 
 
 def _params(given: object) -> ForestConfig:
-    told = header.known_params(given, forest_table())
+    told = header.known_params(given, ForestConfig)
     try:
-        return parse_forest(told)
+        return ForestConfig.parse(told)
     except (ParameterError, ParameterTypeError) as error:
         raise ModelFormatError(f"the model has a wrong parameter: {error}") from error

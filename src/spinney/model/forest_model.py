@@ -10,7 +10,7 @@ from spinney.model import forest_header
 from spinney.model.compact_model import CompactModel
 from spinney.model.forest_parts import ForestParts
 from spinney.model.importance import forest_importance
-from spinney.model.leaf_rows import LeafRows
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.tree import CompactForest
 
@@ -34,7 +34,7 @@ class ForestModel(CompactModel):
         Number of outputs.
     rows : int
         Number of rows of the training table.
-    leaf_rows : LeafRows, optional
+    leaf_rows : TrainingRowsByLeaf, optional
         The training rows behind each leaf.
     grown : bool, default=False
         Whether the trees have just been grown; others are checked, which takes a tenth of the time of growing large extra trees.
@@ -66,7 +66,7 @@ class ForestModel(CompactModel):
         classes: tuple[int, ...],
         outputs: int,
         rows: int,
-        leaf_rows: LeafRows | None = None,
+        leaf_rows: TrainingRowsByLeaf | None = None,
         grown: bool = False,
     ) -> None:
         self._parts = ForestParts(forest, config, schema, classes, outputs, rows, leaf_rows, grown)
@@ -101,7 +101,7 @@ class ForestModel(CompactModel):
         return self._parts.rows
 
     @property
-    def leaf_rows(self) -> LeafRows | None:
+    def leaf_rows(self) -> TrainingRowsByLeaf | None:
         """The training rows behind each leaf, None where they were not kept."""
         return self._parts.leaf_rows
 

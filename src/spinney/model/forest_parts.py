@@ -9,7 +9,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.model import leaf_rows as listed
 from spinney.model.ensemble import check_schema
-from spinney.model.leaf_rows import LeafRows
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.tree import CompactForest, check_compact
 
@@ -32,7 +32,7 @@ class ForestParts:
         Number of outputs.
     rows : int
         Number of rows of the training table.
-    leaf_rows : LeafRows or None
+    leaf_rows : TrainingRowsByLeaf or None
         The training rows behind each leaf, where they were kept.
     grown : bool, default=False
         Whether the trees have just been grown; others are checked.
@@ -44,7 +44,7 @@ class ForestParts:
     classes: tuple[int, ...]
     outputs: int
     rows: int
-    leaf_rows: LeafRows | None = None
+    leaf_rows: TrainingRowsByLeaf | None = None
     grown: InitVar[bool] = False
 
     def __post_init__(self, grown: bool) -> None:
@@ -61,7 +61,7 @@ class ForestParts:
             raise ModelFormatError("a forest must have a tree")
         try:
             self.params.rows_per_tree(self.rows)
-            self.params.placed(self.schema.names, self.schema.columns, self.schema.categorical)
+            self.params.resolve_columns(self.schema.names, self.schema.columns, self.schema.categorical)
         except ParameterError as error:
             raise ModelFormatError(f"the model has a wrong parameter: {error}") from error
         if self.leaf_rows is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.tree import CompactForest
-from spinney.tree.expand import leaf_nodes, split_nodes
+from spinney.tree.compact import leaf_nodes, split_nodes
 
 
 def leaf_nodes_of(forest: CompactForest, numbers: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -14,22 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.data.spans import whole_rows
-from spinney.data.sparse import Entries
+from spinney.data.sparse import SparseBlock
+from spinney.data.table import whole_rows
 from spinney.jit import allocate as make_room
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model.kernels.coded import code_entries, code_rows, look_rows
 from spinney.model.kernels.compact_records import (
-    Codes,
+    CodedRows,
+    CompactLeafValues,
+    CompactScratch,
     CompactTrees,
-    Cuts,
-    Found,
-    LeafValues,
-    Scratch,
-    Search,
+    CutSearch,
+    LeafOutput,
+    UsedCuts,
 )
-from spinney.model.kernels.deep import CUT, WORTH, number_leaves, walk_trees
-from spinney.model.kernels.leaf_sums import add_numbered
+from spinney.model.kernels.compact_walk import (
+    CUT,
+    WORTH,
+    add_numbered,
+    code_entries,
+    code_rows,
+    number_leaves,
+    scan_rows,
+    walk_trees,
+)
 from spinney.model.kernels.records import LANES, StoredRows
 from spinney.model.predict import given, refuse_infinite
 from spinney.model.seen import met_by, nothing_seen
@@ -79,7 +86,7 @@ class ForestPredictor:
         # Columns that nobody asks for have no cuts, so those of the others stand one after another.
         start = np.append(forest.cut_start[asked], len(forest.cuts))
         kinds = (counts[asked] > 0).astype(np.uint8)
-        self._cuts = Cuts(len(asked), len(forest.cuts), asked, kinds, start, forest.cuts)
+        self._cuts = UsedCuts(len(asked), len(forest.cuts), asked, kinds, start, forest.cuts)
         self._largest = int(max(many.max(initial=0), counts[asked].max(initial=0)))
         self._most = np.diff(forest.split_start)
         self._trees = _trees_of(forest, self._place)
@@ -128,7 +135,7 @@ class ForestPredictor:
 
     def _many_rows(
         self,
-        room: Codes,
+        room: CodedRows,
         first: int,
         last: int,
         sums: NDArray[np.float64],
@@ -145,7 +152,7 @@ class ForestPredictor:
 
     def _few_rows(
         self,
-        room: Codes,
+        room: CodedRows,
         first: int,
         last: int,
         sums: NDArray[np.float64],
@@ -161,33 +168,33 @@ class ForestPredictor:
                 room.rows, self._trees.trees, self._trees.leaf_start, self._leaves, wanted, np.zeros(1, np.int32)
             )  # fmt: skip
 
-    def _coded(self, table: Table, team: Team) -> Iterator[tuple[int, Codes]]:
+    def _coded(self, table: Table, team: Team) -> Iterator[tuple[int, CodedRows]]:
         """Chunks of rows as codes; a table that holds an infinite value is refused."""
-        wide = 2 * max(self._cuts.asked, 1) * self._code_bytes
+        wide = 2 * max(self._cuts.used, 1) * self._code_bytes
         chunk = max(CODE_BYTES // wide // LANES, 1) * LANES
         if table.sparse is not None:
-            for first, entries in table.sparse.by_row(chunk):
+            for first, entries in table.sparse.row_blocks(chunk):
                 refuse_infinite(table, bool(np.isinf(entries.values).any()))
                 yield first, self._coded_entries(entries, table.columns, team)
             return
-        search = make_room(Search, threads=team.size)
+        search = make_room(CutSearch, threads=team.size)
         for first, block in whole_rows(table):
             for begin in range(0, len(block), chunk):
                 rows, seen = given(block[begin : begin + chunk]), nothing_seen(team.size)
-                team.run(look_rows.bind(rows, seen))
+                team.run(scan_rows.bind(rows, seen))
                 met = met_by(team, seen)
                 refuse_infinite(table, met >= 2)
                 room = self._room(rows.rows, met != 0)
                 team.run(code_rows.bind(rows, self._cuts, room, search))
                 yield first + begin, room
 
-    def _coded_entries(self, entries: Entries, columns: int, team: Team) -> Codes:
+    def _coded_entries(self, entries: SparseBlock, columns: int, team: Team) -> CodedRows:
         cuts = self._cuts
         values32, values64 = entries.typed
         missing = bool(np.isnan(self._absent) or np.isnan(entries.values).any())
         room = self._room(entries.rows, missing)
         stored = StoredRows(
-            entries.rows, columns, cuts.asked, len(entries.indices), len(values32), len(values64), self._absent,
+            entries.rows, columns, cuts.used, len(entries.indices), len(values32), len(values64), self._absent,
             entries.starts, entries.indices, values32, values64, self._place,
         )  # fmt: skip
         team.run(code_entries.bind(stored, cuts, self._absent_codes, room))
@@ -198,8 +205,8 @@ class ForestPredictor:
         """Code of what a sparse table does not store, by asked column; -1 where it is missing."""
         cuts = self._cuts
         if np.isnan(self._absent):
-            return np.full(cuts.asked, -1, np.int32)
-        columns = (cuts.cut[cuts.start[c] : cuts.start[c + 1]] for c in range(cuts.asked))
+            return np.full(cuts.used, -1, np.int32)
+        columns = (cuts.cut[cuts.start[c] : cuts.start[c + 1]] for c in range(cuts.used))
         return np.array([np.searchsorted(column, self._absent) for column in columns], np.int32)
 
     @property
@@ -209,48 +216,85 @@ class ForestPredictor:
             return 1
         return 2 if self._largest < 2**16 else 4
 
-    def _room(self, rows: int, missing: bool) -> Codes:
+    def _room(self, rows: int, missing: bool) -> CodedRows:
         """Room for the codes of so many rows."""
         size, copies = self._code_bytes, 2 if missing else 1
-        width = copies * max(self._cuts.asked, 1)
+        width = copies * max(self._cuts.used, 1)
         # What pads the last eight rows must be codes as well.
         codes = [
             np.zeros(-(-rows // LANES) * LANES * width if size == one else 0, dtype)
             for one, dtype in ((1, np.uint8), (2, np.uint16), (4, np.int32))
         ]
         top = {1: 2**8 - 1, 2: 2**16 - 1, 4: CUT if self._largest <= CUT else 2**31 - 1}[size]
-        return Codes(rows, width, copies, top, *(one.size for one in codes), *codes)
+        return CodedRows(rows, width, copies, top, *(one.size for one in codes), *codes)
 
-    def _scratch(self, first: int, last: int, room: Codes, threads: int) -> Scratch:
+    def _scratch(self, first: int, last: int, room: CodedRows, threads: int) -> CompactScratch:
         """Room for the nodes of the largest tree that will be packed."""
         splits = self._most[first:last]
         fitting = splits[(splits <= MOST_SPLITS) & (splits <= WORTH * room.rows)]
         if room.width > MOST_PLACES or max(self._largest, self._trees.sets) > CUT:
             fitting = fitting[:0]
-        return make_room(Scratch, threads=threads, most=int(fitting.max(initial=0)))
+        return make_room(CompactScratch, threads=threads, most=int(fitting.max(initial=0)))
 
 
-def _wanted(first: int, last: int, begin: int, sums: NDArray[np.float64], leaves: NDArray[np.int32]) -> Found:
-    return Found(first, last, begin, leaves.shape[1], len(sums), len(leaves), sums, leaves)
+def _wanted(
+    first: int, last: int, begin: int, sums: NDArray[np.float64], leaves: NDArray[np.int32]
+) -> LeafOutput:
+    return LeafOutput(first, last, begin, leaves.shape[1], len(sums), len(leaves), sums, leaves)
 
 
 def _trees_of(forest: CompactForest, place: NDArray[np.int32]) -> CompactTrees:
-    columns = _by_type(forest.column, (np.uint16, np.uint32))
-    cuts = _by_type(forest.cut, (np.uint16, np.uint32))
+    column16, column32 = _by_type(forest.column, (np.uint16, np.uint32))
+    cut16, cut32 = _by_type(forest.cut, (np.uint16, np.uint32))
     return CompactTrees(
-        forest.trees, forest.splits, forest.sets, len(forest.set_bits), forest.columns,
-        *(len(one) for one in columns), *(len(one) for one in cuts), forest.split_start, forest.leaf_start,
-        *columns, *cuts, forest.default_left, forest.children, forest.set_start, forest.set_bits, place,
-    )  # fmt: skip
+        trees=forest.trees,
+        splits=forest.splits,
+        sets=forest.sets,
+        words=len(forest.set_bits),
+        columns=forest.columns,
+        columns16=len(column16),
+        columns32=len(column32),
+        cuts16=len(cut16),
+        cuts32=len(cut32),
+        split_start=forest.split_start,
+        leaf_start=forest.leaf_start,
+        column16=column16,
+        column32=column32,
+        cut16=cut16,
+        cut32=cut32,
+        default_left=forest.default_left,
+        children=forest.children,
+        set_start=forest.set_start,
+        set_bits=forest.set_bits,
+        place=place,
+    )
 
 
-def _leaves_of(forest: CompactForest, shares: bool) -> LeafValues:
+def _leaves_of(forest: CompactForest, shares: bool) -> CompactLeafValues:
     kinds = (np.uint8, np.uint16, np.uint32, np.float64)
-    values, weights = _by_type(forest.value, kinds), _by_type(forest.weight, kinds)
-    return LeafValues(
-        forest.leaves, forest.values, int(shares), *(len(one) for one in values), *(len(one) for one in weights),
-        *values, *weights,
-    )  # fmt: skip
+    value8, value16, value32, value64 = _by_type(forest.value, kinds)
+    weight8, weight16, weight32, weight64 = _by_type(forest.weight, kinds)
+    return CompactLeafValues(
+        leaves=forest.leaves,
+        values=forest.values,
+        shares=int(shares),
+        value_span8=len(value8),
+        value_span16=len(value16),
+        value_span32=len(value32),
+        value_span64=len(value64),
+        weight_span8=len(weight8),
+        weight_span16=len(weight16),
+        weight_span32=len(weight32),
+        weight_span64=len(weight64),
+        value8=value8,
+        value16=value16,
+        value32=value32,
+        value64=value64,
+        weight8=weight8,
+        weight16=weight16,
+        weight32=weight32,
+        weight64=weight64,
+    )
 
 
 def _by_type(array: NDArray[Any], kinds: tuple[type, ...]) -> list[NDArray[Any]]:

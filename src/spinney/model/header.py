@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from reprlib import repr as short_repr
 
@@ -11,7 +11,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
 from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
-from spinney.params import Config, Row, found_places, parse, table
+from spinney.params import Config, ParameterSet, check_columns
 
 FORMAT = 7  # the newest that can be read; a model is written in the oldest that can hold it
 WITH_ESTIMATOR = 4
@@ -203,11 +203,11 @@ def estimator_of(given: object) -> dict[str, object]:
     return given
 
 
-def known_params(given: object, rows: Iterable[Row]) -> dict[str, object]:
+def known_params(given: object, parameters: type[ParameterSet]) -> dict[str, object]:
     """The parameters of a model, by names that this version knows; their values are not checked."""
     if not isinstance(given, dict):
         raise ModelFormatError(f"params must be a JSON object, not {short_repr(given)}")
-    unknown = given.keys() - {row.name for row in rows if row.in_model}
+    unknown = given.keys() - {one.name for one in parameters.table() if one.in_model}
     if unknown:
         raise ModelFormatError(
             f"the model has a parameter that this spinney lacks: {short_repr(min(unknown))}"
@@ -216,10 +216,10 @@ def known_params(given: object, rows: Iterable[Row]) -> dict[str, object]:
 
 
 def _params(given: object, schema: Schema) -> Config:
-    told = known_params(given, table())
+    told = known_params(given, Config)
     try:
-        params = parse(told)
-        found_places(params, schema.names, schema.columns, schema.categorical)
+        params = Config.parse(told)
+        check_columns(params, schema.names, schema.columns, schema.categorical)
     except (ParameterError, ParameterTypeError) as error:
         raise ModelFormatError(f"the model has a wrong parameter: {error}") from error
     return params

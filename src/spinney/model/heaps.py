@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.data.spans import whole_rows
+from spinney.data.table import whole_rows
 from spinney.jit import allocate
 from spinney.jit.team import Team
-from spinney.model.kernels.heaps import LARGEST, Heaps, Lines, sum_heaps
+from spinney.model.kernels.heaps import LARGEST, HeapBatch, Heaps, sum_heaps
 from spinney.model.kernels.records import LANES
 from spinney.model.predict import given, refuse_infinite
 from spinney.model.seen import met_by, nothing_seen
@@ -65,8 +65,8 @@ class HeapWalker:
         """The sum of the trees' values for every row of a dense table; one that holds an infinite value is refused."""
         heaps = self._heaps
         sums = np.empty(table.rows)
-        batch = max(LINE_NUMBERS // heaps.asked // LANES, 1) * LANES
-        lines = allocate(Lines, threads=team.size, rows=batch, heaps=heaps)
+        batch = max(LINE_NUMBERS // heaps.used // LANES, 1) * LANES
+        lines = allocate(HeapBatch, threads=team.size, rows=batch, heaps=heaps)
         seen = nothing_seen(team.size)
         most = stretch(heaps.trees * heaps.levels + table.columns, team.size)
         for first, block in whole_rows(table):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ParameterError
-from spinney.params.validate import shown
+from spinney.messages import shown
 from spinney.tree import CompactForest, Forest
 
 Kind = Literal["gain", "total_gain", "split", "cover", "total_cover"]

@@ -10,7 +10,7 @@ from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
 from spinney.model import header
 from spinney.model.isolation_parts import IsolationParts
-from spinney.params import IsolationConfig, isolation_table, parse_isolation
+from spinney.params import IsolationConfig
 
 KIND = "isolation"
 KEYS = frozenset(
@@ -75,8 +75,8 @@ def decode(found: dict[str, object]) -> IsolationHeader:
 
 
 def _params(given: object) -> IsolationConfig:
-    told = header.known_params(given, isolation_table())
+    told = header.known_params(given, IsolationConfig)
     try:
-        return parse_isolation(told)
+        return IsolationConfig.parse(told)
     except (ParameterError, ParameterTypeError) as error:
         raise ModelFormatError(f"the model has a wrong parameter: {error}") from error

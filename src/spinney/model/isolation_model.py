@@ -14,7 +14,7 @@ from spinney.model import isolation_header
 from spinney.model.base import SavedModel
 from spinney.model.heaps import HeapWalker
 from spinney.model.isolation_parts import IsolationParts
-from spinney.model.kernels.isolation import Parents, explain_leaves, score_paths
+from spinney.model.kernels.heaps import Parents, explain_leaves, score_paths
 from spinney.model.predict import SHARE_WALKS, Predictor
 from spinney.params import IsolationConfig
 from spinney.tree import Forest, Tree
@@ -181,7 +181,7 @@ class IsolationModel(SavedModel):
     def shares_of(self, table: Table, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Steps saved by column for a table that `read` gave."""
         if table.sparse is not None:
-            table = replace(table, sparse=table.sparse.lines)
+            table = replace(table, sparse=table.sparse.csr)
         shares = np.zeros((table.rows, self.n_features))
         step = max(1, EXPLAINED // self.trees)
         with Team(threads_for(n_jobs, most_for(table.rows * self.trees, SHARE_WALKS))) as team:

@@ -23,7 +23,7 @@ LEAF_ROWS_DTYPES: dict[str, np.dtype[Any]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class LeafRows:
+class TrainingRowsByLeaf:
     """Which training rows ended in each leaf, how often its tree's bag has them, and their targets.
 
     Attributes
@@ -54,7 +54,7 @@ class LeafRows:
         targets: NDArray[np.float64],
         weight: NDArray[np.float64] | None = None,
         first: int = 0,
-    ) -> LeafRows:
+    ) -> TrainingRowsByLeaf:
         """Put together what the trees know.
 
         Parameters
@@ -74,7 +74,7 @@ class LeafRows:
         --------
         >>> import numpy as np
         >>> lists = [(np.array([0, 1, 3]), np.array([1, 2, 0], np.int32))]
-        >>> made = LeafRows.of(lists, lambda tree: np.array([1, 2, 1], np.int32), np.zeros((3, 1)))
+        >>> made = TrainingRowsByLeaf.of(lists, lambda tree: np.array([1, 2, 1], np.int32), np.zeros((3, 1)))
         >>> made.start.tolist(), made.rows.tolist(), made.counts.tolist()
         ([0, 1, 3], [1, 0, 2], [2, 1, 1])
         """
@@ -97,9 +97,9 @@ class LeafRows:
         """Number of leaves of all trees."""
         return len(self.start) - 1
 
-    def joined(self, more: LeafRows) -> LeafRows:
+    def joined(self, more: TrainingRowsByLeaf) -> TrainingRowsByLeaf:
         """These leaves, then those of further trees that grew on the same rows."""
-        return LeafRows(
+        return TrainingRowsByLeaf(
             np.concatenate([self.start, self.start[-1] + more.start[1:]]),
             np.concatenate([self.rows, more.rows]),
             np.concatenate([self.counts, more.counts]),
@@ -107,15 +107,15 @@ class LeafRows:
             more.weight,
         )
 
-    def first(self, leaves: int) -> LeafRows:
+    def first(self, leaves: int) -> TrainingRowsByLeaf:
         """The first so many leaves."""
         entries = int(self.start[leaves])
-        return LeafRows(
+        return TrainingRowsByLeaf(
             self.start[: leaves + 1], self.rows[:entries], self.counts[:entries], self.targets, self.weight
         )
 
 
-def check(leaf_rows: LeafRows, leaves: int, rows: int, outputs: int) -> None:
+def check(leaf_rows: TrainingRowsByLeaf, leaves: int, rows: int, outputs: int) -> None:
     """Refuse arrays that do not fit a forest of so many leaves, grown on so many rows with so many outputs.
 
     What passes can be read without looking at any bound.
@@ -128,7 +128,7 @@ def check(leaf_rows: LeafRows, leaves: int, rows: int, outputs: int) -> None:
     Examples
     --------
     >>> import numpy as np
-    >>> check(LeafRows.of([], lambda tree: np.zeros(0, np.int32), np.zeros((3, 1))), leaves=0, rows=3, outputs=1)
+    >>> check(TrainingRowsByLeaf.of([], lambda tree: np.zeros(0, np.int32), np.zeros((3, 1))), leaves=0, rows=3, outputs=1)
     """
     _check_layout(leaf_rows, leaves, rows, outputs)
     start, entries = leaf_rows.start, len(leaf_rows.rows)
@@ -147,7 +147,7 @@ def check(leaf_rows: LeafRows, leaves: int, rows: int, outputs: int) -> None:
         raise ModelFormatError("the array 'leaf_row_weight' must hold finite numbers of 0 or more")
 
 
-def _check_layout(leaf_rows: LeafRows, leaves: int, rows: int, outputs: int) -> None:
+def _check_layout(leaf_rows: TrainingRowsByLeaf, leaves: int, rows: int, outputs: int) -> None:
     entries = np.size(leaf_rows.rows)
     shapes = {
         "start": ((leaves + 1,),),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney import objectives
 from spinney.data import Categories, Schema, Table, read_margin
-from spinney.data.statistics import Statistics
+from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import ParameterError
 from spinney.model import header
 from spinney.model.ensemble import Ensemble
@@ -40,7 +40,7 @@ class Model(EvaluatesBatches):
         The columns of the training table.
     best_round : int, optional
         Number of rounds that prediction uses; all when not given.
-    statistics : Statistics, optional
+    statistics : TargetEncoding, optional
         Columns that were made from the target (`target_stats`). Trees know them by numbers behind those of the table's columns.
 
     Examples
@@ -66,7 +66,7 @@ class Model(EvaluatesBatches):
         params: Config,
         schema: Schema,
         best_round: int | None = None,
-        statistics: Statistics | None = None,
+        statistics: TargetEncoding | None = None,
     ) -> None:
         self._parts = Ensemble(forest, base_score, objective, params, schema, best_round, statistics)
 
@@ -105,7 +105,7 @@ class Model(EvaluatesBatches):
         return self._parts.forest
 
     @property
-    def statistics(self) -> Statistics | None:
+    def statistics(self) -> TargetEncoding | None:
         """Columns that were made from the target, None where there are none."""
         return self._parts.statistics
 
@@ -210,13 +210,13 @@ class Model(EvaluatesBatches):
             that column, half for either of a pair.
         """
         trees = self.rounds_to_use(rounds) * self.outputs
-        sources = None if self.statistics is None else self.statistics.sources_of_all()
+        sources = None if self.statistics is None else self.statistics.columns_behind()
         return importance(self.forest.first(trees), self.n_features, kind, sources)
 
     def read(self, X: object) -> Table:
         """Read a table to predict on: as the trees know it, columns that were made from the target included."""
         table = super().read(X)
-        return table if self.statistics is None or table.rows == 0 else self.statistics.widen(table)
+        return table if self.statistics is None or table.rows == 0 else self.statistics.add_encoded(table)
 
     def to_json(self) -> str:
         """Write the model for people: JSON with its header and its trees as nested nodes, one line a node.

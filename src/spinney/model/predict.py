@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Panel, Table, describe_column
-from spinney.data.spans import CONVERTED_ROWS, spans, whole_rows
+from spinney.data.table import CONVERTED_ROWS, flat_view, whole_rows
 from spinney.errors import DataError
 from spinney.jit import Bound
 from spinney.jit.team import Team, most_for, run_alone, threads_for
 from spinney.model.entries import NO_LEAVES, NO_SCORES, EntryWalker
-from spinney.model.kernels.records import Seen, Values
+from spinney.model.kernels.records import ValueFlags, Values
 from spinney.model.kernels.walk import BLOCK, leaf_rows, predict_rows
 from spinney.model.packed import pack
 from spinney.model.seen import met_by, nothing_seen
@@ -96,7 +96,7 @@ class Predictor:
                     team.run(leaf_rows.bind(trees, self._packed, given(block), leaves[part], seen))
                 refuse_infinite(table, met_by(team, seen) != 0)
 
-    def _bound(self, block: NDArray[Any], trees: int, scores: NDArray[np.float64], seen: Seen) -> Bound:
+    def _bound(self, block: NDArray[Any], trees: int, scores: NDArray[np.float64], seen: ValueFlags) -> Bound:
         outputs = scores.shape[1]
         job: Bound = predict_rows.bind(trees, outputs, self._packed, given(block), scores, seen)
         return job
@@ -149,22 +149,23 @@ class _OneRow:
     shape: tuple[int, int, int]
     row: NDArray[np.float64]
     scores: NDArray[np.float64]
-    seen: Seen
+    seen: ValueFlags
     job: Bound
 
     def scores_of(self, start: NDArray[np.float64], table: Table) -> NDArray[np.float64] | None:
         """Scores of the one row of a table; None where a value is infinite."""
         self.row[:] = table.panels[0].values
         self.scores[:] = start
-        self.seen.met[0] = 0
+        self.seen.flags[0] = 0
         run_alone(self.job)
-        return None if self.seen.met[0] else self.scores.copy()
+        return None if self.seen.flags[0] else self.scores.copy()
 
 
 def given(block: NDArray[Any]) -> Values:
     """A block of rows as the kernels take it."""
-    values32, values64, row_step, column_step = spans(block)
-    return Values(*block.shape, row_step, column_step, values32.size, values64.size, values32, values64)
+    values32, values64, row_step, column_step = flat_view(block)
+    rows, columns = block.shape
+    return Values(rows, columns, row_step, column_step, values32.size, values64.size, values32, values64)
 
 
 def refuse_infinite(table: Table, infinite: bool) -> None:

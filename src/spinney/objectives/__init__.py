@@ -1,22 +1,20 @@
 """Losses.
 
-Enters: scores and `Labels`. Leaves: gradients and hessians in a `Gradients` record; the constant with the least loss;
-predictions from scores. Must not know: trees, data sets, metrics.
+Enters: scores and `Labels`. Leaves: gradients and hessians in a `Gradients` record; the constant score with the least loss;
+predictions from scores. Must not depend on trees, data sets, metrics.
 
-What is known of a loss without its formula is its row in `params/objectives.py`. Its formula stands in `kernels/<name>.py`. A
-user's function takes the place of both in `own.py`.
+The declaration of a loss, which is all but its formula, is in `params/objectives.py`. `base` has the base class and the links,
+`losses` and `survival` the forms of losses, whose formulas are in `kernels/`, and `custom` losses that users wrote. `targets`
+checks targets, `starts` finds the scores to start from.
 """
 
 from __future__ import annotations
 
 from spinney.objectives.base import Objective
-from spinney.objectives.one_vs_rest import OneVsRest
-from spinney.objectives.own import Function, Own
-from spinney.objectives.pointwise import Pointwise
-from spinney.objectives.ranking import Listwise, Pairwise
-from spinney.objectives.softmax import Softmax
+from spinney.objectives.custom import CustomObjective, Function
+from spinney.objectives.losses import Listwise, OneVsRest, Pairwise, Pointwise, Softmax
 from spinney.objectives.survival import Aft, Cox
-from spinney.params import Config, objective_row
+from spinney.params import Config, objective_info
 
 _FORMS: dict[str, type[Objective]] = {
     "pointwise": Pointwise,
@@ -30,7 +28,7 @@ _FORMS: dict[str, type[Objective]] = {
 
 
 def get(config: Config, function: Function | None = None) -> Objective:
-    """The objective that a configuration asks for; one of the user's own is trained with its function.
+    """The objective of a configuration; a custom one is trained with the user's function.
 
     Examples
     --------
@@ -38,8 +36,10 @@ def get(config: Config, function: Function | None = None) -> Objective:
     >>> get(Config(objective="log_loss")).link(np.array([0.0]))
     array([0.5])
     """
-    row = objective_row(config.objective)
-    return Own(row, config, function) if row.form == "own" else _FORMS[row.form](row, config)
+    info = objective_info(config.objective)
+    if info.form == "own":
+        return CustomObjective(info, config, function)
+    return _FORMS[info.form](info, config)
 
 
 __all__ = ["Function", "Objective", "get"]

@@ -1,38 +1,41 @@
-"""What a loss must offer."""
+"""The base class of losses, and the links, which make predictions of scores.
+
+`Objective` is what training and prediction use of a loss: the check of the target, the score to start from, gradients, leaf
+values, the link. `LINKS` has a function for each link of `params/objectives.py`.
+"""
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels, named_column
+from spinney.data.kernels.records import Gradients, LeafRows
+from spinney.data.labels import LeafRefit
 from spinney.errors import DataError
 from spinney.jit import Bound, allocate
-from spinney.jit.kernel import REGISTRY, Kernel
-from spinney.jit.team import Team
-from spinney.objectives.kernels.flat import flatten_hessians
-from spinney.objectives.kernels.line_search import Search
-from spinney.objectives.kernels.records import Gradients, LeafRows
-from spinney.objectives.links import LINKS
+from spinney.jit.kernel import kernel_of
+from spinney.jit.team import Team, run_alone
+from spinney.objectives.kernels.leaf_values import LineSearch
+from spinney.objectives.kernels.links import exp_all, one_vs_rest_all, sigmoid_all, softmax_all
+from spinney.objectives.kernels.pointwise import flatten_hessians
 from spinney.objectives.targets import DOMAINS
-from spinney.params import Config, ObjectiveRow, link_of, takes_targets, values_by_output
+from spinney.params import Config, ObjectiveInfo, link_of, takes_targets, values_by_output
 
 Fill = Callable[[int], None]
-"""Fills gradients from scores; what it draws follows from the seed of the round."""
-Renew = Callable[[LeafRows, Gradients, NDArray[np.float64]], Bound]
-"""Makes a job that writes, for each leaf, the constant that lowers the loss of its rows most."""
+"""Fills gradients from scores, with the seed of the round for random draws."""
 
 
 class Objective(ABC):
-    """A loss as training and prediction see it, made from a configuration."""
+    """A loss with the parameters of a configuration."""
 
-    def __init__(self, row: ObjectiveRow, config: Config) -> None:
-        self.row, self.config = row, config
+    def __init__(self, info: ObjectiveInfo, config: Config) -> None:
+        self.info, self.config = info, config
 
     @property
     def outputs(self) -> int:
@@ -47,18 +50,18 @@ class Objective(ABC):
     def check_target(self, labels: Labels) -> None:
         """Raise `DataError` where the target does not fit the loss."""
         if labels.targets != self.targets:
-            told = f" (num_target={self.targets})" if takes_targets(self.row.name) else ""
-            wanted = f"{self.targets} column{'s' * (self.targets > 1)}{told}"
-            raise DataError(f"objective {self.row.name} needs y of {wanted}, got {labels.targets}")
-        if not takes_targets(self.row.name):
-            DOMAINS[self.row.domain](labels.target, self.config)
+            given = f" (num_target={self.targets})" if takes_targets(self.info.name) else ""
+            wanted = f"{self.targets} column{'s' * (self.targets > 1)}{given}"
+            raise DataError(f"objective {self.info.name} needs y of {wanted}, got {labels.targets}")
+        if not takes_targets(self.info.name):
+            DOMAINS[self.info.domain](labels.target, self.config)
             return
-        for place in range(labels.targets):
-            with named_column(labels, place):
-                DOMAINS[self.row.domain](labels.column(place).target, self.config)
+        for column in range(labels.targets):
+            with named_column(labels, column):
+                DOMAINS[self.info.domain](labels.column(column).target, self.config)
 
     def prepared(self, labels: Labels) -> Labels:
-        """Labels in the form that the loss and its metrics read, once they are checked.
+        """Labels, checked, in the form that the loss and its metrics read.
 
         Raises
         ------
@@ -74,10 +77,10 @@ class Objective(ABC):
 
     @abstractmethod
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
-        """A job for a team that fills the pairs of `gradients` from its scores."""
+        """A job for a team: fill the pairs of `gradients` from its scores."""
 
     def filler(self, labels: Labels, gradients: Gradients, team: Team) -> Fill:
-        """What fills `gradients` from its scores each round."""
+        """A function that fills `gradients` from its scores in each round."""
         jobs = [self.gradients(labels, gradients, team.size)]
         if self._first_order:
             jobs.append(flatten_hessians.bind(labels.arrays(), gradients))
@@ -88,16 +91,16 @@ class Objective(ABC):
 
         return fill
 
-    def renewal(self, labels: Labels, threads: int) -> Renew | None:
-        """What makes a job that finds the values of leaves, if they are not minus the sum of gradients over that of hessians.
+    def leaf_refit(self, labels: Labels, threads: int) -> LeafRefit | None:
+        """A function that makes a job which computes leaf values; None where these are minus sums of gradients over hessians.
 
-        The weight of a row is its hessian.
+        The hessian of a row is used as its weight.
         """
-        if self.row.leaf_values == "newton" and not self._first_order:
+        if self.info.leaf_values == "newton" and not self._first_order:
             return None
-        return partial(self.renew, labels, threads)
+        return partial(self.refit_by_loss, labels, threads)
 
-    def renew(
+    def refit_by_loss(
         self,
         labels: Labels,
         threads: int,
@@ -105,33 +108,99 @@ class Objective(ABC):
         gradients: Gradients,
         steps: NDArray[np.float64],
     ) -> Bound:
-        """A job that searches along the step of each leaf for the least loss."""
+        """A job: for each leaf, a line search for the constant that lowers the loss of its rows most."""
         values = self.parameters()
         search = allocate(
-            Search,
+            LineSearch,
             reg_lambda=self.config.reg_lambda / gradients.unit,
             reg_alpha=self.config.reg_alpha / gradients.unit,
             by_leaf=by_leaf,
         )
-        search_along = kernel_of(self.row.name, "line_search")
+        search_along = kernel_of(self.info.name, "line_search")
         return search_along.bind(by_leaf, gradients, labels.arrays(), values.shape[1], values, search, steps)
 
     def parameters(self) -> NDArray[np.float64]:
-        """What the formula takes, outputs × values; None is NaN."""
-        return np.array(values_by_output(self.config, self.row.parameters), np.float64)
+        """Parameters of the formula, outputs × values; None is NaN."""
+        return np.array(values_by_output(self.config, self.info.parameters), np.float64)
 
     @property
     def _first_order(self) -> bool:
-        """Whether trees are fitted to gradients alone, and a search finds their values."""
-        return self.config.leaf_estimation == "line_search" and self.row.leaf_values == "newton"
+        """Whether trees are fitted to gradients alone, and line searches find their values."""
+        return self.config.leaf_estimation == "line_search" and self.info.leaf_values == "newton"
 
     def link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Predictions from raw scores: (rows,) or (rows, outputs)."""
         return LINKS[link_of(self.config)](raw)
 
 
-def kernel_of(name: str, what: str) -> Kernel:
-    """A kernel of a loss; the package's stand in modules of their name."""
-    if f"{name}_{what}" not in REGISTRY:
-        import_module(f"spinney.objectives.kernels.{name}")
-    return REGISTRY[f"{name}_{what}"]
+def identity(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores that are predictions."""
+    return raw
+
+
+class _OneScore(threading.local):
+    """Memory for one score, bound once in each thread: the check of a kernel's arguments takes longer than the kernel."""
+
+    def __init__(self) -> None:
+        self.scores, self.result = np.zeros(1), np.zeros(1)
+        self.job = sigmoid_all.bind(1, self.scores, self.result)
+
+
+_ONE = _OneScore()
+
+
+def logistic(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of the second class."""
+    if raw.size == 1:
+        _ONE.scores[:] = raw.reshape(1)
+        run_alone(_ONE.job)
+        return _ONE.result.reshape(raw.shape).copy()
+    raw = np.ascontiguousarray(raw)
+    result = np.empty_like(raw)
+    run_alone(sigmoid_all.bind(raw.size, raw, result))
+    return result
+
+
+def exponential(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Predictions of scores that are their logarithms; an error where float64 cannot hold one."""
+    raw = np.ascontiguousarray(raw)
+    result = np.empty_like(raw)
+    run_alone(exp_all.bind(raw.size, raw, result))
+    if not np.isfinite(result).all():
+        row = int(np.argmin(np.isfinite(result.reshape(len(raw), -1)).all(axis=1)))
+        raise DataError(
+            f"row {row} has the score {np.max(raw[row]):g}, whose exponential no float64 can hold; `predict_raw` gives scores "
+            "themselves, and a base_margin must be a logarithm of predictions too"
+        )
+    return result
+
+
+def softmax(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of all classes."""
+    raw = np.ascontiguousarray(raw)
+    result = np.empty_like(raw)
+    run_alone(softmax_all.bind(raw.shape[0], raw.shape[1], raw, result))
+    return result
+
+
+def one_vs_rest(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of all classes, each against the rest, divided by their sum."""
+    raw = np.ascontiguousarray(raw)
+    result = np.empty_like(raw)
+    run_alone(one_vs_rest_all.bind(raw.shape[0], raw.shape[1], raw, result))
+    return result
+
+
+def ascending(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of ascending levels, sorted where they would cross."""
+    return np.sort(raw, axis=-1)
+
+
+LINKS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "identity": identity,
+    "sorted": ascending,
+    "exp": exponential,
+    "logistic": logistic,
+    "softmax": softmax,
+    "one_vs_rest": one_vs_rest,
+}

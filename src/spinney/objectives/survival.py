@@ -1,4 +1,7 @@
-"""Losses of times that are not all known: Cox's partial likelihood, and accelerated failure time."""
+"""Losses of survival times, which may be censored: Cox's partial likelihood, and accelerated failure time.
+
+`is_survival` and `read_times` are for estimators, which read such targets from arrays or records.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,28 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data import Labels, by_time, risk_sets
-from spinney.data.labels import by_column
+from spinney.data import Labels, by_time, read_target, risk_sets
+from spinney.data.kernels.records import Gradients
+from spinney.data.labels import allocate_gradients, by_column
+from spinney.data.survival import columns_of_records
 from spinney.errors import DataError
 from spinney.jit import Bound, allocate
 from spinney.jit.team import run_alone
 from spinney.objectives import starts
 from spinney.objectives.base import Objective
-from spinney.objectives.gradients import gradients_room
-from spinney.objectives.kernels.aft import aft_gradients
-from spinney.objectives.kernels.cox import Cumulated, cox_gradients
 from spinney.objectives.kernels.links import log_all
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.kernels.survival import CumulatedHazards, aft_gradients, cox_gradients
 from spinney.objectives.targets import DOMAINS
-from spinney.params import aft_values
+from spinney.params import Config, aft_values, kind_of, objective_info
+from spinney.params.objectives import OWN
 
-# How far the start may lie beyond the ends that are known, in scales of the distribution.
+SURVIVAL_KINDS = ("hazards", "times")
+# How far the first score may be beyond the known ends, in scales of the distribution. Tried in this order.
 _BEYOND = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
-class OfTimes(Objective):
-    """A loss whose target has two columns that belong together."""
+class SurvivalObjective(Objective):
+    """A loss whose target is two columns: time and event, or the ends of an interval."""
 
     @property
     def targets(self) -> int:
@@ -35,23 +39,23 @@ class OfTimes(Objective):
         return 2
 
     def check_target(self, labels: Labels) -> None:
-        """Refuse other targets."""
+        """Raise `DataError` where the target does not fit the loss."""
         if labels.targets != self.targets:
-            raise DataError(f"objective {self.row.name} needs y of two columns, got {labels.targets}")
-        DOMAINS[self.row.domain](labels.target, self.config)
+            raise DataError(f"objective {self.info.name} needs y of two columns, got {labels.targets}")
+        DOMAINS[self.info.domain](labels.target, self.config)
 
 
-class Cox(OfTimes):
-    """The order of events: who has the event among those at risk. Scores are logarithms of hazard ratios."""
+class Cox(SurvivalObjective):
+    """The order of events: of the rows at risk, the one that has the event. Scores are logarithms of hazard ratios."""
 
     def prepared(self, labels: Labels) -> Labels:
-        """Labels with the target (time, event); a target of one column is times, negative where the event was not seen."""
+        """Labels with the target (time, event); a target of one column is times, negative where the row is censored."""
         if labels.targets == 1:
             labels = replace(labels, target=_from_signs(labels.target))
         return super().prepared(labels)
 
     def base_score(self, labels: Labels) -> NDArray[np.float64]:
-        """Zero: hazards are ratios, so a constant changes nothing."""
+        """Zero: hazards are relative, so a constant changes nothing."""
         check_events(labels)
         return np.zeros(1)
 
@@ -59,16 +63,16 @@ class Cox(OfTimes):
         """Sums over risk sets, then over events."""
         check_events(labels)
         sets = risk_sets(labels)
-        sums = allocate(Cumulated, last=labels.kept(by_time).last, sets=sets)
+        sums = allocate(CumulatedHazards, last=labels.cached(by_time).last, sets=sets)
         job: Bound = cox_gradients.bind(sets, sums, gradients)
         return job
 
 
-class Aft(OfTimes):
+class Aft(SurvivalObjective):
     """Times in intervals. Scores are logarithms of times."""
 
     def check_target(self, labels: Labels) -> None:
-        """Refuse what is no interval."""
+        """Raise `DataError` where the target is not intervals."""
         if labels.targets == 1:
             raise DataError(
                 "objective aft needs y of two columns, the least and the largest time of each row, got one; give a time that is "
@@ -92,7 +96,7 @@ class Aft(OfTimes):
         lows, highs = (low - step * scale for step in _BEYOND), (high + step * scale for step in _BEYOND)
         low = next((at for at in lows if slope(at) < 0.0), low)
         high = next((at for at in highs if slope(at) > 0.0), high)
-        return np.array([starts.root(Labels(np.array([low, high])), slope, self.row.name, False)])
+        return np.array([starts.root(Labels(np.array([low, high])), slope, self.info.name, False)])
 
     def gradients(self, labels: Labels, gradients: Gradients, threads: int) -> Bound:
         """The formula of the distribution for every row."""
@@ -102,8 +106,8 @@ class Aft(OfTimes):
         return job
 
     def _slope(self, labels: Labels) -> starts.Slope:
-        """Sums of gradients of constant scores."""
-        memory = gradients_room(np.empty((1, labels.rows)))
+        """The sum of gradients as a function of a constant score."""
+        memory = allocate_gradients(np.empty((1, labels.rows)))
         job = self.gradients(labels, memory, 1)
 
         def slope(score: float) -> float:
@@ -123,7 +127,7 @@ def log_ends(labels: Labels) -> NDArray[np.float64]:
 
 
 def check_events(labels: Labels) -> None:
-    """Refuse rows of which none that weighs anything has an event: no risk set has anything to say."""
+    """Refuse labels without an event in a row of weight above 0: the loss would be constant."""
     event = labels.target[:, 1] > 0
     if not (event if labels.weight is None else event & (labels.weight > 0)).any():
         raise DataError(
@@ -133,11 +137,32 @@ def check_events(labels: Labels) -> None:
 
 
 def _from_signs(signed: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(time, event) from times that are negative where the event was not seen."""
+    """(time, event) from times that are negative where the row is censored."""
     zero = np.flatnonzero(signed == 0)
     if len(zero):
         raise DataError(
-            f"objective cox needs times other than 0 where their sign tells whether the event was seen, got y[{zero[0]}] = 0; "
+            f"objective cox needs times other than 0 where negative ones are censored, got y[{zero[0]}] = 0; "
             "give y of two columns, time and event"
         )
     return by_column(np.column_stack([np.abs(signed), signed > 0]))
+
+
+def is_survival(objective: str) -> bool:
+    """Whether an objective is a loss of survival times.
+
+    Examples
+    --------
+    >>> is_survival("cox"), is_survival("poisson")
+    (True, False)
+    """
+    return objective != OWN and kind_of(objective) in SURVIVAL_KINDS
+
+
+def read_times(y: object, rows: int, config: Config) -> NDArray[np.float64]:
+    """The target of a survival loss, checked, in the form that losses and metrics read."""
+    target = read_target(columns_of_records(y, config.objective), rows)
+    if target is None:
+        raise DataError("This estimator requires y to be passed, but the target y is None")
+    info = objective_info(config.objective)
+    objective = Cox(info, config) if info.form == "cox" else Aft(info, config)
+    return objective.prepared(Labels(target)).target

@@ -1,4 +1,4 @@
-"""What the target of a loss may be."""
+"""Checks of targets: `DOMAINS` has one for each domain that a loss declares in `params/objectives.py`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_numbers(target: NDArray[np.float64], config: Config) -> None:
 def _check_above(
     fits: Callable[[NDArray[np.float64]], NDArray[np.bool_]], needed: str
 ) -> Callable[[NDArray[np.float64], Config], None]:
-    """What refuses a target of which some values do not fit."""
+    """A function that refuses targets with values that do not fit."""
 
     def check(target: NDArray[np.float64], config: Config) -> None:
         wrong = np.flatnonzero(~fits(target))
@@ -46,11 +46,11 @@ def _check_above(
 
 
 def accept(target: NDArray[np.float64], config: Config) -> None:
-    """Take any target: only the user's function knows what fits it."""
+    """Take any target: what fits depends on the user's function."""
 
 
 def check_shares(target: NDArray[np.float64], config: Config) -> None:
-    """Refuse what is no probability; mostly they are the labels 0 and 1."""
+    """Refuse all but probabilities, which mostly are the labels 0 and 1."""
     wrong = np.flatnonzero((target < 0) | (target > 1))
     if len(wrong):
         raise DataError(
@@ -79,8 +79,8 @@ def check_relevance(target: NDArray[np.float64], config: Config) -> None:
     beyond = found == np.floor(found) and found > last
     advice = "; give label_gain more places" if beyond else ""
     raise DataError(
-        f"objective {config.objective} needs relevances that are whole numbers from 0 to {last}, the last one that label_gain "
-        f"knows; got y[{wrong[0]}] = {found:g}{advice}"
+        f"objective {config.objective} needs relevances that are whole numbers from 0 to {last}, the last one in "
+        f"label_gain; got y[{wrong[0]}] = {found:g}{advice}"
     )
 
 
@@ -95,13 +95,13 @@ def check_relevant(target: NDArray[np.float64], config: Config) -> None:
 
 
 def check_events(target: NDArray[np.float64], config: Config) -> None:
-    """Refuse what is no time of 0 or more, or no event of 0 or 1."""
+    """Refuse all but times of 0 or more, and events of 0 or 1."""
     time, event = target[:, 0], target[:, 1]
     wrong = np.flatnonzero(time < 0)
     if len(wrong):
         raise DataError(
             f"objective {config.objective} needs times of 0 or more in the first column of y, got y[{wrong[0]}, 0] = "
-            f"{time[wrong[0]]:g}; give times of which the sign tells whether the event was seen as one column"
+            f"{time[wrong[0]]:g}; give times that are negative for censored rows as one column"
         )
     wrong = np.flatnonzero((event != 0) & (event != 1))
     if len(wrong):
@@ -112,7 +112,7 @@ def check_events(target: NDArray[np.float64], config: Config) -> None:
 
 
 def check_intervals(target: NDArray[np.float64], config: Config) -> None:
-    """Refuse what is no interval of times."""
+    """Refuse all but intervals of times."""
     lower, upper = target[:, 0], target[:, 1]
     for wrong, needed in (
         (lower < 0, "times of 0 or more"),

@@ -94,7 +94,7 @@ class PagedBlocks:
                 else:
                     yield next(reading)
 
-    def hand_over(self, block: int) -> bool:
+    def release(self, block: int) -> bool:
         """Whether a page is one of those there is memory for; it is then no longer kept here."""
         self._resident.pop(block, None)
         return block in self._kept()

@@ -13,12 +13,13 @@ from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
 from spinney.binning.dataset import Dataset
 from spinney.binning.drafts import final_defaults, first_plan
-from spinney.binning.features import NO_DEFAULT
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.plan import Plan
 from spinney.data import Schema, Table
 from spinney.data.sources import Batch, RowSource, first_infinite
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
+from spinney.messages import shown, type_name
 from spinney.pages.codec import Compressor
 from spinney.pages.dataset import PagedDataset
 from spinney.pages.drafts import Drafting, PageWriter, Rewriting, rows_of_page
@@ -27,7 +28,6 @@ from spinney.pages.header import Header, Pages
 from spinney.pages.memory import memory_bytes
 from spinney.pages.progress import Steps
 from spinney.pages.survey import Categorical, Rules, Survey
-from spinney.params.validate import shown, type_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,13 +191,12 @@ def _add(drafting: Drafting, batch: Batch, table: Table) -> None:
 
 def _written(writer: FolderWriter, survey: Survey, rules: Rules, plan: Plan, pages: Pages) -> Header:
     """Write the arrays; gives the header."""
-    labels, features = survey.labels, plan.features
-    target = labels.all("y")
+    labels, features = survey.labels.labels(), plan.features
     arrays = {
         "cut_values": plan.cuts.values, "cut_starts": plan.cuts.starts,
         "group": features.group, "low": features.low, "codes": features.codes, "default": features.default,
-        "target": None if target is None else target.T, "weight": labels.weight(),
-        "margin": labels.all("base_margin"), "queries": labels.all("qid"),
+        "target": labels.target.T if labels.has_target else None, "weight": labels.weight,
+        "margin": labels.margin, "queries": labels.queries,
     }  # fmt: skip
     told = {name: writer.array(name, values) for name, values in arrays.items() if values is not None}
     return Header(

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.cuts import LARGEST_BINS, Cuts
-from spinney.binning.features import NO_DEFAULT, SPARSE, Features
+from spinney.binning.features import SPARSE, Features
+from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.data import Schema
 from spinney.errors import DatasetFormatError
 

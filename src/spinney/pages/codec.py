@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DatasetFormatError, ParameterError
-from spinney.params.validate import shown
+from spinney.messages import shown
 
 PLAIN = ""
 CODECS = ("lz4", "zstd")

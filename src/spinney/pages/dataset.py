@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.arguments import read_start
 from spinney.binning.plan import Plan
 from spinney.binning.streamed import StreamedDataset
 from spinney.data import read_target, read_weight
 from spinney.data.labels import by_column
+from spinney.data.target import read_base_margin
 from spinney.errors import DataError, DatasetFormatError, SpinneyError
 from spinney.pages.blocks import PagedBlocks
 from spinney.pages.check import checked_cuts, checked_features
@@ -67,7 +67,7 @@ class PagedDataset(StreamedDataset):
         self.target = None if target is None else by_column(_checked_target(target, rows))
         self.weight = read_weight(arrays.get("weight"), rows, what="weight")
         margin = arrays.get("margin")
-        self.margin = None if margin is None else read_start(_by_row(margin, rows, "margin"), rows)
+        self.margin = None if margin is None else read_base_margin(_by_row(margin, rows, "margin"), rows)
         self.queries = _checked_queries(arrays.get("queries"), rows)
 
     def describe(self) -> dict[str, int]:

@@ -13,7 +13,7 @@ from spinney.binning.cuts import Cuts
 from spinney.binning.drafts import Counts, count_draft, final_plan, survey_draft
 from spinney.binning.encode import ColumnCodes, arranged, encode_columns
 from spinney.binning.entries import Entries
-from spinney.binning.kernels.turn import WORD
+from spinney.binning.kernels.bin import WORD
 from spinney.binning.plan import Plan
 from spinney.binning.survey import Survey
 from spinney.data import Table
@@ -94,7 +94,7 @@ class Drafting:
     def add(self, table: Table) -> None:
         """Take some rows, with categories as numbers."""
         if table.sparse is not None and table.sparse.format != "csr":
-            table = Table(table.rows, table.columns, table.names, (), table.sparse.lines)
+            table = Table(table.rows, table.columns, table.names, (), table.sparse.csr)
         first = 0
         while first < table.rows:
             last = min(table.rows, first + self._page_rows - self._rows)

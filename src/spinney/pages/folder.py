@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from spinney.data.paths import check_path
 from spinney.errors import DataError, DatasetFormatError, DataTypeError
+from spinney.messages import shown
 from spinney.model import atomic
-from spinney.params.validate import is_iterable, shown
+from spinney.params.parameter import is_iterable
 
 HEADER, MARK = "dataset.json", "pages.json"
 WRITING = "writing"  # stands in a folder as long as somebody writes a data set there

@@ -13,7 +13,7 @@ from spinney.binning.encode import ColumnCodes
 from spinney.binning.entries import lines_record
 from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.matrix import row_stride
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 from spinney.errors import DatasetFormatError
 from spinney.jit import allocate
 from spinney.jit.records import of_thread
@@ -22,7 +22,7 @@ from spinney.pages.kernels.bits import (
     BYTE,
     LargestCodes,
     PackedLines,
-    look_at_lines,
+    find_largest_codes,
     pack_lines,
     unpack_lines,
 )
@@ -114,7 +114,7 @@ class PageForm:
         largest = allocate(LargestCodes, threads=team.size, packed=from_)
         groups = (from_.packed if into is None else into[: count * rows]).reshape(count, rows)
         if into is None and not sound:
-            team.run(look_at_lines.bind(from_, rows, largest))
+            team.run(find_largest_codes.bind(from_, rows, largest))
         elif into is not None:
             team.run(unpack_lines.bind(from_, lines_record(groups), largest))
         by_thread = [of_thread(largest, rank).codes for rank in range(team.size)]

@@ -20,7 +20,7 @@ from spinney.errors import DatasetFormatError, ModelFormatError, SpinneyError
 from spinney.model import strict_json
 from spinney.pages.codec import CODECS, PLAIN
 from spinney.pages.folder import HEADER, MARK, open_regular
-from spinney.params import Config, parse
+from spinney.params import Config
 
 FORMAT = 1
 KIND = "spinney data set"
@@ -198,7 +198,7 @@ def _from_json(told: object) -> Header:
     if not isinstance(told["from_sparse"], bool):
         raise ModelFormatError("from_sparse must be true or false")
     header = Header(
-        rows, parse(params), Schema.from_json(told["schema"]), told["from_sparse"],
+        rows, Config.parse(params), Schema.from_json(told["schema"]), told["from_sparse"],
         _whole(told["conflicts"], "conflicts", 0, 2**62), _arrays(told["arrays"]), _pages(told["pages"], rows),
         _whole(told["folders"], "folders", 1, MOST_FOLDERS),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params.validate import shown
+from spinney.messages import shown
 
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}

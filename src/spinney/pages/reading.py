@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from spinney.binning.checksum import Checksum
 from spinney.data import Table
-from spinney.data.kinds import kind_of
-from spinney.data.sources import SAME
+from spinney.data.categories import kind_of
+from spinney.data.sources import SAME_ROWS
 from spinney.data.table import describe_column
 from spinney.errors import DataError, DataTypeError
 
@@ -47,10 +47,10 @@ class Reading:
             column = next(k for k, (one, two) in enumerate(zip(types, before, strict=True)) if one != two)
             raise DataTypeError(
                 f"{describe_column(table, column)} holds {types[column]}, but held {before[column]} when these rows were read "
-                f"before; {SAME}"
+                f"before; {SAME_ROWS}"
             )
         if checksum != self._checksum.value:
-            raise DataError(f"columns hold other values than when these rows were read before; {SAME}")
+            raise DataError(f"columns hold other values than when these rows were read before; {SAME_ROWS}")
 
 
 def _types_of(table: Table) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def _types_of(table: Table) -> tuple[str, ...]:
         if panel.categories is None:
             found += [_name_of(panel.values)] * panel.columns
         else:
-            found.append(kind_of(panel.categories, panel.spelt))
+            found.append(kind_of(panel.categories, panel.text_kind))
     return tuple(found)
 
 

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning import thin
-from spinney.binning.categorical import named_beside
 from spinney.binning.cuts import Cuts, find_cuts, sample_rows
 from spinney.binning.dataset import MOST_ROWS
-from spinney.binning.label_parts import LabelParts
 from spinney.binning.sample import Sample
 from spinney.data import CategoryCounts, Schema, Table, encode, match_columns
-from spinney.data.schema import MOST_COLUMNS
-from spinney.data.sources import SAME, Batch, RowSource, errors_of
+from spinney.data.label_collector import LabelCollector
+from spinney.data.schema import MOST_COLUMNS, named_categorical
+from spinney.data.sources import SAME_ROWS, Batch, RowSource, errors_of
 from spinney.errors import DataError, DataTypeError
 from spinney.jit.team import Team
 from spinney.pages.reading import Reading
@@ -57,8 +56,8 @@ class Survey:
         How many there are.
     schema : Schema
         Their columns.
-    labels : LabelParts
-        What belongs to them.
+    labels : LabelCollector
+        Their labels.
     from_sparse : bool
         Whether their tables are sparse.
     """
@@ -70,7 +69,7 @@ class Survey:
         self._source, self._rules = source, rules
         if source.rows is not None and source.rows > MOST_ROWS:
             raise self._too_many()
-        self.labels = LabelParts()
+        self.labels = LabelCollector()
         self._columns: tuple[int, tuple[str, ...] | None] | None = None
         self._entries: NDArray[np.int64] | None = None
         self._sample = Sample(source.rows)
@@ -91,7 +90,7 @@ class Survey:
                 if not table.rows:
                     continue
                 self._first_reading.add(table)
-                weight = self.labels.add(batch)
+                weight = self.labels.add(batch.labels, table.rows)
                 if counts is not None:
                     counts.add(table, weight)
                 if rules.cut:
@@ -131,7 +130,7 @@ class Survey:
         known = self._rules.known
         if table.columns > MOST_COLUMNS:
             raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
-        named = named_beside(self._rules.categorical, table, known)
+        named = named_categorical(self._rules.categorical, table, known)
         self._columns = table.columns, table.names
         self.from_sparse = table.sparse is not None
         if known is None:
@@ -180,7 +179,7 @@ class Survey:
                     continue
                 if first + table.rows > self.rows:
                     raise self._changed(f"more than {self.rows}")
-                self.labels.check(batch, first)
+                self.labels.check(batch.labels, first, table.rows)
                 reading.add(table)
                 ready = self._encoded(table)
             yield batch, ready
@@ -197,7 +196,7 @@ class Survey:
             if self._rules.known is not None:
                 raise
             raise DataTypeError(
-                f"{error}. It was of another kind when these rows were read before; {SAME}"
+                f"{error}. It was of another kind when these rows were read before; {SAME_ROWS}"
             ) from None
 
     @property
@@ -208,7 +207,8 @@ class Survey:
     def _changed(self, found: str) -> DataError:
         once = "" if found != "0" else ": it can be read only once, but must give a fresh iterator each time"
         return DataError(
-            f"{self._source.title} gave {self.rows} rows the first time and {found} rows when it was read again{once}; {SAME}"
+            f"{self._source.title} gave {self.rows} rows the first time and {found} rows when it was read again{once}; "
+            f"{SAME_ROWS}"
         )
 
     def cuts(self, spread_over: Team, advance: Advance) -> Cuts:

@@ -1,75 +1,64 @@
-"""One table of every hyper-parameter; validation, messages and documentation are made from it.
+"""Every parameter as a typed declaration, and a `ParameterSet` for each family of models.
 
 Enters: what the user wrote, a mapping of names (ours, XGBoost's or LightGBM's) to values.
-Leaves: a frozen `Config` whose values have the right type, lie in range and fit together; or an error that
-names the parameter, the value found and what would be right.
-Must not know: data, trees, formulas of losses and metrics, threads.
+Leaves: a frozen `Config`, `ForestConfig`, `AdaBoostConfig` or `IsolationConfig` whose values have the right type, lie in
+range and fit together; or an error that names the parameter, the value found and what would be right.
+Does not depend on data, trees, formulas of losses and metrics, or threads.
 
-`config.py` is the table, `forest.py` that of forests, `adaboost.py` that of AdaBoost, `isolation.py` that of
-isolation forests, `fields/` their groups of parameters, `rows.py` what one row says, `choices.py` the words that
-parameters accept, `objectives.py` and `metrics.py` what is known of losses and metrics without their formulas,
-`metric_names.py` which metric a name means, `validate.py` the checks, `by_column.py` those of parameters about
-columns, `ranking.py` those of ranking, `seeds.py` what seeds are drawn from, `several.py` how many outputs there are,
-`names.py` spellings and suggestions, `render.py` the documentation.
+`parameter.py` has the types of parameters, `per_column.py` those about columns, `parameter_set.py` what all families share.
+`common.py`, `tree_parameters.py` and `loss_parameters.py` declare groups of parameters, of which `boosting.py` makes `Config`;
+`forest.py`, `adaboost.py` and `isolation.py` are the other families, `estimators.py` has what only estimators take.
+`objectives.py` and `metrics.py` are the tables of losses and metrics without their formulas, `docs.py` writes the documentation.
 """
 
-from spinney.params.adaboost import AdaBoostConfig, adaboost_table, parse_adaboost
-from spinney.params.by_column import found_places, placed
-from spinney.params.config import Config, checked_jobs, checked_seed, table
-from spinney.params.forest import ForestConfig, forest_table, parse_forest
-from spinney.params.isolation import IsolationConfig, isolation_table, parse_isolation
-from spinney.params.metric_names import kind_of, metric_row, metrics_for
-from spinney.params.metrics import MetricRow
-from spinney.params.names import parse, resolve
-from spinney.params.objectives import ObjectiveRow, objective_row
-from spinney.params.ranking import gains_of
-from spinney.params.render import markdown, numpydoc
-from spinney.params.rows import Row
-from spinney.params.several import (
+from spinney.params.adaboost import AdaBoostConfig
+from spinney.params.boosting import Config
+from spinney.params.common import checked_jobs, checked_rounds, checked_seed
+from spinney.params.docs import markdown, numpydoc
+from spinney.params.forest import ForestConfig
+from spinney.params.isolation import IsolationConfig
+from spinney.params.loss_parameters import aft_values, gains_of
+from spinney.params.metrics import MetricInfo, kind_of, metric_info, metrics_for
+from spinney.params.objectives import (
+    ObjectiveInfo,
     is_by_output,
     levels_of,
     link_of,
+    objective_info,
     outputs_of,
     takes_targets,
     values_by_output,
 )
-from spinney.params.survival import aft_values
-from spinney.params.validate import checked_rounds
+from spinney.params.parameter import Parameter
+from spinney.params.parameter_set import ParameterSet
+from spinney.params.per_column import check_columns, resolve_columns
 
 __all__ = [
     "AdaBoostConfig",
     "Config",
     "ForestConfig",
     "IsolationConfig",
-    "MetricRow",
-    "ObjectiveRow",
-    "Row",
-    "adaboost_table",
+    "MetricInfo",
+    "ObjectiveInfo",
+    "Parameter",
+    "ParameterSet",
     "aft_values",
+    "check_columns",
     "checked_jobs",
     "checked_rounds",
     "checked_seed",
-    "forest_table",
-    "found_places",
     "gains_of",
     "is_by_output",
-    "isolation_table",
     "kind_of",
     "levels_of",
     "link_of",
     "markdown",
-    "metric_row",
+    "metric_info",
     "metrics_for",
     "numpydoc",
-    "objective_row",
+    "objective_info",
     "outputs_of",
-    "parse",
-    "parse_adaboost",
-    "parse_forest",
-    "parse_isolation",
-    "placed",
-    "resolve",
-    "table",
+    "resolve_columns",
     "takes_targets",
     "values_by_output",
 ]

@@ -1,35 +1,182 @@
-"""The table of forests: every hyper-parameter of a random forest is one field of `ForestConfig`."""
+"""The parameters of random forests, extra trees and single trees: `ForestConfig`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cache
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from spinney.errors import ParameterError
-from spinney.params.by_column import placed_directions
-from spinney.params.config import values_of
-from spinney.params.fields.data import BinFields, MeaningFields
-from spinney.params.fields.forest import BagFields, CriterionFields, ForestTreeFields
-from spinney.params.fields.running import RunningFields
-from spinney.params.names import named_rows, spelled
-from spinney.params.rows import INT32, Row, row_of
-from spinney.params.validate import checked
+from spinney.params.common import BinParameters, RunningParameters, TableParameters
+from spinney.params.parameter import INT32, INT64, Bool, Bounds, Choice, CountOrShare, Float, Int
+from spinney.params.parameter_set import ParameterSet
+from spinney.params.per_column import ColumnDirections, Directions, resolve_directions
 
 CLASS_CRITERIA = ("gini", "entropy")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CriterionParameters(ParameterSet):
+    """What makes a split a good one, and the weights of classes."""
+
+    criterion: str = Choice(
+        "squared_error",
+        group="objective",
+        # What scikit-learn calls its criteria. Its "friedman_mse" is "squared_error" from version 1.9 on.
+        choices={
+            "gini": (),
+            "entropy": ("log_loss",),
+            "squared_error": ("friedman_mse",),
+            "absolute_error": (),
+            "poisson": (),
+        },
+        doc="What makes a split a good one: gini or entropy for classes; squared_error, absolute_error or poisson, half of "
+        "its deviance, for numbers. log_loss is entropy, friedman_mse is squared_error.",
+    )
+    class_weight: str = Choice(
+        "none",
+        group="objective",
+        choices={
+            "none": (),
+            "given": (),
+            "balanced": (),
+            "balanced_subsample": (),
+        },
+        doc="Where the factors of the classes came from: they were given, made the classes of the table equally heavy "
+        "(balanced), or did so in every tree's bag (balanced_subsample).",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ForestTreeParameters(ParameterSet):
+    """How one tree of a forest grows."""
+
+    tree_method: str = Choice(
+        "hist",
+        group="growing a tree",
+        choices={"hist": ("auto",), "exact": ()},
+        doc="How splits are searched: hist looks at histograms of columns that were binned once, exact tries every "
+        "distinct value. auto is hist.",
+    )
+    splitter: str = Choice(
+        "best",
+        group="growing a tree",
+        choices={"best": (), "random": ()},
+        doc="Which cuts of a column are tried: best tries all, random one that is drawn uniformly between the least and the "
+        "largest value of the node.",
+    )
+    max_depth: int = Int(
+        0,
+        group="growing a tree",
+        low=0,
+        high=INT32,
+        also={-1: 0, None: 0},
+        doc="Most splits on the way from the root to a leaf. 0 or None means no limit.",
+    )
+    min_samples_split: int | float = CountOrShare(
+        2,
+        group="growing a tree",
+        low=2,
+        high=INT64,
+        share=Bounds(low=0, high=1, low_open=True),
+        doc="Fewest rows of a node that is split, or their share of all rows, rounded up. A row that was drawn several times "
+        "counts once.",
+    )
+    min_samples_leaf: int | float = CountOrShare(
+        1,
+        group="growing a tree",
+        low=1,
+        high=INT64,
+        share=Bounds(low=0, high=1, low_open=True, high_open=True),
+        doc="Fewest rows in a leaf, or their share of all rows, rounded up. A row that was drawn several times counts once.",
+    )
+    min_weight_fraction_leaf: float = Float(
+        0.0,
+        group="growing a tree",
+        low=0,
+        high=0.5,
+        doc="Least weight of a leaf, as a share of the weight of all rows.",
+    )
+    max_leaf_nodes: int = Int(
+        0,
+        group="growing a tree",
+        low=0,
+        # A tree of 2**30 leaves has fewer than 2**31 nodes, so that a node's number fits in 32 bits.
+        high=2**30,
+        also={None: 0},
+        excluded={1: "a tree with one leaf has no split; give None for no limit, or 2 or more"},
+        aliases=("max_leaves",),
+        doc="Most leaves of a tree; the splits that lower impurity most are made first. 0 or None means no limit.",
+    )
+    min_impurity_decrease: float = Float(
+        0.0,
+        group="growing a tree",
+        low=0,
+        doc="A split is made only if it lowers impurity by this or more: n / N (impurity - n_R / n impurity_R - n_L / n "
+        "impurity_L), where n is the weight of the node's rows, N of all, and n_L, n_R of the two sides.",
+    )
+    ccp_alpha: float = Float(
+        0.0,
+        group="growing a tree",
+        low=0,
+        doc="Price of a leaf in minimal cost-complexity pruning; 0 prunes nothing.",
+    )
+    monotonic_cst: Directions | None = ColumnDirections(
+        None,
+        group="growing a tree",
+        aliases=("monotone_constraints",),
+        doc="Direction in which the prediction, or the probability of the second class, may move with each column, all "
+        "else equal: 1 up, -1 down, 0 either. One number a column, or a mapping of column names or positions to numbers. "
+        "Not for more than two classes, nor for several outputs.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class BagParameters(ParameterSet):
+    """Which rows a tree sees, and which columns a split."""
+
+    max_features: int | float | str | None = CountOrShare(
+        None,
+        group="sampling",
+        low=1,
+        high=INT32,
+        share=Bounds(low=0, high=1, low_open=True),
+        choices={"sqrt": (), "log2": ()},
+        doc="Columns that are drawn for every split: so many, a share of them (rounded down, at least 1), the square root or "
+        "the logarithm to base 2 of their number; None or 1.0 takes all. Where none of them can split the node, "
+        "others are drawn.",
+    )
+    bootstrap: bool = Bool(
+        True,
+        group="sampling",
+        doc="Whether each tree sees rows that were drawn with replacement. False shows it all rows, or max_samples of them, "
+        "drawn without replacement.",
+    )
+    max_samples: int | float | None = CountOrShare(
+        None,
+        group="sampling",
+        low=1,
+        high=INT32,
+        share=Bounds(low=0, low_open=True),
+        doc="Rows that are drawn for each tree: so many, or a share of the rows (rounded down, at least 1). None draws as many "
+        "as there are. Without replacement there cannot be more than there are.",
+    )
+    keep_leaf_rows: bool = Bool(
+        False,
+        group="sampling",
+        doc="Whether the model keeps which training rows lie in which leaf, which quantiles need.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForestConfig(
     # Fields of bases stand in the opposite order: the last base has the first ones.
-    RunningFields,
-    MeaningFields,
-    BinFields,
-    BagFields,
-    ForestTreeFields,
-    CriterionFields,
+    RunningParameters,
+    TableParameters,
+    BinParameters,
+    BagParameters,
+    ForestTreeParameters,
+    CriterionParameters,
 ):
     """Every hyper-parameter of a forest under its canonical name, checked. A `ForestConfig` that exists is valid.
 
@@ -47,16 +194,15 @@ class ForestConfig(
     ('entropy', 4)
     """
 
-    def __post_init__(self) -> None:
-        for row in forest_table():
-            object.__setattr__(self, row.name, checked(row, getattr(self, row.name)))
+    def check_together(self) -> None:
+        """Check the weights of classes against the criterion, and the number of rows against how they are drawn."""
         if self.class_weight != "none" and not self.of_classes:
             raise ParameterError(
                 f"class_weight={self.class_weight!r} needs classes, but criterion={self.criterion!r} is for numbers"
             )
         if not self.bootstrap and isinstance(self.max_samples, float) and self.max_samples > 1:
             raise ParameterError(
-                f"max_samples={self.max_samples} asks for more rows than there are, which bootstrap=False cannot draw: give a "
+                f"max_samples={self.max_samples} is more rows than there are, which bootstrap=False cannot draw: give a "
                 "share of 1 at most, or bootstrap=True"
             )
 
@@ -69,11 +215,6 @@ class ForestConfig(
     def draws_rows(self) -> bool:
         """Whether a tree sees a bag of drawn rows; else it sees each row once."""
         return self.bootstrap or self.max_samples is not None
-
-    @property
-    def absent_value(self) -> float:
-        """The value that `absent` stands for: 0, or NaN, which is missing."""
-        return math.nan if self.absent == "missing" else 0.0
 
     def columns_per_split(self, columns: int) -> int:
         """Number of columns that are drawn for a split, of so many.
@@ -121,12 +262,12 @@ class ForestConfig(
         wanted = self.max_samples
         if wanted is None:
             return rows
-        asked = wanted if isinstance(wanted, int) else max(1.0, wanted * rows)
-        if self.bootstrap and asked > INT32:
+        needed = wanted if isinstance(wanted, int) else max(1.0, wanted * rows)
+        if self.bootstrap and needed > INT32:
             raise ParameterError(
-                f"max_samples={wanted} draws {asked:.4g} of {rows} rows; give 2**31 - 1 at most"
+                f"max_samples={wanted} draws {needed:.4g} of {rows} rows; give 2**31 - 1 at most"
             )
-        drawn = int(asked)
+        drawn = int(needed)
         if drawn > rows and not self.bootstrap:
             raise ParameterError(
                 f"max_samples={wanted} is more than the {rows} rows of X, which bootstrap=False cannot draw: give {rows} at "
@@ -157,7 +298,7 @@ class ForestConfig(
         fewest = max(2, math.ceil(wanted * rows)) if isinstance(wanted, float) else wanted
         return max(fewest, 2 * self.least_leaf(rows))
 
-    def placed(
+    def resolve_columns(
         self, names: Sequence[str] | None, columns: int, categorical: Iterable[int] = ()
     ) -> ForestConfig:
         """The same with one direction a column in `monotonic_cst`, for a table that has these columns.
@@ -170,66 +311,5 @@ class ForestConfig(
         """
         if self.monotonic_cst is None:
             return self
-        found = placed_directions("monotonic_cst", self.monotonic_cst, names, columns, categorical)
+        found = resolve_directions("monotonic_cst", self.monotonic_cst, names, columns, categorical)
         return replace(self, monotonic_cst=found)
-
-    def to_dict(self, *, model_only: bool = False) -> dict[str, object]:
-        """Return every value by canonical name, in types that JSON knows.
-
-        Parameters
-        ----------
-        model_only : bool, default=False
-            Leave out the parameters that cannot change the model, such as `n_jobs`.
-
-        Returns
-        -------
-        dict
-            `parse_forest` turns it back into an equal `ForestConfig`.
-
-        Examples
-        --------
-        >>> ForestConfig(max_features=0.5).to_dict()["max_features"]
-        0.5
-        """
-        return values_of(self, forest_table(), model_only=model_only)
-
-
-@cache
-def forest_table() -> tuple[Row, ...]:
-    """Every row of the table of forests, in the order of the documentation.
-
-    Examples
-    --------
-    >>> [row.range for row in forest_table() if row.name == "min_samples_leaf"]
-    ['an int >= 1 and <= 2**63 - 1, a float > 0 and < 1']
-    """
-    return tuple(row_of(parameter) for parameter in fields(ForestConfig))
-
-
-def parse_forest(given: Mapping[str, object]) -> ForestConfig:
-    """Turn what was written into a checked configuration of a forest.
-
-    Parameters
-    ----------
-    given : mapping
-        Parameters under any accepted spelling. What is not given takes its default.
-
-    Returns
-    -------
-    ForestConfig
-
-    Raises
-    ------
-    ParameterError
-        If a name is unknown or given twice, or a value is out of range or contradicts another one.
-    ParameterTypeError
-        If a value is of the wrong type.
-
-    Examples
-    --------
-    >>> parse_forest({"criterion": "gini", "seed": 7}).random_state
-    7
-    """
-    named = named_rows(given, spelled(forest_table()), {})
-    values: dict[str, Any] = {row.name: checked(row, value, name) for row, name, value in named}
-    return ForestConfig(**values)

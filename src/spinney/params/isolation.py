@@ -1,30 +1,74 @@
-"""The table of isolation forests: every hyper-parameter of one is a field of `IsolationConfig`."""
+"""The parameters of isolation forests: `IsolationConfig`."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any
+from dataclasses import dataclass
 
 from spinney.errors import ParameterError
-from spinney.params.config import values_of
-from spinney.params.fields.isolation import SampleFields, StrangerFields
-from spinney.params.fields.running import RunningFields
-from spinney.params.names import named_rows, spelled
-from spinney.params.rows import Row, row_of
-from spinney.params.validate import checked
+from spinney.params.common import UNSEEN, RunningParameters, TableParameters
+from spinney.params.parameter import INT32, Bool, Bounds, Choice, CountOrShare, Float
+from spinney.params.parameter_set import ParameterSet
 
 AUTO_ROWS = 256
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SampleParameters(ParameterSet):
+    """What a tree sees."""
+
+    max_samples: int | float | str = CountOrShare(
+        "auto",
+        group="sampling",
+        low=1,
+        high=INT32,
+        share=Bounds(low=0, high=1, low_open=True),
+        choices={"auto": ()},
+        doc="Rows that are drawn for each tree: so many, or a share of the rows (rounded down, at least 1). auto draws 256. "
+        "Where there are fewer rows than that, each tree sees all of them.",
+    )
+    contamination: float | str = Float(
+        "auto",
+        group="evaluation",
+        low=0,
+        high=0.5,
+        low_open=True,
+        choices={"auto": ()},
+        doc="Share of the training rows that is called abnormal: it sets offset_. auto sets it to -0.5, the score of a row whose "
+        "path is as long as the average.",
+    )
+    max_features: int | float = CountOrShare(
+        1.0,
+        group="sampling",
+        low=1,
+        high=INT32,
+        share=Bounds(low=0, high=1, low_open=True),
+        doc="Columns that are drawn for each tree: so many, or a share of them (rounded down, at least 1).",
+    )
+    bootstrap: bool = Bool(
+        False,
+        group="sampling",
+        doc="Whether the rows of a tree are drawn with replacement. A row that is drawn again counts again.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class OutlierParameters(TableParameters):
+    """What the values of a table mean that training did not see: by default not the most frequent ones."""
+
+    unseen: str = Choice(
+        "rarest",
+        group="data",
+        choices=UNSEEN,
+        doc="What a category means that training did not see: a missing value, an error, or the rarest category.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class IsolationConfig(
     # Fields of bases stand in the opposite order: the last base has the first ones.
-    RunningFields,
-    StrangerFields,
-    SampleFields,
+    RunningParameters,
+    OutlierParameters,
+    SampleParameters,
 ):
     """Every hyper-parameter of an isolation forest, checked. An `IsolationConfig` that exists is valid.
 
@@ -41,15 +85,6 @@ class IsolationConfig(
     >>> config.rows_per_tree(100), config.columns_per_tree(28)
     (50, 28)
     """
-
-    def __post_init__(self) -> None:
-        for row in isolation_table():
-            object.__setattr__(self, row.name, checked(row, getattr(self, row.name)))
-
-    @property
-    def absent_value(self) -> float:
-        """The value that `absent` stands for: 0, or NaN, which is missing."""
-        return math.nan if self.absent == "missing" else 0.0
 
     def rows_per_tree(self, rows: int) -> int:
         """Number of rows that each tree sees, of so many.
@@ -87,45 +122,3 @@ class IsolationConfig(
                 "above 0"
             )
         return self.max_features
-
-    def to_dict(self, *, model_only: bool = False) -> dict[str, object]:
-        """Return every value by canonical name, in types that JSON knows; `parse_isolation` turns it back.
-
-        Parameters
-        ----------
-        model_only : bool, default=False
-            Leave out the parameters that cannot change the model, such as `n_jobs`.
-        """
-        return values_of(self, isolation_table(), model_only=model_only)
-
-
-@cache
-def isolation_table() -> tuple[Row, ...]:
-    """Every row of the table of isolation forests, in the order of the documentation.
-
-    Examples
-    --------
-    >>> [row.range for row in isolation_table() if row.name == "contamination"]
-    ['> 0 and <= 0.5, auto']
-    """
-    return tuple(row_of(parameter) for parameter in fields(IsolationConfig))
-
-
-def parse_isolation(given: Mapping[str, object]) -> IsolationConfig:
-    """Turn what was written into a checked configuration of an isolation forest.
-
-    Raises
-    ------
-    ParameterError
-        If a name is unknown or given twice, or a value is out of range.
-    ParameterTypeError
-        If a value is of the wrong type.
-
-    Examples
-    --------
-    >>> parse_isolation({"contamination": 0.25, "seed": 7}).random_state
-    7
-    """
-    named = named_rows(given, spelled(isolation_table()), {})
-    values: dict[str, Any] = {row.name: checked(row, value, name) for row, name, value in named}
-    return IsolationConfig(**values)

@@ -1,37 +1,71 @@
-"""What is known of losses without their formulas: a row each.
+"""The table of losses without their formulas, and their outputs: columns of the target, levels of a quantile, classes.
 
-A new loss is one row here, and its formula in a file of its own: `objectives/kernels/<name>.py`.
+A new loss is one `ObjectiveInfo` here, and its formula in `objectives/kernels/`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from spinney.errors import ParameterError
+
+if TYPE_CHECKING:
+    from spinney.params.boosting import Config
 
 Link = Literal["identity", "exp", "logistic", "softmax", "one_vs_rest"]
 # What an objective predicts: numbers, numbers above 0, the probability of the second of two classes, those of all classes; scores
 # that rank the rows of a query; hazards and times of survival.
 Kind = Literal["numbers", "positive", "two", "many", "ranks", "hazards", "times"]
-# The objective of a model whose loss was a function of the user's. Nobody can name it: it is trained by giving the function.
+# The objective of a model whose loss was a function of the user's. It cannot be given by this name, only by the function.
 OWN = "own"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectiveRow:
-    """A loss."""
+class ObjectiveInfo:
+    """A loss without its formula.
+
+    Attributes
+    ----------
+    name : str
+        Canonical name.
+    spellings : tuple of str
+        Other names, XGBoost's and LightGBM's among them.
+    metric : str
+        Name of its own metric, which is used where none is given.
+    form : str
+        How gradients are computed: row by row from one score by a formula, from the scores of all classes, from pairs of rows of
+        a query or all of them, from all rows at risk, from the ends of intervals, or by a function of the user's.
+    link : str
+        What makes predictions of scores.
+    kind : str, optional
+        What it predicts, if that does not follow from its link.
+    domain : str
+        What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, the number of a class, or a relevance; a time and
+        an event, or the ends of an interval; what the function takes.
+    start : str
+        Where scores of a loss of one score start, the constant with the least loss: a mean, the log of one, the mean on the
+        scale of log(1 + y), log-odds, a quantile, or wherever the sum of gradients is 0.
+    parameters : tuple of str
+        Parameters that only some objectives take, and this one does. Its formula gets their values in this order.
+    leaf_values : str
+        How the value of a leaf follows from its rows: minus the sum of gradients over that of hessians, a quantile of what is
+        left of the target, or a search along the step.
+    longest_step : float
+        Largest absolute leaf value where max_delta_step is 0; 0 means no limit.
+    weights : str
+        What a weight means: how many rows a row counts for, or only how much it counts beside the others.
+    """
 
     name: str
-    spellings: tuple[str, ...] = ()  # other ones, XGBoost's and LightGBM's among them
-    metric: str  # used when none is asked for
-    # How gradients are computed: row by row from one score by a formula, from the scores of all classes, from pairs of rows of a
-    # query or all of them, from all rows at risk, from the ends of intervals, or by a function of the user's.
+    spellings: tuple[str, ...] = ()
+    metric: str
     form: Literal["pointwise", "softmax", "one_vs_rest", "pairs", "listwise", "cox", "aft", "own"] = (
         "pointwise"
     )
-    link: Link = "identity"  # what makes predictions of scores
-    kind: Kind | None = None  # what it predicts, if its link does not say so
-    # What a target may be: any number, above -1, 0 or more, above 0, 0 to 1, the number of a class, or a relevance; a time and an
-    # event, or the ends of an interval; what the function takes.
+    link: Link = "identity"
+    kind: Kind | None = None
     domain: Literal[
         "numbers",
         "above -1",
@@ -45,24 +79,17 @@ class ObjectiveRow:
         "intervals",
         "anything",
     ] = "numbers"
-    # Where scores of a loss of one score start, the constant with the least loss: a mean, the log of one, the mean on the
-    # scale of log(1 + y), log-odds, a quantile, or wherever the sum of gradients is 0.
     start: Literal["mean", "log_mean", "mean_log", "log_odds", "quantile", "root"] = "mean"
-    # Parameters that only some objectives take, and this one does. Its formula gets their values in this order.
     parameters: tuple[str, ...] = ()
-    # How the value of a leaf follows from its rows: minus the sum of gradients over that of hessians, a quantile of what is left
-    # of the target, or a search along the step.
     leaf_values: Literal["newton", "quantile", "line_search"] = "newton"
-    # Largest absolute leaf value where max_delta_step is 0; 0 means no limit.
     longest_step: float = 0.0
-    # What a weight says: how many rows a row counts for, or only how much it counts beside the others.
     weights: Literal["counts", "ratios"] = "counts"
 
 
 # Parameters of losses that are sums over pairs of rows.
 _PAIRS = ("lambdarank_truncation_level", "lambdarank_norm", "lambdarank_sigmoid")
-_ROWS = (
-    ObjectiveRow(
+_OBJECTIVES = (
+    ObjectiveInfo(
         name="squared_error",
         spellings=(
             "regression",
@@ -78,36 +105,36 @@ _ROWS = (
         ),
         metric="rmse",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="squared_log_error",
         spellings=("reg:squaredlogerror", "msle", "mean_squared_log_error"),
         metric="rmsle",
         domain="above -1",
         start="mean_log",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="absolute_error",
         spellings=("reg:absoluteerror", "regression_l1", "l1", "mae", "mean_absolute_error"),
         metric="mae",
         start="quantile",
         leaf_values="quantile",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="huber",
         metric="huber",
         start="root",
         parameters=("huber_delta",),
         leaf_values="line_search",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="pseudo_huber",
         spellings=("reg:pseudohubererror", "pseudohuber"),
         metric="pseudo_huber",
         start="root",
         parameters=("huber_delta",),
     ),
-    ObjectiveRow(name="fair", metric="fair", start="root", parameters=("fair_c",)),
-    ObjectiveRow(
+    ObjectiveInfo(name="fair", metric="fair", start="root", parameters=("fair_c",)),
+    ObjectiveInfo(
         name="quantile",
         spellings=("reg:quantileerror", "pinball"),
         metric="pinball",
@@ -115,21 +142,21 @@ _ROWS = (
         parameters=("quantile_alpha",),
         leaf_values="quantile",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="expectile",
         spellings=("reg:expectileerror",),
         metric="expectile",
         start="root",
         parameters=("expectile_alpha",),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="mape",
         spellings=("mean_absolute_percentage_error",),
         metric="mape_floored",
         start="quantile",
         leaf_values="quantile",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="poisson",
         spellings=("count:poisson",),
         metric="poisson_deviance",
@@ -138,7 +165,7 @@ _ROWS = (
         start="log_mean",
         parameters=("poisson_max_delta_step",),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="gamma",
         spellings=("reg:gamma",),
         metric="gamma_deviance",
@@ -146,7 +173,7 @@ _ROWS = (
         domain="above 0",
         start="log_mean",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="tweedie",
         spellings=("reg:tweedie",),
         metric="tweedie_deviance",
@@ -155,7 +182,7 @@ _ROWS = (
         start="log_mean",
         parameters=("tweedie_variance_power",),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="log_loss",
         spellings=("binary", "binary:logistic", "logistic", "reg:logistic", "cross_entropy", "xentropy"),
         metric="logloss",
@@ -164,7 +191,7 @@ _ROWS = (
         start="log_odds",
         parameters=("scale_pos_weight",),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="focal",
         spellings=("focal_loss",),
         metric="focal",
@@ -173,7 +200,7 @@ _ROWS = (
         start="root",
         parameters=("focal_gamma", "focal_alpha", "scale_pos_weight"),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="softmax",
         spellings=("multiclass", "multi:softprob", "multi:softmax"),
         metric="mlogloss",
@@ -182,7 +209,7 @@ _ROWS = (
         domain="classes",
         parameters=("num_class",),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="one_vs_rest",
         spellings=("multiclassova", "multiclass_ova", "ova", "ovr"),
         metric="mlogloss",
@@ -191,7 +218,7 @@ _ROWS = (
         domain="classes",
         parameters=("num_class",),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="rank_ndcg",
         spellings=("rank:ndcg", "lambdarank", "lambdamart"),
         metric="ndcg",
@@ -200,7 +227,7 @@ _ROWS = (
         domain="relevance",
         parameters=(*_PAIRS, "label_gain"),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="rank_map",
         spellings=("rank:map",),
         metric="map",
@@ -209,7 +236,7 @@ _ROWS = (
         domain="relevant",
         parameters=_PAIRS,
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="rank_pairwise",
         spellings=("rank:pairwise", "pairwise", "ranknet"),
         metric="ndcg",
@@ -218,7 +245,7 @@ _ROWS = (
         domain="relevance",
         parameters=(*_PAIRS, "label_gain"),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="rank_xendcg",
         spellings=("xendcg", "xe_ndcg", "xe_ndcg_mart", "xendcg_mart"),
         metric="ndcg",
@@ -227,7 +254,7 @@ _ROWS = (
         domain="relevance",
         parameters=("label_gain",),
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="cox",
         spellings=("survival:cox",),
         metric="cox_nloglik",
@@ -241,7 +268,7 @@ _ROWS = (
         longest_step=1.0,
         weights="ratios",
     ),
-    ObjectiveRow(
+    ObjectiveInfo(
         name="aft",
         spellings=("survival:aft",),
         metric="aft_nloglik",
@@ -255,26 +282,109 @@ _ROWS = (
         # deviation 6, normal distribution: 0.924, 0.940, 0.942, 0.941, 0.941.
         longest_step=5.0,
     ),
-    ObjectiveRow(name=OWN, metric="none", form="own", domain="anything", parameters=("num_class",)),
+    ObjectiveInfo(name=OWN, metric="none", form="own", domain="anything", parameters=("num_class",)),
 )
-OBJECTIVES: dict[str, ObjectiveRow] = {row.name: row for row in _ROWS}
+OBJECTIVES: dict[str, ObjectiveInfo] = {one.name: one for one in _OBJECTIVES}
 # Parameters that only some objectives take; the others leave them at their defaults.
-SPECIFIC = tuple(dict.fromkeys(name for row in _ROWS for name in row.parameters if name != "num_class"))
+SPECIFIC = tuple(dict.fromkeys(name for one in _OBJECTIVES for name in one.parameters if name != "num_class"))
 
 
-def objective_row(name: str) -> ObjectiveRow:
-    """The row of an objective's canonical name."""
+def objective_info(name: str) -> ObjectiveInfo:
+    """The loss of a canonical name."""
     if name not in OBJECTIVES:
         raise ParameterError(f"objective = {name!r} is unknown; there are {', '.join(OBJECTIVES)}")
     return OBJECTIVES[name]
 
 
-def takers(parameter: str) -> str:
+def objectives_taking(parameter: str) -> str:
     """The objectives that take a parameter, in words.
 
     Examples
     --------
-    >>> takers("huber_delta")
+    >>> objectives_taking("huber_delta")
     "'huber' or 'pseudo_huber'"
     """
-    return " or ".join(repr(row.name) for row in OBJECTIVES.values() if parameter in row.parameters)
+    return " or ".join(repr(one.name) for one in OBJECTIVES.values() if parameter in one.parameters)
+
+
+def takes_targets(objective: str) -> bool:
+    """Whether a target may have several columns, each with a tree a round.
+
+    Examples
+    --------
+    >>> takes_targets("squared_error"), takes_targets("softmax")
+    (True, False)
+    """
+    loss = objective_info(objective)
+    return loss.form in ("pointwise", "own") and loss.kind is None
+
+
+def levels_of(config: Config) -> tuple[float, ...]:
+    """The levels of quantiles."""
+    level = config.quantile_alpha
+    return level if isinstance(level, tuple) else (level,)
+
+
+def outputs_of(config: Config) -> int:
+    """Scores of a row: one for each class, column of the target or level of a quantile.
+
+    Examples
+    --------
+    >>> from spinney.params import Config
+    >>> outputs_of(Config(num_target=3)), outputs_of(Config(objective="quantile", quantile_alpha=[0.1, 0.9]))
+    (3, 2)
+    """
+    return config.num_class if config.num_class > 1 else max(config.num_target, len(levels_of(config)))
+
+
+def is_by_output(config: Config) -> bool:
+    """Whether each output is a prediction of its own, and not the score of a class."""
+    return config.num_target > 1 or len(levels_of(config)) > 1
+
+
+def link_of(config: Config) -> str:
+    """What makes predictions of scores: that of the objective, but levels of a quantile are sorted."""
+    return "sorted" if len(levels_of(config)) > 1 else objective_info(config.objective).link
+
+
+def values_by_output(config: Config, names: Iterable[str]) -> list[list[Any]]:
+    """Values of some parameters for each output.
+
+    Examples
+    --------
+    >>> from spinney.params import Config
+    >>> values_by_output(Config(objective="quantile", quantile_alpha=[0.1, 0.9]), ["quantile_alpha", "fair_c"])
+    [[0.1, 1.0], [0.9, 1.0]]
+    """
+    values = [getattr(config, name) for name in names]
+    return [
+        [value[output] if isinstance(value, tuple) else value for value in values]
+        for output in range(outputs_of(config))
+    ]
+
+
+def check_outputs(config: Config) -> None:
+    """Refuse several outputs that an objective cannot have, or that contradict each other.
+
+    Raises
+    ------
+    ParameterError
+        Naming the parameters.
+    """
+    objective, targets, level = config.objective, config.num_target, config.quantile_alpha
+    if targets > 1 and not takes_targets(objective):
+        raise ParameterError(
+            f"num_target={targets} contradicts objective={objective!r}, which is for y of one column; leave it at 1, and "
+            "train a model for each column"
+        )
+    if not isinstance(level, tuple):
+        return
+    if objective != "quantile":
+        raise ParameterError(
+            f"quantile_alpha={list(level)!r} needs objective='quantile', but objective={objective!r}; give one level"
+        )
+    if targets > 1:
+        raise ParameterError(
+            f"quantile_alpha={list(level)!r} has several levels and num_target={targets}: levels take y of one column; give one "
+            "level, or train a model for each column"
+        )

@@ -2,15 +2,11 @@
 
 Enters: a seed, the rows that may be drawn, for some rules their gradients. Leaves: row or column numbers, ascending, and
 gradients that are scaled so that the drawn rows stand for all; for a tree of a forest how often its bag has each row; for folds
-a random order of the rows.
-Must not know: trees.
+a random order of the rows. Trees are not used here.
 """
 
-from spinney.sampling.bag import Bag
-from spinney.sampling.columns import draw_columns
-from spinney.sampling.gradient import GradientSampler
-from spinney.sampling.joined import JoinedSampler
-from spinney.sampling.order import random_order
-from spinney.sampling.uniform import UniformSampler
+from spinney.sampling.orders import draw_columns, random_order
+from spinney.sampling.ranks import RankSampler
+from spinney.sampling.rows import Bag, GradientSampler, UniformSampler
 
-__all__ = ["Bag", "GradientSampler", "JoinedSampler", "UniformSampler", "draw_columns", "random_order"]
+__all__ = ["Bag", "GradientSampler", "RankSampler", "UniformSampler", "draw_columns", "random_order"]

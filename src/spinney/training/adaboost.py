@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
-from spinney.data.forest_target import ForestTarget
+from spinney.data.target import ForestTarget
 from spinney.errors import DataError
-from spinney.growth.forest.learner import ForestLearner
-from spinney.growth.forest.leaves import leaf_of_rows
+from spinney.growth.forest.grower import ForestGrower, leaf_of_rows
 from spinney.growth.forest.table import ForestTable, binned_table
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.adaboost_model import AdaBoostModel
 from spinney.params import AdaBoostConfig
-from spinney.sampling.by_weight import counts_by_weight
+from spinney.sampling.bags import counts_by_weight
 from spinney.training.adaboosting.rounds import ClassRounds, NumberRounds, Round
 from spinney.training.adaboosting.weights import Weights
 from spinney.training.sharing import check_in_memory
@@ -94,14 +93,14 @@ def _boosted(
     team: Team,
 ) -> Iterator[tuple[GrownTree, Round | None]]:
     """Trees one after another, with what is made of each; None for one that is dropped."""
-    learner = ForestLearner(config.of_trees(), table, target, weights.values, team, keep_memory=True)
+    grower = ForestGrower(config.of_trees(), table, target, weights.values, team, keep_memory=True)
     judge = (ClassRounds if config.of_classes else NumberRounds)(config, target, weights)
     for number in range(rounds):
         shown = weights.values
         if config.resample:
             shown = counts_by_weight(config.random_state, number, weights.values, weights.total)
-        learner.weigh(shown)
-        tree = next(iter(learner.grow(number, 1)))
+        grower.set_weights(shown)
+        tree = next(iter(grower.grow(number, 1)))
         if not config.resample:
             tree = _shared_out(tree, weights.total, config.of_classes)
         found = judge.judge(number, tree, leaf_of_rows(table, tree, team))

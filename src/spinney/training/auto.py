@@ -12,17 +12,16 @@ from spinney.binning.dataset import Dataset
 from spinney.binning.part import Part
 from spinney.data import Labels
 from spinney.errors import DataError
+from spinney.metrics import Metric
 from spinney.objectives import Objective
-from spinney.params import Config
-from spinney.params.metric_names import kind_of
-from spinney.params.presets import BEST
-from spinney.params.rows import INT32
-from spinney.training.auto_arguments import SHARE, Auto, check_auto
+from spinney.params import Config, kind_of
+from spinney.params.common import BEST, SHARE
+from spinney.params.parameter import INT32
+from spinney.target_encoding.fit import has_target_encoding
+from spinney.training.auto_arguments import Auto, check_auto
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import Judge
 from spinney.training.holdout import check_left, chosen_rows, named, strata_of_events
 from spinney.training.kin import Kin
-from spinney.training.statistics import makes_statistics
 from spinney.training.table_rows import check_rows, first_score
 
 USUAL = 100  # rounds where nothing can say how many are right, more at rates below .1
@@ -116,9 +115,9 @@ class Decision:
     again: bool = False
 
 
-def draws(auto: Auto, watched: Mapping[str, object], judges: Sequence[Judge], continued: bool) -> bool:
+def draws(auto: Auto, watched: Mapping[str, object], metrics: Sequence[Metric], continued: bool) -> bool:
     """Whether a training that finds its number of rounds may hold out rows at random."""
-    return auto.validation is None and bool(judges) and not watched and not continued
+    return auto.validation is None and bool(metrics) and not watched and not continued
 
 
 def course_of(
@@ -126,15 +125,15 @@ def course_of(
     config: Config,
     dataset: Dataset,
     valid: Mapping[str, Dataset],
-    judges: Sequence[Judge],
+    metrics: Sequence[Metric],
     loss: Objective,
     continued: bool,
     listed: int | None,
     kin: Kin | None = None,
 ) -> Course:
     """The course of a training on a data set."""
-    made = makes_statistics(config, dataset)
-    found = decided(auto, config, dataset.labels(), bool(valid), judges, loss, continued, listed, made, kin)
+    made = has_target_encoding(config, dataset)
+    found = decided(auto, config, dataset.labels(), bool(valid), metrics, loss, continued, listed, made, kin)
     stopping = stopping_of(config) if found.stops else None
     groups, limit = None if kin is None else kin.told, auto.limit(listed)
     if found.held is None:
@@ -149,7 +148,7 @@ def decided(
     config: Config,
     labels: Labels,
     watched: bool,
-    judges: Sequence[Judge],
+    metrics: Sequence[Metric],
     loss: Objective,
     continued: bool,
     listed: int | None,
@@ -163,7 +162,7 @@ def decided(
 
     Parameters
     ----------
-    auto, config, judges, loss
+    auto, config, metrics, loss
         Those of the training.
     labels : Labels
         Of all rows.
@@ -178,25 +177,25 @@ def decided(
     kin : Kin, optional
         Rows that belong together.
     """
-    wished = check_auto(auto, config, watched, judges, continued)
+    wished = check_auto(auto, config, watched, metrics, continued)
     rows = labels.rows if labels.weight is None else int(np.count_nonzero(labels.weight))
     most = auto.most(config, listed)
-    if watched and judges:
+    if watched and metrics:
         return Decision(most, stops=True)
     usual = Decision(usual_rounds(config, most))
-    if continued or not judges or (not wished and rows < FEW_ROWS):
+    if continued or not metrics or (not wished and rows < FEW_ROWS):
         return usual
     try:
-        held = _chosen(auto, config, labels, judges, loss, kin)
+        held = _chosen(auto, config, labels, metrics, loss, kin)
     except DataError:
         if kin is not None and kin.copies:
-            return decided(auto, config, labels, watched, judges, loss, continued, listed, made)
+            return decided(auto, config, labels, watched, metrics, loss, continued, listed, made)
         if wished or auto.asks:
             raise
         return usual
     if wished or auto.asks:
         for seed in auto.later:
-            _chosen(auto, replace(config, random_state=seed), labels, judges, loss, kin)
+            _chosen(auto, replace(config, random_state=seed), labels, metrics, loss, kin)
     if _judge_nothing(config, _strata(config, labels, loss), held):
         if auto.validation is not None:
             raise DataError(_said_of_nothing(auto, config))
@@ -208,7 +207,7 @@ def decided(
 
 
 def _chosen(
-    auto: Auto, config: Config, labels: Labels, judges: Sequence[Judge], loss: Objective, kin: Kin | None
+    auto: Auto, config: Config, labels: Labels, metrics: Sequence[Metric], loss: Objective, kin: Kin | None
 ) -> NDArray[np.bool_]:
     """Rows to hold out: by their number and the seed alone."""
     seen = labels if kin is None else kin.labels(labels)
@@ -225,8 +224,8 @@ def _chosen(
     what = "held out"
     try:
         held = loss.prepared(labels.take(chosen))
-        for judge in judges:
-            judge.check(held)
+        for metric in metrics:
+            metric.check(held)
         what = "left"
         left = loss.prepared(labels.take(~chosen))
         check_rows(loss, left)

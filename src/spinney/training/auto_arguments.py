@@ -8,49 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney.errors import ParameterError
+from spinney.messages import shown
+from spinney.metrics import Metric
 from spinney.params import Config
+from spinney.params.common import AUTO, FRACTION, MAX_ROUNDS, RATE_BUDGET
 from spinney.params.objectives import OWN
-from spinney.params.rows import INT32, Row
-from spinney.params.validate import checked, shown
-from spinney.training.evaluation import Judge
-from spinney.training.holdout import LAST, Rows, checked_rows
-
-AUTO = "auto"
-SHARE = 0.1  # of the rows that is held out
-# Most rounds times the learning rate, far above what patience and FLAT let real tables reach: 1 200 rounds of 5 000.
-REACH = 500.0
-
-MAX_ROUNDS = Row(
-    name="max_rounds",
-    kind="int or None",
-    default=None,
-    group="running",
-    low=1,
-    high=INT32,
-    doc=f"Most rounds that auto may try; a warning says so where they were not enough. None is {REACH:g} / learning_rate.",
-)
-FRACTION = Row(
-    name="validation_fraction",
-    kind="float or None",
-    default=None,
-    group="evaluation",
-    low=0,
-    high=1,
-    low_open=True,
-    doc="Share of the training rows to hold out as validation data, of every class alike, or of whole queries or groups; "
-    "validation says which. They are not trained on, except that auto may fit all rows at its end. None holds out "
-    f"{SHARE:g} for auto, else nothing.",
-)
-VALIDATION = Row(
-    name="validation",
-    kind="str",
-    default="random",
-    group="evaluation",
-    choices={"random": (), LAST: ()},
-    doc="Which rows are held out by validation_fraction or auto: random draws them, of every class alike; last takes those at "
-    "the end of the table, for rows in the order of time. Both hold out whole queries or groups, last in the order of their "
-    "first rows. The argument validation of fit names the rows themselves.",
-)
+from spinney.params.parameter import INT32
+from spinney.training.holdout import Rows, checked_rows
 
 
 @dataclass(frozen=True)
@@ -60,7 +24,7 @@ class Auto:
     Attributes
     ----------
     max_rounds : int, optional
-        Most rounds. None: `REACH` over the learning rate.
+        Most rounds. None: `RATE_BUDGET` over the learning rate.
     validation_fraction : float, optional
         Share of the rows to hold out.
     groups : array of shape (rows,), optional
@@ -98,7 +62,7 @@ class Auto:
         if self.max_rounds is not None:
             found = self.max_rounds
         if found is None:
-            found = round(min(REACH / config.learning_rate, INT32))
+            found = round(min(RATE_BUDGET / config.learning_rate, INT32))
         return min(max(found, 1), INT32)
 
     def limit(self, listed: int | None) -> str:
@@ -125,10 +89,8 @@ def auto_of(
     if isinstance(rounds, str):
         if rounds != AUTO:
             raise ParameterError(f"rounds={shown(rounds)} is unknown: it must be a number, or {AUTO!r}")
-        most = checked(MAX_ROUNDS, max_rounds)
-        share = checked(FRACTION, validation_fraction)
-        assert most is None or isinstance(most, int)
-        assert share is None or isinstance(share, float)
+        most = MAX_ROUNDS.check(max_rounds)
+        share = FRACTION.check(validation_fraction)
         found = checked_rows(validation)
         check_share(share, found)
         return Auto(most, share, groups, validation=found)
@@ -154,12 +116,12 @@ def check_share(share: float | None, validation: Rows) -> None:
         )
 
 
-def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge], continued: bool) -> bool:
+def check_auto(auto: Auto, config: Config, watched: bool, metrics: Sequence[Metric], continued: bool) -> bool:
     """Refuse what contradicts each other, whatever the rows; gives whether the user wishes for rows to be held out."""
-    check_judged(auto.called, config, judges)
+    check_has_metric(auto.called, config, metrics)
     wished = auto.validation_fraction is not None or config.early_stopping_rounds is not None
     wished |= auto.validation is not None
-    if watched and judges:
+    if watched and metrics:
         given = ("validation_fraction", "groups", "validation")
         name = next((one for one in given if getattr(auto, one) is not None), None)
         if name is not None:
@@ -171,16 +133,16 @@ def check_auto(auto: Auto, config: Config, watched: bool, judges: Sequence[Judge
             f"{auto.called}={AUTO!r} cannot hold out rows that init_model may have seen: give validation data, or a number of "
             "rounds"
         )
-    elif wished and not judges:
+    elif wished and not metrics:
         raise ParameterError(
             f"{auto.called}={AUTO!r} needs a metric to stop by, but eval_metric='none'; name one"
         )
     return wished
 
 
-def check_judged(called: str, config: Config, judges: Sequence[Judge]) -> None:
-    """Refuse an objective of the user's own that nothing can judge, unless that is wished for; `called` are the rounds."""
-    if config.objective == OWN and not judges and not config.eval_metric:
+def check_has_metric(called: str, config: Config, metrics: Sequence[Metric]) -> None:
+    """Refuse a custom objective without a metric, unless that is wished for; `called` is the name of the rounds."""
+    if config.objective == OWN and not metrics and not config.eval_metric:
         raise ParameterError(
             f"{called}={AUTO!r} needs a metric to stop by, but an objective of your own has none: name one in eval_metric, give "
             "the objective an attribute `loss` that is a function, of the same arguments, which returns one number, or give a "

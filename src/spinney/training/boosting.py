@@ -14,25 +14,24 @@ from spinney.binning.arguments import DATA_PARAMS
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.data.dask import refuse_dask
+from spinney.data.labels import allocate_gradients
 from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.growth.grower import AddTree, GrowerInputs
 from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team
-from spinney.metrics import Judgement
+from spinney.messages import type_name
+from spinney.metrics import Metric, MetricValue
 from spinney.model.model import Model
 from spinney.objectives import Objective
-from spinney.objectives.gradients import gradients_room
-from spinney.objectives.kernels.largest import find_largest
+from spinney.objectives.kernels.common import find_largest
 from spinney.objectives.targets import LARGEST_TARGET
-from spinney.params import Config, parse, placed, resolve
-from spinney.params.validate import type_name
+from spinney.params import Config, resolve_columns
 from spinney.sampling import Bag
-from spinney.training import learners
+from spinney.target_encoding.fit import apply_target_encoding
+from spinney.training import growers
 from spinney.training.continuing import Past, continued, so_far
-from spinney.training.evaluation import Judge
-from spinney.training.learners import AddTree, Setup
 from spinney.training.learning_rates import SMALLEST_RATE, too_small
 from spinney.training.several import with_targets
-from spinney.training.statistics import sight_of
 from spinney.training.table_rows import DrawsByGradient, DrawsUniformly, TableRows, starting_scores
 from spinney.tree import Tree
 
@@ -64,58 +63,60 @@ class Boosting:
     def __init__(
         self,
         config: Config,
-        by_place: Config,
+        resolved: Config,
         dataset: Dataset,
         valid: Mapping[str, Dataset],
         loss: Objective,
-        judges: list[Judge],
+        metrics: list[Metric],
         team: Team,
         past: Past | None,
         rows: TableRows | None = None,
         kin: NDArray[np.int64] | None = None,
     ) -> None:
         self._rows = rows = TableRows() if rows is None else rows
-        sight = sight_of(by_place, dataset, valid, team, past, kin, rows.joining, rows.first)
-        dataset, valid, by_place = sight.dataset, sight.valid, sight.config
+        inputs = apply_target_encoding(resolved, dataset, valid, team, past, kin, rows.joining, rows.first)
+        dataset, valid, resolved = inputs.dataset, inputs.valid, inputs.config
         self._config, self._dataset, self._team = config, dataset, team
         self._objective = loss
         self._outputs = self._objective.outputs
-        start = rows.start(config, loss, dataset.labels(), past, dataset.schema, sight.statistics)
+        start = rows.start(config, loss, dataset.labels(), past, dataset.schema, inputs.encoding)
         labels, self._base_score, self._past = start.labels, start.base_score, start.past
         scores = self._starting_scores(labels, dataset, "dataset")
-        self._gradients = gradients_room(scores, start.unit)
+        self._gradients = allocate_gradients(scores, start.unit)
         self._kept = self._gradients
         if config.leaf_values == "all" and config.sampling_method != "uniform":
-            self._kept = gradients_room(scores, start.unit)
+            self._kept = allocate_gradients(scores, start.unit)
         self._fill = rows.filler(loss, labels, self._gradients, team)
         values = LeafValues(
-            learners.all_rows(config, labels, self._kept),
-            rows.renewal(loss, labels, team.size),
-            loss.row.form != "pointwise",
+            growers.all_rows(config, labels, self._kept),
+            rows.leaf_refit(loss, labels, team.size),
+            loss.info.form != "pointwise",
         )
         self._bag = Bag.of_all(labels.rows)
-        self._learner = learners.get(
-            Setup(dataset, by_place, self._gradients, self._bag, values, team, rows.joining, rows.first)
+        self._grower = growers.get(
+            GrowerInputs(
+                dataset, resolved, self._gradients, self._bag, values, team, rows.joining, rows.first
+            )
         )
         self._eligible = rows.eligible(labels, config.subsample)
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
-        self._judges, self.watches = judges, bool(valid)
+        self._metrics, self.watches = metrics, bool(valid)
         self.done = 0 if self._past is None else self._past.rounds
         trees: list[Tree] = [] if self._past is None else [*self._past.trees]
         schema = continued(past, dataset.schema)
-        self.parts = (trees, self._base_score, config, schema, sight.statistics)
+        self.parts = (trees, self._base_score, config, schema, inputs.encoding)
 
-    def round(self, rate: float) -> dict[str, list[Judgement]]:
-        """Do a round; gives what the metrics say of each validation set."""
+    def round(self, rate: float) -> dict[str, list[MetricValue]]:
+        """Do a round; returns the values of the metrics for each validation set."""
         self.done += 1
         self.parts[0].extend(self._one_round(self.done, rate))
-        return self.judged()
+        return self.evaluate()
 
-    def judged(self) -> dict[str, list[Judgement]]:
-        """What the metrics say of each validation set after the rounds so far."""
+    def evaluate(self) -> dict[str, list[MetricValue]]:
+        """The values of the metrics for each validation set after the rounds so far."""
         return {
-            name: self._rows.judged(
-                self._judges, name, watched.labels, watched.scores, self._config, self._team
+            name: self._rows.evaluate(
+                self._metrics, name, watched.labels, watched.scores, self._config, self._team
             )
             for name, watched in self._watched.items()
         }
@@ -136,7 +137,7 @@ class Boosting:
         self._draw(done, _seed(seed, 0))
         trees = []
         for output in range(self._outputs):
-            tree, by_leaf = self._learner.grow(output, _seed(seed, output + 1), rate)
+            tree, by_leaf = self._grower.grow(output, _seed(seed, output + 1), rate)
             # Of NaN and others the largest is NaN.
             if not (_largest(np.abs(tree.gain)) < math.inf and _largest(np.abs(tree.cover)) < math.inf):
                 raise DataError(
@@ -148,7 +149,7 @@ class Boosting:
                     f"learning_rate = {rate:g} is too large for this target"
                 )
             trees.append(tree)
-            self._learner.add(tree, by_leaf, output)
+            self._grower.add(tree, by_leaf, output)
             for watched in self._watched.values():
                 if watched.add is not None:
                     watched.add(tree, output)
@@ -197,7 +198,7 @@ class Boosting:
         if data is self._dataset:
             return _Watched(labels, self._gradients.scores, None)
         scores = self._starting_scores(labels, data, what)
-        return _Watched(labels, scores, self._learner.follow(data, scores, what))
+        return _Watched(labels, scores, self._grower.follow(data, scores, what))
 
 
 def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
@@ -205,10 +206,10 @@ def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config
     if not isinstance(dataset, Dataset):
         refuse_dask(dataset, "dataset")
         raise DataTypeError(f"dataset must be a spinney.Dataset, got {type_name(dataset)}")
-    config = params if isinstance(params, Config) else parse(params)
+    config = params if isinstance(params, Config) else Config.parse(params)
     if config.learning_rate < SMALLEST_RATE:
         raise ParameterError(too_small(config.learning_rate))
-    told = DATA_PARAMS if isinstance(params, Config) else resolve(params)
+    told = DATA_PARAMS if isinstance(params, Config) else Config.canonical(params)
     own = {name: getattr(dataset.params, name) for name in DATA_PARAMS}
     for name in DATA_PARAMS:
         if name in told and getattr(config, name) != own[name]:
@@ -218,10 +219,10 @@ def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config
     return with_targets(config.having(**own), "num_target" in told, dataset)
 
 
-def by_place_of(config: Config, dataset: Dataset) -> Config:
+def resolved_config(config: Config, dataset: Dataset) -> Config:
     """The parameters with columns by position instead of by name."""
     schema = dataset.schema
-    return placed(config, schema.names, schema.columns, schema.categorical)
+    return resolve_columns(config, schema.names, schema.columns, schema.categorical)
 
 
 def _seed(seed: int, use: int) -> int:

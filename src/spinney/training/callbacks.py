@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params.validate import is_iterable, shown
+from spinney.messages import shown
+from spinney.params.parameter import is_iterable
 
 if TYPE_CHECKING:
     from spinney.model.model import Model

@@ -13,17 +13,17 @@ from spinney.binning.cuts import Cuts, cuts_of
 from spinney.binning.dataset import Dataset
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.take import take_codes
-from spinney.binning.widened import Widened
 from spinney.data import Schema
-from spinney.data.statistics import Statistics
+from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.growth.replay import replay
+from spinney.growth.grown_tree import replay
 from spinney.jit.team import Team
 from spinney.model.base import SavedModel
 from spinney.model.model import Model
 from spinney.model.predict import Predictor
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config
+from spinney.target_encoding.columns import EncodedDataset
 from spinney.tree import Tree, concatenate
 
 
@@ -43,7 +43,7 @@ class Past:
         Their trees, in the order they were grown.
     base_score : float64[outputs]
         Where the scores of a row begin.
-    statistics : Statistics, optional
+    statistics : TargetEncoding, optional
         Columns that the trees know beside those of the table.
     schema : Schema
         Columns of the table.
@@ -66,7 +66,7 @@ class Past:
         if data.has_table:
             table = data.table(what)
             if self.statistics is not None:
-                table = self.statistics.widen(table)
+                table = self.statistics.add_encoded(table)
             scores[:] = self._predictor.raw_scores(scores.T.copy(), table, len(self.trees), team.size).T
         else:
             self._replay(scores, data, what, team)
@@ -85,18 +85,18 @@ class Past:
             return False
         return True
 
-    def _made_cuts(self, statistics: Statistics) -> Cuts:
+    def _made_cuts(self, statistics: TargetEncoding) -> Cuts:
         """Cuts of made columns that tell rows apart as the trees do: where these split."""
         features, thresholds = (
             np.concatenate([getattr(tree, name) for tree in self.trees]) for name in ("feature", "threshold")
         )
         splits = thresholds < np.finfo(np.float64).max  # above the last bin there is no cut
-        made = range(statistics.columns, statistics.columns + statistics.made)
+        made = range(statistics.columns, statistics.columns + statistics.encoded_count)
         return cuts_of([np.unique(thresholds[splits & (features == column)]) for column in made])
 
     def _replay(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
         if self.statistics is not None and len(data.cuts.bins) == data.columns:
-            data = Widened(data, self.statistics, team, self._made_cuts(self.statistics))
+            data = EncodedDataset(data, self.statistics, team, self._made_cuts(self.statistics))
         try:
             for begin, end, matrix in _pieces(data, team):
                 for t, tree in enumerate(self.trees):
@@ -145,7 +145,7 @@ def so_far(
     base_score: NDArray[np.float64],
     config: Config,
     schema: Schema,
-    statistics: Statistics | None = None,
+    statistics: TargetEncoding | None = None,
     best: int | None = None,
 ) -> Model:
     """The model of the first rounds of a training."""

@@ -16,26 +16,26 @@ from spinney.binning.part import Part
 from spinney.data import Labels
 from spinney.errors import DataError, OwnFunctionError, ParameterError
 from spinney.jit.team import Team
-from spinney.metrics import Judgement
+from spinney.metrics import Metric, MetricValue
 from spinney.model.model import Model
 from spinney.objectives import Objective
+from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
-from spinney.params.seeds import SeedLike
-from spinney.training.boosting import Boosting, by_place_of, config_of
+from spinney.params.parameter import SeedLike
+from spinney.training.boosting import Boosting, config_of, resolved_config
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.cv_result import CVResult, FoldValues, mean_of
 from spinney.training.dealing import check_truth, dealing_of
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import Judge, check_stopping, deciding, judges_of, values_of
+from spinney.training.evaluation import check_stopping, stopping_value, training_metrics, values_of
 from spinney.training.folds import Fold, folds_of
-from spinney.training.learners import check_blocks
+from spinney.training.growers import check_blocks
 from spinney.training.learning_rates import rate_of, schedule_of
 from spinney.training.members import check_members
-from spinney.training.own_objective import with_function
 from spinney.training.sharing import threads_of
 from spinney.training.table_rows import check_start
 
-Said = dict[str, list[Judgement]]
+Said = dict[str, list[MetricValue]]
 
 
 def cv(
@@ -119,8 +119,8 @@ def cv(
     check_members(config, "cv", "which trains one model for each fold")
     check_blocks(config, dataset, {})
     rounds = checked_rounds(rounds)
-    judges = judges_of(config, metrics, function)
-    check_stopping(config, judges, {"test": dataset})
+    chosen_metrics = training_metrics(config, metrics, function)
+    check_stopping(config, chosen_metrics, {"test": dataset})
     loss = objectives.get(config, function)
     labels = loss.prepared(dataset.labels())
     classes = _classes(loss, labels) if check_truth("stratified", stratified) else None
@@ -134,10 +134,10 @@ def cv(
     found = folds_of(folds, labels, groups, dealing)
     work = _Work(
         config,
-        by_place_of(config, dataset),
+        resolved_config(config, dataset),
         dataset,
         loss,
-        judges,
+        chosen_metrics,
         check_truth("train_metrics", train_metrics),
     )
     for k, fold in enumerate(found):
@@ -155,10 +155,10 @@ class _Work:
     """What all folds have in common."""
 
     config: Config
-    by_place: Config
+    resolved: Config
     dataset: Dataset
     loss: Objective
-    judges: list[Judge]
+    metrics: list[Metric]
     train_metrics: bool
 
     def check(self, k: int, fold: Fold) -> None:
@@ -170,8 +170,8 @@ class _Work:
                 if name == "train":
                     check_start(self.config, self.loss, labels)
                 if name == "test" or self.train_metrics:
-                    for judge in self.judges:
-                        judge.check(labels)
+                    for metric in self.metrics:
+                        metric.check(labels)
             except DataError as error:
                 raise DataError(f"{where}: {error}") from None
 
@@ -181,7 +181,7 @@ class _Work:
             Part(self.dataset, rows, f"fold {k}, {name} rows") for name, rows in fold._asdict().items()
         )
         watched = {"train": train, "test": test} if self.train_metrics else {"test": test}
-        return Boosting(self.config, self.by_place, train, watched, self.loss, self.judges, team, None)
+        return Boosting(self.config, self.resolved, train, watched, self.loss, self.metrics, team, None)
 
 
 @dataclass
@@ -199,8 +199,8 @@ class _Progress:
 
     def note(self, k: int, said: Said) -> None:
         """Keep what the metrics say of a fold."""
-        for name, judgements in said.items():
-            for one in judgements:
+        for name, metric_values in said.items():
+            for one in metric_values:
                 self.values.setdefault((name, one.name), {}).setdefault(k, []).append(one.value)
 
     def predicted(self, rows: NDArray[np.int64], predictions: NDArray[np.float64]) -> None:
@@ -265,7 +265,9 @@ def _advance(
             means = _means(said)
             stop = told(callbacks, RoundInfo(done, rounds, values_of(means), make=_no_model))
             if stopping is not None:
-                stop |= stopping.update(done, deciding(config, "the mean over folds", means["test"], done))
+                stop |= stopping.update(
+                    done, stopping_value(config, "the mean over folds", means["test"], done)
+                )
                 if stopping.best_round == done:
                     scores = [training.scores("test").copy() for training in trainings]
         if stop:
@@ -283,16 +285,16 @@ def _means(said: list[Said]) -> Said:
     """Means over folds."""
     return {
         name: [
-            Judgement(one.name, mean_of([found[name][at].value for found in said]), one.higher_is_better)
-            for at, one in enumerate(judgements)
+            MetricValue(one.name, mean_of([found[name][at].value for found in said]), one.higher_is_better)
+            for at, one in enumerate(metric_values)
         ]
-        for name, judgements in said[0].items()
+        for name, metric_values in said[0].items()
     }
 
 
 def _classes(loss: Objective, labels: Labels) -> NDArray[Any] | None:
     """Classes to stratify by, if the objective has any and the target names them."""
-    if labels.targets > 1 or loss.row.link not in ("logistic", "softmax", "one_vs_rest"):
+    if labels.targets > 1 or loss.info.link not in ("logistic", "softmax", "one_vs_rest"):
         return None
     whole = labels.target == np.floor(labels.target)
     return labels.target if whole.all() else None

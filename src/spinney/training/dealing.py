@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.array import as_array
+from spinney.data.arrays import as_array
 from spinney.errors import DataError, ParameterTypeError
+from spinney.messages import shown
 from spinney.params import checked_seed
-from spinney.params.validate import shown
 from spinney.sampling import random_order
 
 Numbers = NDArray[np.int64]

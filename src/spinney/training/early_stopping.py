@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from spinney.metrics import Judgement
+from spinney.metrics import MetricValue
 from spinney.params import Config
 
 
@@ -26,15 +26,15 @@ class EarlyStopping:
     ----------
     best_round : int
         The best one so far, from 1.
-    best : Judgement, optional
-        What the metric said of it.
+    best : MetricValue, optional
+        The metric after it.
     ended : {"patience", "converged"}, optional
         Why it is time to stop: without improvement, or with `flat`.
 
     Examples
     --------
     >>> watch = EarlyStopping(2)
-    >>> [watch.update(n + 1, Judgement("mae", value, False)) for n, value in enumerate([3.0, 2.0, 2.0, 2.5])]
+    >>> [watch.update(n + 1, MetricValue("mae", value, False)) for n, value in enumerate([3.0, 2.0, 2.0, 2.5])]
     [False, False, False, True]
     >>> watch.best_round, watch.best.value, watch.ended
     (2, 2.0, 'patience')
@@ -47,7 +47,7 @@ class EarlyStopping:
             maxlen=patience + 1
         )  # values of the latest rounds, each better than the one before
         self.best_round = 0
-        self.best: Judgement | None = None
+        self.best: MetricValue | None = None
         self.ended: str | None = None
 
     @classmethod
@@ -56,14 +56,14 @@ class EarlyStopping:
         patience = config.early_stopping_rounds
         return None if patience is None else cls(patience, config.min_delta)
 
-    def update(self, done: int, judgement: Judgement) -> bool:
+    def update(self, done: int, metric: MetricValue) -> bool:
         """Take the metric after `done` rounds, a finite number; True when it is time to stop."""
-        value = -judgement.value if judgement.higher_is_better else judgement.value
+        value = -metric.value if metric.higher_is_better else metric.value
         if self.best is None:
             self._first = value
         if value < self._best - self._min_delta:
             self._best = value
-            self.best_round, self.best = done, judgement
+            self.best_round, self.best = done, metric
             self._recent.append(value)
         else:
             self._recent.clear()

@@ -1,46 +1,37 @@
-"""The metrics of a training, and which of them early stopping goes by."""
+"""The metrics of a training, and the one that early stopping uses."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol
 
-from spinney import metrics
 from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError, ParameterTypeError
-from spinney.metrics import Judgement, Outcome
+from spinney.messages import shown
+from spinney.metrics import Metric, MetricValue, Predictions, metrics_of
+from spinney.metrics import get as get_metric
+from spinney.metrics.custom import CustomMetric
 from spinney.objectives import Function, Objective
+from spinney.objectives.custom import loss_metric
 from spinney.params import Config
 from spinney.params.objectives import OWN
-from spinney.params.validate import is_iterable, shown
-from spinney.training.own import OwnMetric, asks_estimator
-from spinney.training.own_objective import OwnObjective
+from spinney.params.parameter import is_iterable
+from spinney.user_functions import takes_estimator
 
 
-class Judge(Protocol):
-    """A metric, named or of the user's own."""
-
-    def check(self, labels: Labels) -> None:
-        """Refuse labels that have no such metric, whatever the scores."""
-
-    def judge(self, outcome: Outcome, labels: Labels) -> Judgement:
-        """Compute it, and say what it is."""
-
-
-def judges_of(config: Config, own: object = None, function: Function | None = None) -> list[Judge]:
+def training_metrics(config: Config, more: object = None, function: Function | None = None) -> list[Metric]:
     """The metrics of a configuration, then others, names or functions, in their order.
 
     Parameters
     ----------
     config : Config
         Where it names none, that of the objective is the first.
-    own : iterable, optional
+    more : iterable, optional
         The others.
     function : Function, optional
-        The objective, where it is the user's own; an `OwnObjective` may have a loss.
+        The objective, where it is custom; its attribute `loss` is a metric where no other is named.
 
     Raises
     ------
@@ -53,38 +44,38 @@ def judges_of(config: Config, own: object = None, function: Function | None = No
     --------
     >>> def nothing(scores, labels):
     ...     return "nothing", 0.0, False
-    >>> len(judges_of(Config(eval_metric="mae"), [nothing, "r2"]))
+    >>> len(training_metrics(Config(eval_metric="mae"), [nothing, "r2"]))
     3
     """
-    judges: list[Judge] = list(metrics.metrics_of(config))
-    loss = function.metric if isinstance(function, OwnObjective) and not config.eval_metric else None
+    found: list[Metric] = list(metrics_of(config))
+    loss = None if config.eval_metric else loss_metric(function)
     if loss is not None:
-        judges.append(OwnMetric(loss))
-    if own is None:
-        return judges
-    if isinstance(own, str) or not is_iterable(own):
-        raise ParameterTypeError(f"metrics must be a list of functions or names, got {shown(own)}")
+        found.append(CustomMetric(loss))
+    if more is None:
+        return found
+    if isinstance(more, str) or not is_iterable(more):
+        raise ParameterTypeError(f"metrics must be a list of functions or names, got {shown(more)}")
     named = [] if config.eval_metric == ("none",) else list(config.eval_metric)
-    for metric in own:
+    for metric in more:
         if isinstance(metric, str):
-            # Checked beside those before it, so that a metric cannot be named twice.
-            more = replace(config, eval_metric=(*named, metric)).eval_metric
-            judges += [metrics.get(name, config) for name in more[len(named) :]]
-            named = list(more)
+            # Checked with those before it, so that a metric cannot be named twice.
+            names = replace(config, eval_metric=(*named, metric)).eval_metric
+            found += [get_metric(name, config) for name in names[len(named) :]]
+            named = list(names)
         elif callable(metric):
-            if asks_estimator(metric):
+            if takes_estimator(metric):
                 raise ParameterTypeError(
-                    f"metrics holds {shown(metric)}, a scorer, which asks an estimator; a metric here is a name or a function of "
-                    "(scores, labels) or (scores, labels, weight)"
+                    f"metrics holds {shown(metric)}, a scorer, which takes an estimator; a metric here is a name or a function "
+                    "of (scores, labels) or (scores, labels, weight)"
                 )
-            judges.append(OwnMetric(metric))
+            found.append(CustomMetric(metric))
         else:
             raise ParameterTypeError(f"metrics must be functions or names, got {shown(metric)}")
-    return judges
+    return found
 
 
 def checked_valid(
-    valid: Mapping[str, Dataset] | None, dataset: Dataset, loss: Objective, judges: list[Judge]
+    valid: Mapping[str, Dataset] | None, dataset: Dataset, loss: Objective, metrics: list[Metric]
 ) -> dict[str, Dataset]:
     """The validation data of a training, none of which lacks what the loss and the metrics need."""
     if valid is None:
@@ -99,54 +90,54 @@ def checked_valid(
         labels = data.labels(f"valid[{name!r}]")
         try:
             labels = loss.prepared(labels)
-            for judge in judges:
-                judge.check(labels)
+            for metric in metrics:
+                metric.check(labels)
         except DataError as error:
             raise DataError(f"valid[{name!r}]: {error}") from None
     return dict(valid)
 
 
-def judged(judges: Iterable[Judge], outcome: Outcome, labels: Labels) -> list[Judgement]:
-    """What all metrics say of some rows."""
-    found: dict[str, Judgement] = {}
-    for judge in judges:
-        judgement = judge.judge(outcome, labels)
-        if judgement.name in found:
+def evaluate(metrics: Iterable[Metric], predictions: Predictions, labels: Labels) -> list[MetricValue]:
+    """The values of all metrics for some rows."""
+    found: dict[str, MetricValue] = {}
+    for metric in metrics:
+        value = metric.compute(predictions, labels)
+        if value.name in found:
             raise OwnFunctionError(
-                f"two metrics are called {judgement.name!r}; a metric of your own must return a name of its own"
+                f"two metrics are called {value.name!r}; a metric of your own must return a name of its own"
             )
-        found[judgement.name] = judgement
+        found[value.name] = value
     return list(found.values())
 
 
-def values_of(said: Mapping[str, Iterable[Judgement]]) -> dict[str, dict[str, float]]:
+def values_of(evals: Mapping[str, Iterable[MetricValue]]) -> dict[str, dict[str, float]]:
     """The values of metrics by data set and name."""
-    return {name: {one.name: one.value for one in found} for name, found in said.items()}
+    return {name: {one.name: one.value for one in found} for name, found in evals.items()}
 
 
-def check_stopping(config: Config, judges: list[Judge], watched: Mapping[str, object]) -> None:
-    """Refuse early stopping that has nothing to go by."""
+def check_stopping(config: Config, metrics: list[Metric], watched: Mapping[str, object]) -> None:
+    """Refuse early stopping without validation data or without a metric."""
     if config.early_stopping_rounds is None:
         return
     if not watched:
         raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
-    if not judges:
+    if not metrics:
         why = "an objective of your own has none" if config.objective == OWN else "eval_metric='none'"
         raise ParameterError(f"early_stopping_rounds needs a metric, but {why}; name one")
 
 
-def last_set(config: Config, said: Mapping[str, list[Judgement]], done: int) -> Judgement:
-    """What early stopping goes by in a training: that of the last data set."""
-    name, judgements = list(said.items())[-1]
-    return deciding(config, f"valid[{name!r}]", judgements, done)
+def last_set(config: Config, evals: Mapping[str, list[MetricValue]], done: int) -> MetricValue:
+    """The value that early stopping uses in a training: that of the last data set."""
+    name, metric_values = list(evals.items())[-1]
+    return stopping_value(config, f"valid[{name!r}]", metric_values, done)
 
 
-def deciding(config: Config, where: str, judgements: list[Judgement], done: int) -> Judgement:
-    """What early stopping goes by: the last metric or, with `first_metric_only`, the first; `where` names the data set."""
-    decides = judgements[0 if config.first_metric_only else -1]
-    if not math.isfinite(decides.value):
+def stopping_value(config: Config, where: str, metric_values: list[MetricValue], done: int) -> MetricValue:
+    """The value that early stopping uses: of the last metric or, with `first_metric_only`, the first; `where` is the data set."""
+    found = metric_values[0 if config.first_metric_only else -1]
+    if not math.isfinite(found.value):
         raise DataError(
-            f"{decides.name} of {where} is {decides.value} after round {done}, and early stopping cannot go by that; "
+            f"{found.name} of {where} is {found.value} after round {done}, which early stopping cannot use; "
             "choose another eval_metric, or give a number of rounds without early_stopping_rounds"
         )
-    return decides
+    return found

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels
-from spinney.data.array import as_array
+from spinney.data.arrays import as_array
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.params.validate import is_iterable, shown
+from spinney.messages import shown
+from spinney.params.parameter import is_iterable
 from spinney.training.dealing import Dealing
 
 _GIVE = "give a number, a splitter of scikit-learn, or an iterable of (train, test) pairs of row numbers"

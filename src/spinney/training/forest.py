@@ -6,17 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
-from spinney.data.forest_target import ForestTarget
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
+from spinney.data.target import ForestTarget
 from spinney.errors import DataError
-from spinney.growth.forest.gaps import column_ends, places_of
-from spinney.growth.forest.learner import ForestLearner
-from spinney.growth.forest.table import binned_table, ranked_table
+from spinney.growth.forest.grower import ForestGrower
+from spinney.growth.forest.table import binned_table, column_ends, gap_thresholds, ranked_table
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
-from spinney.model.leaf_rows import LeafRows
-from spinney.params.forest import ForestConfig
-from spinney.sampling.bootstrap import bag_counts
+from spinney.model.leaf_rows import TrainingRowsByLeaf
+from spinney.params import ForestConfig
+from spinney.sampling.bags import bag_counts
 from spinney.training.sharing import check_in_memory
 from spinney.tree.compact import CompactForest, GrownTree
 
@@ -62,7 +61,7 @@ def train_forest(
     check_in_memory(dataset, "a forest")
     if weight is not None and not weight.any():
         raise DataError("the weights of all rows are 0; a forest needs a row with a weight above 0")
-    placed = config.placed(dataset.schema.names, dataset.columns, dataset.schema.categorical)
+    resolved = config.resolve_columns(dataset.schema.names, dataset.columns, dataset.schema.categorical)
     work = dataset.rows * dataset.columns * trees
     with Team(threads_for(n_jobs, most_for(work, SHARE_VALUES))) as team:
         if config.tree_method == "exact":
@@ -73,14 +72,14 @@ def train_forest(
                 )
             table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(team.size), team.size)
         else:
-            ends = places = None
+            ends = gaps = None
             if config.splitter == "random":
                 given = dataset.table()
                 ends = column_ends(given, config.absent_value)
-                places = places_of(given, dataset.cuts, config.absent_value)
-            table = binned_table(dataset.matrix, dataset.cuts, ends, places)
-        learner = ForestLearner(placed, table, target, weight, team)
-        grown, cut_start, cuts = learner.forest(first, trees)
+                gaps = gap_thresholds(given, dataset.cuts, config.absent_value)
+            table = binned_table(dataset.matrix, dataset.cuts, ends, gaps)
+        grower = ForestGrower(resolved, table, target, weight, team)
+        grown, cut_start, cuts = grower.grow_forest(first, trees)
     forest = CompactForest.of(grown, cut_start, cuts, values=target.leaf_values)
     kept = _leaf_rows(grown, config, target, weight, first) if config.keep_leaf_rows else None
     return ForestModel(
@@ -94,7 +93,7 @@ def _leaf_rows(
     target: ForestTarget,
     weight: NDArray[np.float64] | None,
     first: int,
-) -> LeafRows:
+) -> TrainingRowsByLeaf:
     """The training rows behind each leaf."""
     rows, drawn = target.rows, config.rows_per_tree(target.rows)
 
@@ -104,4 +103,4 @@ def _leaf_rows(
         return bag_counts(config.random_state, tree, rows, drawn, config.bootstrap)
 
     lists = ((starts_of(tree.count), tree.leaf_rows) for tree in grown)
-    return LeafRows.of(lists, bag, target.values.astype(np.float64), weight, first)
+    return TrainingRowsByLeaf.of(lists, bag, target.values.astype(np.float64), weight, first)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
-from spinney.params.validate import shown
+from spinney.messages import shown
+from spinney.params.common import LAST
 from spinney.sampling import UniformSampler
 
-LAST = "last"
 Rows = str | NDArray[np.bool_] | None
 """Which rows are held out: some at random (None), the last ones (`LAST`), or these."""
 

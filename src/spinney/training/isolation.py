@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.categorical import named_columns
-from spinney.data import Schema, Table, encode, learn_columns
+from spinney.data import Schema, Table, encode, find_schema
 from spinney.data.categories import MOST_KEPT
-from spinney.data.spans import whole_rows
-from spinney.growth.isolation.learner import IsolationLearner
-from spinney.growth.isolation.sample import Gatherer
+from spinney.data.schema import named_categorical
+from spinney.data.table import whole_rows
+from spinney.growth.isolation.grower import Gatherer, IsolationGrower
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.isolation_model import IsolationModel
-from spinney.model.kernels.coded import look_rows
+from spinney.model.kernels.compact_walk import scan_rows
 from spinney.model.predict import given, refuse_infinite
 from spinney.model.seen import met_by, nothing_seen
-from spinney.params.isolation import IsolationConfig
-from spinney.tree.isolation import depth_limit, joined
+from spinney.params import IsolationConfig
+from spinney.tree.isolation import concatenate_forests, depth_limit
 
 # Values (rows of trees × columns) from which growing is shared among threads, and values of the table from which looking is.
 SHARE_VALUES = 200_000
@@ -70,13 +69,13 @@ def train_isolation(
     counts = schema.category_counts
     gatherer = Gatherer(table, config.columns_per_tree(table.columns), counts, config.absent_value)
     words = 0 if counts is None else int((counts.max() + 63) // 64)
-    learner = IsolationLearner(
-        gatherer, table.rows, drawn, depth_limit(drawn), words, config.bootstrap, weight
-    )
     work = trees * drawn * min(table.columns, 64)
     with Team(threads_for(n_jobs, most_for(work, SHARE_VALUES))) as team:
-        forests = list(learner.grow(config.random_state, first, trees, team))
-    return IsolationModel(joined(forests), config, schema, table.rows, drawn)
+        grower = IsolationGrower(
+            gatherer, table.rows, drawn, depth_limit(drawn), words, config.bootstrap, weight, config.random_state, team
+        )  # fmt: skip
+        forests = list(grower.grow(first, trees))
+    return IsolationModel(concatenate_forests(forests), config, schema, table.rows, drawn)
 
 
 def encoded(
@@ -87,7 +86,7 @@ def encoded(
     unseen: str,
 ) -> tuple[Table, Schema]:
     """A table with the numbers of categories in their place, and its columns; `known` has those of an earlier training."""
-    schema = learn_columns(table, named_columns(categorical, table), weight, MOST_KEPT, known)
+    schema = find_schema(table, named_categorical(categorical, table), weight, MOST_KEPT, known)
     # Where categories were learnt, only rows of weight 0 can hold what was not found.
     return encode(table, schema.categories, "missing" if known is None else unseen), schema
 
@@ -100,5 +99,5 @@ def refuse_infinite_values(table: Table, n_jobs: int | None) -> None:
     with Team(threads_for(n_jobs, most_for(table.rows * table.columns, SHARE_VALUES))) as team:
         for _, block in whole_rows(table):
             seen = nothing_seen(team.size)
-            team.run(look_rows.bind(given(block), seen))
+            team.run(scan_rows.bind(given(block), seen))
             refuse_infinite(table, met_by(team, seen) >= 2)

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.copies import copies_of
 from spinney.binning.dataset import Dataset
-from spinney.binning.duplicates import HELD_TOGETHER
 from spinney.data import Labels
 from spinney.errors import ParameterError
 from spinney.joining import ALONE, Joining
 from spinney.params import Config
+from spinney.target_encoding.duplicates import HELD_TOGETHER, find_duplicates
+from spinney.target_encoding.fit import encoded_columns
 from spinney.training.dealing import group_numbers
-from spinney.training.statistics import told_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ def kin_of(
     needed: bool,
     joining: Joining = ALONE,
 ) -> Kin | None:
-    """Rows that are held out together or not at all: groups, or copies of each other; see `copies_of`.
+    """Rows that are held out together or not at all: groups, or copies of each other; see `find_duplicates`.
 
     Copies are looked for only if that is `needed`. Where several ranks hold the rows, those at hand are told of.
     """
@@ -63,7 +62,9 @@ def kin_of(
         return Kin(numbers)
     if not needed or labels.queries is not None:
         return None
-    copies = copies_of(dataset, labels, told_columns(config, dataset), joining=joining, least=HELD_TOGETHER)
+    copies = find_duplicates(
+        dataset, labels, encoded_columns(config, dataset), communicator=joining, least=HELD_TOGETHER
+    )
     return None if copies is None else Kin(copies, copies=True)
 
 

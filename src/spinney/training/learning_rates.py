@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.params import Config, table
-from spinney.params.validate import checked, shown
+from spinney.messages import shown
+from spinney.params import Config
 from spinney.training.callbacks import Callback, RoundInfo
-from spinney.training.own import call_own
+from spinney.user_functions import call_user_function
 
 # Of a learning rate: below it floats lose their digits, and 1 / rate may be infinite.
 SMALLEST_RATE = float(np.finfo(np.float64).tiny)
-_ROW = next(row for row in table() if row.name == "learning_rate")
 
 
 class LearningRateSchedule:
@@ -66,7 +65,9 @@ class LearningRateSchedule:
         """The learning rate of the round that follows on so many."""
         if self._function is None:
             return self._rates[done]
-        rate = call_own(f"LearningRateSchedule, round {done + 1}: the function", self._function, done)
+        rate = call_user_function(
+            f"LearningRateSchedule, round {done + 1}: the function", self._function, done
+        )
         return checked_rate(rate, done + 1)
 
     def __repr__(self) -> str:
@@ -85,7 +86,7 @@ def checked_rate(rate: object, place: int) -> float:
     1.0
     """
     try:
-        found = checked(_ROW, rate)
+        found = Config.parameter("learning_rate").check(rate)
     except (ParameterError, ParameterTypeError) as error:
         raise type(error)(f"LearningRateSchedule, round {place}: {error}") from None
     assert isinstance(found, float)

@@ -12,7 +12,7 @@ from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.data.labels import by_column
 from spinney.errors import ParameterError
-from spinney.params import Config, objective_row, takes_targets
+from spinney.params import Config, objective_info, takes_targets
 
 
 def with_targets(config: Config, told: bool, dataset: Dataset) -> Config:
@@ -53,7 +53,7 @@ def unit_of(config: Config, divisor: float) -> float:
 
 
 def _only_ratios(config: Config) -> bool:
-    return objective_row(config.objective).weights == "ratios"
+    return objective_info(config.objective).weights == "ratios"
 
 
 def _mean(weight: NDArray[np.float64]) -> float:
@@ -71,5 +71,5 @@ def _mean(weight: NDArray[np.float64]) -> float:
 def eligible_rows(labels: Labels, subsample: float) -> NDArray[np.int32] | None:
     """Rows that trees may see, None for all: a row of weight 0 is as good as absent."""
     if labels.weight is not None and not labels.weight.all():
-        return labels.weighing()
+        return labels.weighted_rows()
     return np.arange(labels.rows, dtype=np.int32) if subsample < 1 else None

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from spinney.binning.dataset import Dataset
 from spinney.binning.part import Part
 from spinney.joining import Joining
+from spinney.metrics import Metric
 from spinney.objectives import Objective
 from spinney.params import Config
+from spinney.target_encoding.fit import has_target_encoding
 from spinney.training.auto import Decision, decided, draws, stopping_of
 from spinney.training.auto_arguments import Auto
 from spinney.training.dealing import Numbers, group_numbers
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import Judge
 from spinney.training.kin import Kin, check_groups, kin_of
 from spinney.training.shard_rows import gathered_labels
-from spinney.training.statistics import makes_statistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def joined_course(
     config: Config,
     shard: Shard,
     valid: Mapping[str, Shard],
-    judges: Sequence[Judge],
+    metrics: Sequence[Metric],
     loss: Objective,
     continued: bool,
     listed: int | None,
@@ -82,7 +82,7 @@ def joined_course(
     ----------
     auto : Auto
         Its groups are numbers, of some rows at each rank, which follow on those of the rank before.
-    config, judges, loss, continued, listed
+    config, metrics, loss, continued, listed
         As for `decided`; what they say at rank 0 counts.
     shard, valid
         This rank's rows.
@@ -90,13 +90,13 @@ def joined_course(
         The other ranks.
     """
     whole = gathered_labels(shard.data.labels(), joining)
-    kin, groups = _joined_kin(auto, config, shard, draws(auto, valid, judges, continued), joining)
+    kin, groups = _joined_kin(auto, config, shard, draws(auto, valid, metrics, continued), joining)
     told = None
     if whole is not None:
         loss.prepared(whole)
-        made = makes_statistics(config, shard.data)
+        made = has_target_encoding(config, shard.data)
         told = _bytes_of(
-            decided(auto, config, whole, bool(valid), judges, loss, continued, listed, made, kin)
+            decided(auto, config, whole, bool(valid), metrics, loss, continued, listed, made, kin)
         )
     found = _read(joining.spread(told), shard.total)
     stopping, limit = stopping_of(config) if found.stops else None, auto.limit(listed)

@@ -12,7 +12,7 @@ import numpy as np
 
 from spinney.errors import ParameterError
 from spinney.joining import Joining
-from spinney.metrics import Judgement
+from spinney.metrics import MetricValue
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.boosting import Boosting
@@ -24,7 +24,7 @@ from spinney.training.learning_rates import LearningRateSchedule
 from spinney.training.search import AutoRounds, end_search
 from spinney.tree import Tree
 
-Evals = dict[str, list[Judgement]]
+Evals = dict[str, list[MetricValue]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class Rounds:
         The other ranks.
     config : Config
         The parameters.
-    judged : bool
+    has_metrics : bool
         Whether there are metrics.
     start, rounds : int
         Rounds before this training, and in it.
@@ -113,9 +113,20 @@ class Rounds:
     """
 
     def __init__(
-        self, joining: Joining, config: Config, judged: bool, start: int, rounds: int, listening: Listening
+        self,
+        joining: Joining,
+        config: Config,
+        has_metrics: bool,
+        start: int,
+        rounds: int,
+        listening: Listening,
     ) -> None:
-        self._joining, self._config, self._judged, self._listening = joining, config, judged, listening
+        self._joining, self._config, self._has_metrics, self._listening = (
+            joining,
+            config,
+            has_metrics,
+            listening,
+        )
         self._start, self._rounds, self._last = start, rounds, start + rounds
         self._stop = False
         self._before: Evals = {}
@@ -129,13 +140,13 @@ class Rounds:
         if past:
             self._before = past[0].before
         elif self._start and self._rounds:
-            self._before = boosting.judged()
+            self._before = boosting.evaluate()
         if self._joining.rank == 0 and listening.stopping is not None and self._before:
             listening.stopping.update(self._start, last_set(self._config, self._before, self._start))
         for one in past:
             self._hear(one.number, one.evals, boosting)
         # Where nobody is to be asked, nothing is spread after a round.
-        asks = bool(listening.callbacks or listening.rates or (boosting.watches and self._judged))
+        asks = bool(listening.callbacks or listening.rates or (boosting.watches and self._has_metrics))
         asking = self._spread_flag(asks)
         self._before = self._tell(boosting.done, self._before)
         while not self._stop and boosting.done < self._last:
@@ -182,7 +193,7 @@ class Rounds:
             message = np.frombuffer(text.encode(), np.uint8)
         heard = json.loads(joining.spread(message).tobytes())
         self._stop, self._best, self._rate = heard["stop"], heard["best"], heard["rate"]
-        return {name: [Judgement(*one) for one in found] for name, found in heard["evals"].items()}
+        return {name: [MetricValue(*one) for one in found] for name, found in heard["evals"].items()}
 
     def _spread_flag(self, flag: bool) -> bool:
         own = np.array([int(flag)]) if self._joining.rank == 0 else None

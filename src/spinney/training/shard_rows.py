@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels, Schema
-from spinney.data.labels import by_column
-from spinney.data.statistics import Statistics
+from spinney.data.kernels.records import Gradients
+from spinney.data.labels import LeafRefit, allocate_gradients, by_column
+from spinney.data.target_encoding import TargetEncoding
 from spinney.jit.team import Team
 from spinney.joining import Joining
-from spinney.metrics import Judgement, Outcome
+from spinney.metrics import Metric, MetricValue, Predictions
 from spinney.objectives import Objective
-from spinney.objectives.base import Fill, Renew
-from spinney.objectives.gradients import gradients_room
-from spinney.objectives.kernels.largest import find_largest
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.base import Fill
+from spinney.objectives.kernels.common import find_largest
 from spinney.params import Config, link_of
-from spinney.sampling import JoinedSampler
+from spinney.sampling import RankSampler
 from spinney.training.continuing import Past, so_far
-from spinney.training.evaluation import Judge, judged
+from spinney.training.evaluation import evaluate
 from spinney.training.several import scaled_weights, unit_of
 from spinney.training.table_rows import Start, TableRows, check_rows, first_score
 from spinney.tree import Tree
@@ -61,7 +60,7 @@ class ShardRows(TableRows):
         labels: Labels,
         past: Past | None,
         schema: Schema,
-        statistics: Statistics | None = None,
+        statistics: TargetEncoding | None = None,
     ) -> Start:
         """Let rank 0 check the labels of all rows, and find the base score and the unit of weights."""
         whole = gathered_labels(labels, self.joining)
@@ -87,7 +86,7 @@ class ShardRows(TableRows):
 
     def filler(self, loss: Objective, labels: Labels, gradients: Gradients, team: Team) -> Fill:
         """Fill the gradients of this rank's rows; the largest are those of all ranks."""
-        form = loss.row.form
+        form = loss.info.form
         if form in OF_ALL_ROWS or (form in OF_QUERIES and labels.queries is None):
             fill = self._fill_at_first(loss, gradients, team)
         elif labels.rows:
@@ -118,7 +117,7 @@ class ShardRows(TableRows):
         largest = find_largest.bind(gradients)
         whole: Gradients | None = None
         if self._labels is not None:
-            whole = gradients_room(np.zeros((gradients.outputs, self._labels.rows)), gradients.unit)
+            whole = allocate_gradients(np.zeros((gradients.outputs, self._labels.rows)), gradients.unit)
             fill_whole = loss.filler(self._labels, whole, team)
 
         def fill(seed: int) -> None:
@@ -132,29 +131,29 @@ class ShardRows(TableRows):
 
         return fill
 
-    def renewal(self, loss: Objective, labels: Labels, threads: int) -> Renew | None:
+    def leaf_refit(self, loss: Objective, labels: Labels, threads: int) -> LeafRefit | None:
         """What finds the values of leaves at rank 0, from the labels of all rows."""
-        return loss.renewal(labels if self._labels is None else self._labels, threads)
+        return loss.leaf_refit(labels if self._labels is None else self._labels, threads)
 
     def eligible(self, labels: Labels, subsample: float) -> NDArray[np.int32] | None:
         """Rows of this rank that trees may see; None at every rank or at none."""
         some_light = np.array([int(labels.weight is not None and not labels.weight.all())])
         self.joining.largest(some_light)
         if some_light[0]:
-            return labels.weighing()
+            return labels.weighted_rows()
         return np.arange(labels.rows, dtype=np.int32) if subsample < 1 else None
 
     def uniform(
         self, eligible: NDArray[np.int32], gradients: Gradients, bag: NDArray[np.int32], team: Team
-    ) -> JoinedSampler:
+    ) -> RankSampler:
         """What draws rows of all ranks that have the same chance."""
-        return JoinedSampler(eligible, gradients.pairs, bag, team, self.joining, self.first)
+        return RankSampler(eligible, gradients.pairs, bag, team, self.joining, self.first)
 
     def sampler(
         self, eligible: NDArray[np.int32], gradients: Gradients, bag: NDArray[np.int32], team: Team
-    ) -> JoinedSampler:
+    ) -> RankSampler:
         """What draws rows of all ranks by their gradients."""
-        return JoinedSampler(eligible, gradients.pairs, bag, team, self.joining, self.first)
+        return RankSampler(eligible, gradients.pairs, bag, team, self.joining, self.first)
 
     def watch(self, name: str, labels: Labels, loss: Objective) -> Labels | None:
         """Send the labels of a validation set to rank 0, where they are checked and given."""
@@ -162,23 +161,23 @@ class ShardRows(TableRows):
         self._watched[name] = whole if whole is None else loss.prepared(whole)
         return self._watched[name]
 
-    def judged(
+    def evaluate(
         self,
-        judges: list[Judge],
+        metrics: list[Metric],
         name: str,
         labels: Labels,
         scores: NDArray[np.float64],
         config: Config,
         team: Team,
-    ) -> list[Judgement]:
-        """What all metrics say of the rows of all ranks, at rank 0; nothing elsewhere."""
-        if not judges:
+    ) -> list[MetricValue]:
+        """The values of all metrics for the rows of all ranks, at rank 0; nothing elsewhere."""
+        if not metrics:
             return []
         found, whole = self.joining.gather(np.ascontiguousarray(scores.T)), self._watched[name]
         if whole is None:
             return []
         every = np.ascontiguousarray(np.concatenate(found or []).T)
-        return judged(judges, Outcome(every, link_of(config), team), whole)
+        return evaluate(metrics, Predictions(every, link_of(config), team), whole)
 
 
 def gathered_labels(labels: Labels, joining: Joining) -> Labels | None:

@@ -16,17 +16,18 @@ from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
 from spinney.joining import Joining
+from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives import Objective
+from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
 from spinney.training.auto_arguments import Auto
-from spinney.training.boosting import Boosting, by_place_of, config_of
+from spinney.training.boosting import Boosting, config_of, resolved_config
 from spinney.training.callbacks import Callback, checked_callbacks
 from spinney.training.continuing import Past, past_of
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import Judge, check_stopping, judges_of
+from spinney.training.evaluation import check_stopping, training_metrics
 from spinney.training.learning_rates import schedule_of
-from spinney.training.own_objective import with_function
 from spinney.training.search import record_of
 from spinney.training.shard_course import Shard, ShardCourse, joined_course
 from spinney.training.shard_rounds import Listening, Round, Rounds, check_past
@@ -56,7 +57,7 @@ def train_shard(
 
     A tree takes three or four joins more than it is deep (`BlockGrower` says which). A round takes one more, for the largest
     gradients, and with callbacks or validation sets another one, and a gather of the scores of each validation set.
-    What sampling adds says `JoinedSampler`.
+    What sampling adds says `RankSampler`.
 
     Parameters
     ----------
@@ -89,10 +90,10 @@ def train_shard(
         raise ParameterError(
             f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
         )
-    by_place = by_place_of(config, shard.data)
+    resolved = resolved_config(config, shard.data)
     before = past_of(init_model, config, shard.data.schema)
     loss = objectives.get(config, function)
-    judges = judges_of(config, metrics, function)
+    chosen_metrics = training_metrics(config, metrics, function)
     if valid is not None and not isinstance(valid, Mapping):
         raise DataTypeError(f"valid must map names to Shards, got {type(valid).__name__}")
     watched = {name: _checked(one, f"valid[{name!r}]") for name, one in (valid or {}).items()}
@@ -107,14 +108,14 @@ def train_shard(
     rates = schedule_of(heard)
     if auto is None:
         if joining.rank == 0:
-            check_stopping(config, judges, watched)
+            check_stopping(config, chosen_metrics, watched)
         course = ShardCourse(number, shard, watched, EarlyStopping.of(config))
     else:
         listed = None if rates is None else rates.listed
         course = joined_course(
-            auto, config, shard, watched, judges, loss, before is not None, listed, joining
+            auto, config, shard, watched, chosen_metrics, loss, before is not None, listed, joining
         )
-    job = _Job(config, by_place, loss, judges, before, joining)
+    job = _Job(config, resolved, loss, chosen_metrics, before, joining)
     with Team(threads_of(config, shard.data) if shard.data.rows else 1) as team:
         first, last = ([one for one in past if one.again is again] for again in (False, True))
         listening = Listening(heard, rates, course.stopping, say=say)
@@ -136,9 +137,9 @@ class _Job:
     """What the trainings of a course have in common."""
 
     config: Config
-    by_place: Config
+    resolved: Config
     loss: Objective
-    judges: list[Judge]
+    metrics: list[Metric]
     before: Past | None
     joining: Joining
 
@@ -153,16 +154,16 @@ class _Job:
         kin: NDArray[np.int64] | None,
     ) -> Model:
         """Train for some rounds, of which the first may have been done already."""
-        config, judges, joining = self.config, self.judges, self.joining
+        config, metrics, joining = self.config, self.metrics, self.joining
         start = 0 if self.before is None else self.before.rounds
         check_past(past, start, rounds, self.loss.outputs)
         rows = ShardRows(joining, shard.first, [tree for one in past for tree in one.trees])
-        _watch(rows, valid, self.loss, judges)
+        _watch(rows, valid, self.loss, metrics)
         data = {name: one.data for name, one in valid.items()}
         boosting = Boosting(
-            config, self.by_place, shard.data, data, self.loss, judges, team, self.before, rows, kin
+            config, self.resolved, shard.data, data, self.loss, metrics, team, self.before, rows, kin
         )
-        return Rounds(joining, config, bool(judges), start, rounds, listening).finish(boosting, past)
+        return Rounds(joining, config, bool(metrics), start, rounds, listening).finish(boosting, past)
 
 
 def _checked(shard: object, what: str) -> Shard:
@@ -175,15 +176,15 @@ def _checked(shard: object, what: str) -> Shard:
     return shard
 
 
-def _watch(rows: ShardRows, watched: Mapping[str, Shard], loss: Objective, judges: list[Judge]) -> None:
+def _watch(rows: ShardRows, watched: Mapping[str, Shard], loss: Objective, metrics: list[Metric]) -> None:
     """Send the labels of validation sets to rank 0, which checks them."""
     for name, one in watched.items():
         what = f"valid[{name!r}]"
         try:
             whole = rows.watch(name, one.data.labels(what), loss)
             if whole is not None:
-                for judge in judges:
-                    judge.check(whole)
+                for metric in metrics:
+                    metric.check(whole)
         except DataError as error:
             raise DataError(f"{what}: {error}") from None
 

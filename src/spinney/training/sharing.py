@@ -6,7 +6,7 @@ from spinney.binning.blocks import Blocks
 from spinney.binning.dataset import Dataset
 from spinney.binning.matrix import BinnedMatrix
 from spinney.errors import DataError
-from spinney.growth.grower import most_threads
+from spinney.growth.hist import most_threads
 from spinney.jit.team import most_for, threads_for
 from spinney.params import Config
 

@@ -9,8 +9,8 @@ from spinney.binning.dataset import Dataset
 from spinney.binning.part import Part
 from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.params.seeds import SeedLike
-from spinney.params.validate import shown
+from spinney.messages import shown
+from spinney.params.parameter import SeedLike
 from spinney.training.dealing import check_truth, dealing_of
 
 

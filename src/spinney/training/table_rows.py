@@ -1,4 +1,4 @@
-"""What a training asks of all rows at once: where scores start, gradients, samples, what metrics say."""
+"""What a training asks of all rows at once: where scores start, gradients, samples, values of metrics."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Labels, Schema
-from spinney.data.statistics import Statistics
+from spinney.data.kernels.records import Gradients
+from spinney.data.labels import LeafRefit
+from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import DataError, ParameterError
 from spinney.jit.team import Team
 from spinney.joining import ALONE, Joining
-from spinney.metrics import Judgement, Outcome
+from spinney.metrics import Metric, MetricValue, Predictions
 from spinney.objectives import Objective
-from spinney.objectives.base import Fill, Renew
-from spinney.objectives.kernels.records import Gradients
+from spinney.objectives.base import Fill
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, link_of
 from spinney.sampling import GradientSampler, UniformSampler
 from spinney.training.continuing import Past
-from spinney.training.evaluation import Judge, judged
+from spinney.training.evaluation import evaluate
 from spinney.training.several import eligible_rows, scaled_weights, unit_of
 
 
@@ -88,7 +89,7 @@ class TableRows:
         labels: Labels,
         past: Past | None,
         schema: Schema,
-        statistics: Statistics | None = None,
+        statistics: TargetEncoding | None = None,
     ) -> Start:
         """Check the labels, scale the weights and find the base score. Trees know the columns of `schema`, and `statistics`."""
         labels = loss.prepared(labels)
@@ -108,9 +109,9 @@ class TableRows:
     def join_largest(self, gradients: Gradients) -> None:
         """Make the largest gradients of the rows at hand those of all rows."""
 
-    def renewal(self, loss: Objective, labels: Labels, threads: int) -> Renew | None:
+    def leaf_refit(self, loss: Objective, labels: Labels, threads: int) -> LeafRefit | None:
         """What finds the values of leaves, if the loss has a rule of its own."""
-        return loss.renewal(labels, threads)
+        return loss.leaf_refit(labels, threads)
 
     def eligible(self, labels: Labels, subsample: float) -> NDArray[np.int32] | None:
         """Rows at hand that trees may see, None for all."""
@@ -128,17 +129,17 @@ class TableRows:
         """What draws rows by their gradients."""
         return GradientSampler(eligible, gradients.pairs, bag, team)
 
-    def judged(
+    def evaluate(
         self,
-        judges: list[Judge],
+        metrics: list[Metric],
         name: str,
         labels: Labels,
         scores: NDArray[np.float64],
         config: Config,
         team: Team,
-    ) -> list[Judgement]:
-        """What all metrics say of the validation set of a name."""
-        return judged(judges, Outcome(scores, link_of(config), team), labels)
+    ) -> list[MetricValue]:
+        """The values of all metrics for the validation set of a name."""
+        return evaluate(metrics, Predictions(scores, link_of(config), team), labels)
 
 
 def check_start(config: Config, loss: Objective, labels: Labels) -> None:

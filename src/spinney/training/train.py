@@ -11,21 +11,21 @@ from spinney.binning.dataset import Dataset
 from spinney.jit.team import Team
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
+from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
-from spinney.params.presets import BEST
-from spinney.training import learners
+from spinney.params.common import AUTO, BEST
+from spinney.training import growers
 from spinney.training.auto import USUAL, Course, course_of, draws
-from spinney.training.auto_arguments import AUTO, Auto, auto_of
-from spinney.training.boosting import Boosting, by_place_of, config_of
+from spinney.training.auto_arguments import Auto, auto_of
+from spinney.training.boosting import Boosting, config_of, resolved_config
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
 from spinney.training.continuing import past_of, so_far
 from spinney.training.dealing import check_truth
 from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import check_stopping, checked_valid, judges_of, last_set, values_of
+from spinney.training.evaluation import check_stopping, checked_valid, last_set, training_metrics, values_of
 from spinney.training.kin import kin_of
 from spinney.training.learning_rates import rate_of, schedule_of
 from spinney.training.members import check_members, members_of
-from spinney.training.own_objective import with_function
 from spinney.training.search import SearchLog, end_search, record_of, warn_of_cap
 from spinney.training.sharing import threads_of
 
@@ -148,31 +148,31 @@ def train_each(
     if auto is not None:
         auto = auto.of_rows(dataset.rows)
     number = 0 if auto is not None else checked_rounds(rounds)
-    by_place = by_place_of(config, dataset)
+    resolved = resolved_config(config, dataset)
     past = past_of(init_model, config, dataset.schema)
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
-    judges = judges_of(config, metrics, function)
+    chosen_metrics = training_metrics(config, metrics, function)
     loss = objectives.get(config, function)
     loss.prepared(dataset.labels())
-    watched = checked_valid(valid, dataset, loss, judges)
-    learners.check_blocks(config, dataset, watched)
+    watched = checked_valid(valid, dataset, loss, chosen_metrics)
+    growers.check_blocks(config, dataset, watched)
     listeners = checked_callbacks(callbacks)
     rates = schedule_of(listeners)
     members, courses = members_of(config), []
     kin = (
         None
         if auto is None
-        else kin_of(auto.groups, config, dataset, draws(auto, watched, judges, past is not None))
+        else kin_of(auto.groups, config, dataset, draws(auto, watched, chosen_metrics, past is not None))
     )
     for member in members:
         if auto is None:
-            check_stopping(config, judges, watched)
+            check_stopping(config, chosen_metrics, watched)
             courses.append(Course(number, dataset, watched, EarlyStopping.of(config)))
         else:
             listed = None if rates is None else rates.listed
             courses.append(
-                course_of(auto, member, dataset, watched, judges, loss, past is not None, listed, kin)
+                course_of(auto, member, dataset, watched, chosen_metrics, loss, past is not None, listed, kin)
             )
     with ExitStack() as stack:
         if check_truth("progress", progress):
@@ -180,9 +180,17 @@ def train_each(
         team = stack.enter_context(Team(threads_of(config, dataset)))
 
         def begun(member: Config, course: Course) -> Boosting:
-            placed = by_place.having(random_state=member.random_state)
+            member_config = resolved.having(random_state=member.random_state)
             return Boosting(
-                member, placed, course.dataset, course.valid, loss, judges, team, past, kin=course.kin
+                member,
+                member_config,
+                course.dataset,
+                course.valid,
+                loss,
+                chosen_metrics,
+                team,
+                past,
+                kin=course.kin,
             )
 
         whole = Course(0, dataset, {}, kin=None if kin is None else kin.told)
@@ -215,7 +223,7 @@ def _run(boosting: Boosting, config: Config, course: Course, callbacks: list[Cal
     past, last = boosting.done, boosting.done + course.rounds
     rates = schedule_of(callbacks)
     begin(callbacks, last)
-    earlier = boosting.judged() if past and course.rounds else {}
+    earlier = boosting.evaluate() if past and course.rounds else {}
     if stopping is not None and earlier:
         stopping.update(past, last_set(config, earlier, past))
     before = values_of(earlier)

@@ -1,9 +1,9 @@
 """What a tree is: flat node arrays, how to walk them, and how to show them.
 
 Enters: the node arrays of grown trees, or arrays read from a model file.
-Leaves: a `Forest` (all trees of a boosted model, one after another) or a `CompactForest` (those of a random forest),
-proof that its arrays are sound (`check`), and text or JSON of one tree for people.
-Must not know: how trees are grown, binned data, objectives, files.
+Leaves: a `Forest` (all trees of a boosted model, one after another) or a `CompactForest` (those of a random forest), whose
+arrays are checked (`check`, `check_compact`), and text or JSON of one tree for people.
+Does not depend on how trees are grown, binned data, objectives or files.
 """
 
 from spinney.tree.check import check

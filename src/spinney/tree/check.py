@@ -1,4 +1,4 @@
-"""Proof that a forest's arrays are sound, before any kernel walks them without looking."""
+"""Checks that a forest's arrays are sound: kernels walk them without checking any index."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOST_SCORE = 1e300
 def check(forest: Forest, columns: int, outputs: int, categories: NDArray[np.int64] | None = None) -> None:
     """Refuse a forest that is not made of whole, finite trees over `columns` columns.
 
-    A forest that passes can be walked without looking at any bound: every index stays inside its tree, every
+    A forest that passes can be walked without checking any bound: every index stays inside its tree, every
     walk ends at a leaf, and every number is finite.
 
     Parameters
     ----------
     forest : Forest
-        What to look at; nothing about it is trusted.
+        What to check; nothing about it is trusted.
     columns : int
         Number of columns the trees may split on.
     outputs : int
@@ -73,7 +73,7 @@ def _check_sets(forest: Forest, leaf: NDArray[np.bool_], categories: NDArray[np.
     """Each node that splits a categorical column, and no other, has a bit for every category."""
     sets = forest.sets
     for name, dtype in SET_DTYPES.items():
-        check_row(getattr(sets, name), f"set_{name}", dtype)
+        check_array(getattr(sets, name), f"set_{name}", dtype)
     node, start = sets.node, sets.start
     inside = (node >= 0) & (node < forest.nodes)
     if not inside.all() or (node[1:] <= node[:-1]).any():
@@ -89,7 +89,7 @@ def _check_sets(forest: Forest, leaf: NDArray[np.bool_], categories: NDArray[np.
         raise ModelFormatError(
             "the array 'set_start' must lead from 0 to the end of 'set_bits', one step for each set"
         )
-    # Compared before it is subtracted: the difference of two wild 64-bit numbers may wrap around.
+    # Compared before it is subtracted: the difference of two unchecked 64-bit numbers may overflow.
     if (start[1:] < start[:-1]).any() or not np.array_equal(np.diff(start), (wanted[node] + 63) // 64):
         raise ModelFormatError(
             "the array 'set_start' must give each set a bit for every category of its column"
@@ -97,7 +97,7 @@ def _check_sets(forest: Forest, leaf: NDArray[np.bool_], categories: NDArray[np.
     _refuse(forest, (wanted > 0) & (forest.threshold != 0), "threshold", "0 where categories are split")
 
 
-def check_row(array: object, name: str, dtype: np.dtype[Any]) -> None:
+def check_array(array: object, name: str, dtype: np.dtype[Any]) -> None:
     """Refuse anything but one row of numbers of a type."""
     if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
         found = getattr(array, "dtype", type(array).__name__)
@@ -108,7 +108,7 @@ def check_row(array: object, name: str, dtype: np.dtype[Any]) -> None:
 
 def _check_layout(forest: Forest) -> None:
     for name, dtype in FOREST_DTYPES.items():
-        check_row(getattr(forest, name), name, dtype)
+        check_array(getattr(forest, name), name, dtype)
     for name in NODE_DTYPES:
         if len(getattr(forest, name)) != forest.nodes:
             raise ModelFormatError(
@@ -121,7 +121,7 @@ def _check_start(forest: Forest, outputs: int) -> None:
     start = forest.start
     if len(start) < 1 or start[0] != 0:
         raise ModelFormatError("the array 'start' must begin with 0, the first node of the first tree")
-    # Compared, not subtracted: the difference of two wild 64-bit numbers may wrap around.
+    # Compared, not subtracted: the difference of two unchecked 64-bit numbers may overflow.
     short = start[1:] <= start[:-1]
     if short.any():
         t = int(np.argmax(short))
@@ -131,7 +131,7 @@ def _check_start(forest: Forest, outputs: int) -> None:
     if start[-1] != forest.nodes:
         raise ModelFormatError(f"the trees end at node {start[-1]} but there are {forest.nodes} nodes")
     if outputs < 1 or forest.trees % outputs:
-        raise ModelFormatError(f"{forest.trees} trees cannot be dealt evenly to {outputs} outputs")
+        raise ModelFormatError(f"{forest.trees} trees cannot be divided evenly among {outputs} outputs")
 
 
 def _check_numbers(forest: Forest, columns: int, leaf: NDArray[np.bool_]) -> None:

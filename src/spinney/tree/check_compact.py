@@ -1,4 +1,4 @@
-"""Proof that the arrays of a compact forest are sound, before any kernel walks them without looking."""
+"""Checks that the arrays of a compact forest are sound: kernels walk them without checking any index."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ModelFormatError
-from spinney.tree.check import check_row, check_sums
+from spinney.tree.check import check_array, check_sums
 from spinney.tree.compact import BY_LEAF, BY_SPLIT, COMPACT_DTYPES, CompactForest
 
-# How far the weights of the classes of a leaf may add up to another number than its weight, as a part of it: what summing
-# a billion rounded numbers may come to.
+# Largest difference between the weight of a leaf and the sum of the weights of its classes, as a part of the weight: the rounding
+# of a sum of a billion numbers.
 ROUNDING = 1e-7
-# Splits that are looked at together, unless one tree has more: what is worked out of so many stays in cache. 2.9 million splits
-# of 70 trees took .18 s so, and .26 s all at once.
+# Splits that are checked together, unless one tree has more: the arrays for so many stay in cache. 2.9 million splits of 70 trees
+# took .18 s so, and .26 s all at once.
 BLOCK = 50_000
 
 
@@ -30,13 +30,13 @@ def check_compact(
 ) -> None:
     """Refuse a forest that is not made of whole, finite trees over `columns` columns.
 
-    A forest that passes can be walked without looking at any bound: every index stays inside its tree, every walk ends at
-    a leaf, every number is finite and no leaf weighs nothing.
+    A forest that passes can be walked without checking any bound: every index stays inside its tree, every walk ends at
+    a leaf, every number is finite and every leaf has a weight above 0.
 
     Parameters
     ----------
     forest : CompactForest
-        What to look at; nothing about it is trusted.
+        What to check; nothing about it is trusted.
     columns : int
         Number of columns the trees may split on.
     classes : sequence of int
@@ -52,7 +52,7 @@ def check_compact(
         Names the array, the tree, the split or leaf and the value found.
     """
     _check_layout(forest)
-    # Before anything is made for every column: a file may claim a billion of them.
+    # Before anything is made for every column: a file may have a billion of them in its header.
     if len(forest.cut_start) != columns + 1:
         raise ModelFormatError(
             f"the array 'cut_start' has {len(forest.cut_start)} entries; {columns} columns need {columns + 1}"
@@ -61,7 +61,7 @@ def check_compact(
     _check_starts(forest)
     _check_lengths(forest, sum(classes) if classes else outputs)
     _check_cuts(forest, counts)
-    # These look at all trees, a few at a time.
+    # These check all trees, a few at a time.
     for part in _parts(forest):
         _check_splits(part, columns, counts, forest.sets)
     _check_sets(forest, counts)
@@ -93,7 +93,7 @@ def _check_layout(forest: CompactForest) -> None:
     for name, dtypes in COMPACT_DTYPES.items():
         array = getattr(forest, name)
         found = getattr(array, "dtype", None)
-        check_row(array, name, found if found in dtypes else dtypes[0])
+        check_array(array, name, found if found in dtypes else dtypes[0])
 
 
 def _check_starts(forest: CompactForest) -> None:
@@ -114,8 +114,8 @@ def _check_starts(forest: CompactForest) -> None:
 
 
 def _check_steps(start: NDArray[np.int64], name: str, many: int, what: str) -> None:
-    """Starts lead from 0 to the end, never backwards."""
-    # Compared, not subtracted: the difference of two wild 64-bit numbers may wrap around.
+    """Starts go from 0 to the end and never fall."""
+    # Compared, not subtracted: the difference of two unchecked 64-bit numbers may overflow.
     if len(start) < 1 or start[0] != 0 or start[-1] != many or (start[1:] < start[:-1]).any():
         raise ModelFormatError(f"the array {name!r} must lead from 0 to {many}, the number of {what}")
 

@@ -1,7 +1,8 @@
-"""A forest as it is kept: splits and leaves in arrays of their own, each in the narrowest type that holds it.
+"""A random forest in little memory: splits and leaves in arrays of their own, each in the narrowest type that holds it.
 
-Fully grown trees have tens of thousands of nodes, half of them leaves of a row or two. Kept like this a node takes about
-a tenth of the memory that the nodes of `Forest` take.
+Fully grown trees have tens of thousands of nodes, half of them leaves of a row or two. A node of a `CompactForest` takes about a
+tenth of the memory that a node of `Forest` takes. Below it stand how cuts and sets are numbered when trees are put together, and
+how one tree becomes nodes again (`expanded`).
 """
 
 from __future__ import annotations
@@ -13,25 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.lists import starts_of
-from spinney.tree.arrays import WHOLE, concatenated, narrowest, packed
-from spinney.tree.expand import expanded
-from spinney.tree.forest import Tree, locked, same_bits
-from spinney.tree.numbering import numbered_sets, used_cuts
+from spinney.data.table import starts_of
+from spinney.tree.forest import UNSIGNED, Sets, Tree, concatenated, locked, narrowest, packed, same_bits
 
 _FLOAT = (np.dtype(np.float64),)
 # The types that an array may have, narrowest first.
 COMPACT_DTYPES: dict[str, tuple[np.dtype[Any], ...]] = {
     "split_start": (np.dtype(np.int64),),
     "leaf_start": (np.dtype(np.int64),),
-    "column": WHOLE[1:],
-    "cut": WHOLE[1:],
-    "default_left": WHOLE[:1],
+    "column": UNSIGNED[1:],
+    "cut": UNSIGNED[1:],
+    "default_left": UNSIGNED[:1],
     "children": (np.dtype(np.int32),),
     "gain": (np.dtype(np.float32), *_FLOAT),
-    "value": (*WHOLE, *_FLOAT),
-    "weight": (*WHOLE, *_FLOAT),
-    "count": WHOLE,
+    "value": (*UNSIGNED, *_FLOAT),
+    "weight": (*UNSIGNED, *_FLOAT),
+    "count": UNSIGNED,
     "cut_start": (np.dtype(np.int64),),
     "cuts": _FLOAT,
     "set_start": (np.dtype(np.int64),),
@@ -43,7 +41,7 @@ BY_LEAF = ("weight", "count")
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """A tree of a forest as its learner gives it: s splits and s + 1 leaves.
+    """A tree of a forest as `ForestGrower` grows it: s splits and s + 1 leaves.
 
     Attributes
     ----------
@@ -62,7 +60,7 @@ class GrownTree:
     count : integers[s + 1]
         Number of distinct rows of each leaf.
     sets : list of int64 arrays
-        Words of which bit c tells whether category c goes left.
+        Words of each set; bit c is 1 where category c goes left.
     leaf_rows : int32
         Distinct rows of the bag by leaf, `count` of each; empty where they are not kept.
     """
@@ -84,7 +82,7 @@ class CompactForest:
     """Trees one after another; a tree of s splits has s + 1 leaves.
 
     The splits of a tree stand in preorder: a split, all of its left side, its right side. Its leaves stand from left to right. As
-    nodes they are numbered otherwise: the root is 0, the children of split i are nodes 2 * i + 1 and 2 * i + 2. Every cut
+    nodes they have other numbers: the root is 0, the children of split i are nodes 2 * i + 1 and 2 * i + 2. Every cut
     is that of some split, so that the arrays do not depend on how the forest was put together.
 
     Attributes
@@ -113,7 +111,7 @@ class CompactForest:
     set_start : int64[sets + 1]
         Where the words of each set begin.
     set_bits : int64
-        Bit c of a set tells whether category c goes left.
+        Bit c of a set is 1 where category c goes left.
 
     Examples
     --------
@@ -158,7 +156,7 @@ class CompactForest:
         cut_start : int64[columns + 1]
             Where the cuts of each column begin; a categorical column has none.
         cuts : float64
-            All that the trees may split at, ascending for each column.
+            All thresholds that the trees may have, ascending for each column.
         values : int
             Numbers of each leaf.
 
@@ -190,8 +188,8 @@ class CompactForest:
         )
 
     @classmethod
-    def joined(cls, forests: Sequence[CompactForest]) -> CompactForest:
-        """Put the trees of several forests, at least one, over the same columns and values, one after another."""
+    def concatenate(cls, forests: Sequence[CompactForest]) -> CompactForest:
+        """Put the trees of one or more forests, over the same columns and values, one after another."""
         first = forests[0]
         for other in forests[1:]:
             if (other.columns, other.values) != (first.columns, first.values):
@@ -199,12 +197,12 @@ class CompactForest:
                     f"a forest of {other.values} values over {other.columns} columns cannot follow one of "
                     f"{first.values} values over {first.columns} columns"
                 )
-        cut_start, cuts = _united(forests)
+        cut_start, cuts = _merged_cuts(forests)
         cut, before = [], 0
         for one in forests:
             numeric = one.numeric
             place = np.where(numeric, 0, one.cut.astype(np.int64) + before)
-            place[numeric] = _found(one, cut_start, cuts)
+            place[numeric] = _cut_numbers(one, cut_start, cuts)
             cut.append(place)
             before += one.sets
         arrays = {
@@ -300,7 +298,7 @@ class CompactForest:
         )
 
     def tree(self, t: int, shares: bool = False) -> Tree:
-        """Tree t, nodes and all.
+        """Tree t as nodes.
 
         Parameters
         ----------
@@ -342,7 +340,57 @@ def narrow_copy(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return packed([array], COMPACT_DTYPES[name])
 
 
-def _united(forests: Sequence[CompactForest]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def numbered_sets(
+    trees: Sequence[GrownTree], categorical: NDArray[np.bool_]
+) -> tuple[list[NDArray[Any]], list[NDArray[np.int64]]]:
+    """The number of the cut or of the set of each split, and the words of all sets, which are numbered in the order of splits."""
+    if not categorical.any():
+        return [tree.cut for tree in trees], []
+    cut: list[NDArray[Any]] = []
+    words: list[NDArray[np.int64]] = []
+    for tree in trees:
+        numbers, sets = tree.cut.astype(np.int64), np.flatnonzero(categorical[tree.column])
+        chosen = [tree.sets[k] for k in numbers[sets]]
+        numbers[sets] = len(words) + np.arange(len(sets))
+        cut.append(numbers)
+        words += chosen
+    return cut, words
+
+
+def used_cuts(
+    columns: Sequence[NDArray[Any]],
+    cut: Sequence[NDArray[Any]],
+    cut_start: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+) -> tuple[list[NDArray[Any]], NDArray[np.int64], NDArray[np.float64]]:
+    """The numbers of the cuts by split, where the cuts of each column begin, and the cuts: those that no split makes are dropped.
+
+    Splits of categorical columns keep the numbers of their sets.
+    """
+    compares = np.diff(cut_start) > 0
+    every = bool(compares.all())
+    used = np.zeros(len(cuts), np.bool_)
+    for column, number in zip(columns, cut, strict=True):
+        numeric = slice(None) if every else compares[column]
+        used[cut_start[column[numeric]] + number[numeric]] = True
+    if used.all():
+        return list(cut), cut_start.astype(np.int64), cuts.astype(np.float64)
+    before = starts_of(used.astype(np.int64))
+    start = before[cut_start]
+    new = packed([before[:-1] - np.repeat(start[:-1], np.diff(cut_start))], UNSIGNED[1:])
+    numbers = []
+    for column, number in zip(columns, cut, strict=True):
+        numeric = slice(None) if every else compares[column]
+        renumbered = new[cut_start[column[numeric]] + number[numeric]]
+        if not every:
+            every_number = number.astype(np.int64)
+            every_number[numeric] = renumbered
+            renumbered = every_number
+        numbers.append(renumbered)
+    return numbers, start, cuts[used]
+
+
+def _merged_cuts(forests: Sequence[CompactForest]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The cuts of several forests, each once."""
     first = forests[0]
     if all(same_bits(first.cuts, one.cuts) and same_bits(first.cut_start, one.cut_start) for one in forests):
@@ -354,14 +402,103 @@ def _united(forests: Sequence[CompactForest]) -> tuple[NDArray[np.int64], NDArra
     return starts_of([len(column) for column in columns]), concatenated(columns, np.float64)
 
 
-def _found(
+def _cut_numbers(
     forest: CompactForest, cut_start: NDArray[np.int64], cuts: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Which of some cuts each split that compares numbers makes."""
+    """The number of the cut of each split that compares numbers, among some cuts."""
     new = np.zeros(len(forest.cuts), np.int64)
     for c in range(forest.columns):
-        mine = slice(int(forest.cut_start[c]), int(forest.cut_start[c + 1]))
-        new[mine] = np.searchsorted(cuts[cut_start[c] : cut_start[c + 1]], forest.cuts[mine])
+        own = slice(int(forest.cut_start[c]), int(forest.cut_start[c + 1]))
+        new[own] = np.searchsorted(cuts[cut_start[c] : cut_start[c + 1]], forest.cuts[own])
     numeric = forest.numeric
     found: NDArray[np.int64] = new[forest.cut_start[forest.column[numeric]] + forest.cut[numeric]]
     return found
+
+
+def expanded(forest: CompactForest, t: int, shares: bool) -> Tree:
+    """Tree t of a forest; `shares` as in `CompactForest.tree`."""
+    splits = slice(int(forest.split_start[t]), int(forest.split_start[t + 1]))
+    leaves = slice(int(forest.leaf_start[t]), int(forest.leaf_start[t + 1]))
+    children = forest.children[2 * splits.start : 2 * splits.stop]
+    own, leaf = split_nodes(children), leaf_nodes(children)
+    column, cut = forest.column[splits].astype(np.int64), forest.cut[splits].astype(np.int64)
+    numeric = forest.compares(column)
+    nodes = len(own) + len(leaf)
+    weight = forest.weight[leaves].astype(np.float64)
+    value = forest.value[leaves.start * forest.values : leaves.stop * forest.values].astype(np.float64)
+    value = value.reshape(-1, forest.values)
+    sums = np.zeros((nodes, forest.values + 2))
+    sums[leaf] = np.column_stack([value if shares else value * weight[:, None], weight, forest.count[leaves]])
+    for level in reversed(_levels(children)):
+        sums[own[level]] = sums[2 * level + 1] + sums[2 * level + 2]
+    means = sums[:, :-2] / sums[:, -2:-1]
+    if not shares:
+        means[leaf] = value  # without the rounding of a product and a quotient
+    threshold = np.zeros(len(own))
+    threshold[numeric] = forest.cuts[forest.cut_start[column[numeric]] + cut[numeric]]
+    feature = _at(nodes, own, column, np.int32)
+    feature[leaf] = -1
+    return Tree(
+        feature=feature,
+        threshold=_at(nodes, own, threshold, np.float64),
+        left=_at(nodes, own, 2 * np.arange(len(own)) + 1, np.int32),
+        default_left=_at(nodes, own, forest.default_left[splits], np.uint8),
+        value=means.reshape(-1),
+        gain=_at(nodes, own, forest.gain[splits], np.float64),
+        cover=sums[:, -2].copy(),
+        count=sums[:, -1].astype(np.int64),
+        sets=_sets(forest, own[~numeric], cut[~numeric]),
+    )
+
+
+def _sets(forest: CompactForest, node: NDArray[np.int64], number: NDArray[np.int64]) -> Sets:
+    """The sets of some nodes, by ascending node."""
+    order = np.argsort(node)
+    words = [forest.set_bits[forest.set_start[k] : forest.set_start[k + 1]] for k in number[order]]
+    return Sets(node[order], starts_of([len(word) for word in words]), concatenated(words, np.int64))
+
+
+def split_nodes(children: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Node number of each split of a tree.
+
+    Examples
+    --------
+    >>> split_nodes(np.array([1, ~2, ~0, ~1], np.int32)).tolist()
+    [0, 1]
+    """
+    node = np.zeros(len(children) // 2, np.int64)
+    at = np.flatnonzero(children >= 0)
+    node[children[at]] = at + 1
+    return node
+
+
+def leaf_nodes(children: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Node number of each leaf of a tree.
+
+    Examples
+    --------
+    >>> leaf_nodes(np.array([1, ~2, ~0, ~1], np.int32)).tolist()
+    [3, 4, 2]
+    """
+    node = np.zeros(len(children) // 2 + 1, np.int64)
+    at = np.flatnonzero(children < 0)
+    node[~children[at]] = at + 1
+    return node
+
+
+def _levels(children: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+    """The splits of a tree by depth."""
+    levels = []
+    level = np.zeros(min(len(children), 1), np.int64)
+    while len(level):
+        levels.append(level)
+        below = np.concatenate([children[2 * level], children[2 * level + 1]]).astype(np.int64)
+        level = below[below >= 0]
+    return levels
+
+
+def _at(nodes: int, place: NDArray[np.int64], values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Values at some of the nodes, 0 at the others."""
+    array = np.zeros(nodes, dtype)
+    array[place] = values
+    return array

@@ -97,16 +97,16 @@ def nested(
     >>> nested(leaf)
     {'node': 0, 'leaf': 0.25, 'cover': 3.0, 'count': 3}
     """
-    root = _facts(tree, 0, names, categories)
-    waiting = [(0, root)]
-    while waiting:
-        node, facts = waiting.pop()
+    root = _fields(tree, 0, names, categories)
+    pending = [(0, root)]
+    while pending:
+        node, fields = pending.pop()
         if tree.feature[node] >= 0:
             left = int(tree.left[node])
             for side, child in (("left", left), ("right", left + 1)):
-                below = _facts(tree, child, names, categories)
-                facts[side] = below
-                waiting.append((child, below))
+                below = _fields(tree, child, names, categories)
+                fields[side] = below
+                pending.append((child, below))
     return root
 
 
@@ -146,22 +146,22 @@ def to_json(
     '{"node": 0, "leaf": 0.25, "cover": 3.0, "count": 3}'
     """
     lines = []
-    waiting = [(0, indent, "", "")]
-    while waiting:
-        node, depth, before, after = waiting.pop()
-        facts = _facts(tree, node, names, categories)
-        line = " " * depth + before + json.dumps(facts, ensure_ascii=False)
+    pending = [(0, indent, "", "")]
+    while pending:
+        node, depth, before, after = pending.pop()
+        fields = _fields(tree, node, names, categories)
+        line = " " * depth + before + json.dumps(fields, ensure_ascii=False)
         if tree.feature[node] < 0:
             lines.append(line + after)
         else:
             lines.append(line[:-1] + ",")
             left = int(tree.left[node])
-            waiting.append((left + 1, depth + 1, '"right": ', "}" + after))
-            waiting.append((left, depth + 1, '"left": ', ","))
+            pending.append((left + 1, depth + 1, '"right": ', "}" + after))
+            pending.append((left, depth + 1, '"left": ', ","))
     return "\n".join(lines)
 
 
-def _facts(
+def _fields(
     tree: Tree,
     node: int,
     names: Sequence[str | int] | None,
@@ -197,12 +197,12 @@ def _members(
 ) -> list[str | int | float | dict[str, int]] | None:
     """Categories that go left, None where a node compares numbers."""
     numbers = tree.sets.members(node)
-    known = None if categories is None else categories[int(tree.feature[node])]
-    if numbers is None or known is None:
+    column = None if categories is None else categories[int(tree.feature[node])]
+    if numbers is None or column is None:
         return None if numbers is None else [*numbers]
-    kept = [known.values[number] for number in numbers if number < known.kept]
-    shared = any(number >= known.kept for number in numbers)
-    return [*kept, {"others": known.rare}] if shared else [*kept]
+    kept = [column.values[number] for number in numbers if number < column.kept]
+    shared = any(number >= column.kept for number in numbers)
+    return [*kept, {"others": column.rare}] if shared else [*kept]
 
 
 def _set_text(members: Sequence[str | int | float | dict[str, int]]) -> str:

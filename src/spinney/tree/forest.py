@@ -1,4 +1,7 @@
-"""Flat node arrays: one tree, and all trees of a model one after another."""
+"""Flat node arrays: one tree, and all trees of a model one after another.
+
+The last functions are for compact forests as well: the narrowest type for some arrays, and arrays joined one after another.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,6 @@ NODE_DTYPES: dict[str, np.dtype[Any]] = {
     "count": np.dtype(np.int64),
 }
 FOREST_DTYPES: dict[str, np.dtype[Any]] = {"start": np.dtype(np.int64), **NODE_DTYPES}
-
-
 SET_DTYPES: dict[str, np.dtype[Any]] = {
     "node": np.dtype(np.int64),
     "start": np.dtype(np.int64),
@@ -43,7 +44,7 @@ class Sets:
     start : int64[sets + 1]
         Where each one's words begin in `bits`.
     bits : int64
-        Bit c of a node's words tells whether category number c goes left.
+        Bit c of a node's words is 1 where category number c goes left.
     """
 
     node: NDArray[np.int64]
@@ -53,7 +54,7 @@ class Sets:
     @staticmethod
     @cache
     def none() -> Sets:
-        """No such node; what all trees without such nodes share."""
+        """Arrays for no such node, which all trees without such nodes share."""
         return Sets(*(locked(np.zeros(count, np.int64)) for count in (0, 1, 0)))
 
     def between(self, first: int, last: int) -> Sets:
@@ -144,7 +145,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Number of splits on the longest path; 0 for a lone leaf."""
+        """Number of splits on the longest path; 0 for a single leaf."""
         depth = 0
         level = np.zeros(1, np.int64)
         while True:
@@ -157,14 +158,14 @@ class Tree:
 
     def walk(self) -> Iterator[tuple[int, int]]:
         """Yield (node, depth) from the root down, a node before its children, left before right."""
-        waiting = [(0, 0)]
-        while waiting:
-            node, depth = waiting.pop()
+        pending = [(0, 0)]
+        while pending:
+            node, depth = pending.pop()
             yield node, depth
             if self.feature[node] >= 0:
                 left = int(self.left[node])
-                waiting.append((left + 1, depth + 1))
-                waiting.append((left, depth + 1))
+                pending.append((left + 1, depth + 1))
+                pending.append((left, depth + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +259,7 @@ def concatenate(trees: Sequence[Tree]) -> Forest:
     Returns
     -------
     Forest
-        Its arrays are new; none at all gives a forest of no trees.
+        Its arrays are new. It has no trees where there are none to put into it.
 
     Examples
     --------
@@ -267,11 +268,11 @@ def concatenate(trees: Sequence[Tree]) -> Forest:
     """
     start = np.zeros(len(trees) + 1, np.int64)
     np.cumsum([tree.nodes for tree in trees], out=start[1:])
-    sets = _joined_sets([tree.sets for tree in trees], start)
-    return Forest(start=start, **{name: _joined(trees, name) for name in NODE_DTYPES}, sets=sets)
+    sets = _concatenated_sets([tree.sets for tree in trees], start)
+    return Forest(start=start, **{name: _concatenated_nodes(trees, name) for name in NODE_DTYPES}, sets=sets)
 
 
-def _joined_sets(sets: Sequence[Sets], start: NDArray[np.int64]) -> Sets:
+def _concatenated_sets(sets: Sequence[Sets], start: NDArray[np.int64]) -> Sets:
     if not any(len(some.node) for some in sets):
         return Sets.none()
     lengths = np.concatenate([np.diff(some.start) for some in sets])
@@ -282,7 +283,7 @@ def _joined_sets(sets: Sequence[Sets], start: NDArray[np.int64]) -> Sets:
     )
 
 
-def _joined(trees: Sequence[Tree], name: str) -> NDArray[Any]:
+def _concatenated_nodes(trees: Sequence[Tree], name: str) -> NDArray[Any]:
     dtype = NODE_DTYPES[name]
     arrays = [np.zeros(0, dtype), *(getattr(tree, name) for tree in trees)]
     return np.concatenate(arrays, dtype=dtype, casting="no")
@@ -294,7 +295,51 @@ def same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def locked(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, which cannot be written to."""
+    """A view of an array that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+# Types of whole numbers of 0 or more, narrowest first.
+UNSIGNED = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
+LEAST_FLOAT32 = 1e-30  # of the largest number of an array: float32 has no numbers below 1e-45
+
+
+def narrowest(array: NDArray[Any], kinds: Sequence[np.dtype[Any]]) -> NDArray[Any]:
+    """An array in the first of some types that holds it, C-contiguous."""
+    return np.ascontiguousarray(array, _kind([array], kinds))
+
+
+def packed(arrays: Sequence[NDArray[Any]], kinds: Sequence[np.dtype[Any]]) -> NDArray[Any]:
+    """Arrays one after another, in the first of some types that holds them all; the list may be empty."""
+    return concatenated(arrays, _kind(arrays, kinds))
+
+
+def _kind(arrays: Sequence[NDArray[Any]], kinds: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    """The first of some types that holds all of some arrays, else the last one."""
+    some = [array for array in arrays if len(array)]
+    for kind in kinds[:-1]:
+        if kind.kind == "f":
+            # Digits may be lost, the largest number may not: it must neither overflow nor come near the smallest ones.
+            largest = max((np.abs(array).max() for array in some), default=0.0)
+            if largest == 0 or LEAST_FLOAT32 <= largest <= np.finfo(kind).max:
+                return kind
+        elif all(_fits(array, kind) for array in some):
+            return kind
+    return kinds[-1]
+
+
+def _fits(array: NDArray[Any], kind: np.dtype[Any]) -> bool:
+    """Whether a type of whole numbers of 0 or more holds all of an array."""
+    if array.dtype.kind != "f":
+        return bool(array.max() <= np.iinfo(kind).max and array.min() >= 0)
+    # Not by the sign: -0.0 is no whole number of 0 or more.
+    if not array.max() <= np.iinfo(kind).max or np.signbit(array).any():
+        return False
+    return bool((array == np.floor(array)).all())
+
+
+def concatenated(arrays: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    """Arrays one after another in one type; the list may be empty."""
+    return np.concatenate([np.zeros(0, dtype), *arrays], dtype=dtype, casting="unsafe")

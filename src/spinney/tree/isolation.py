@@ -1,18 +1,18 @@
-"""Isolation trees: what their nodes' numbers of rows say about the length of paths."""
+"""Isolation trees: the average length of paths, which their values are made of, and the checks of their arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.data.array import as_array
+from spinney.data.arrays import as_array
 from spinney.errors import DataError, ModelFormatError
 from spinney.jit.math import log
-from spinney.params.validate import shown
+from spinney.messages import shown
 from spinney.tree.check import check
 from spinney.tree.forest import Forest, Sets, Tree, concatenate
 
-# What is known of an isolation forest beside its sets; all else follows from it.
+# The arrays of an isolation forest besides its sets; all others follow from them.
 ISOLATION_ARRAYS = ("start", "feature", "threshold", "left", "default_left", "count")
 EULER = 0.5772156649015329
 MOST_ROWS = 2**53
@@ -92,8 +92,8 @@ def isolation_forest(
     )  # fmt: skip
 
 
-def joined(forests: list[Forest]) -> Forest:
-    """All trees of several forests."""
+def concatenate_forests(forests: list[Forest]) -> Forest:
+    """All trees of several forests, one after another."""
     if len(forests) == 1:
         return forests[0]
     trees: list[Tree] = [forest.tree(t) for forest in forests for t in range(forest.trees)]
@@ -106,7 +106,7 @@ def with_path_lengths(forest: Forest, rows: int) -> Forest:
     Parameters
     ----------
     forest : Forest
-        What `check_isolation` found sound.
+        One that has passed `check_isolation`.
     rows : int
         Rows that each tree saw.
     """
@@ -174,16 +174,16 @@ def check_isolation(
 
 
 def saved_depths(forest: Forest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Parent of every node, -1 for a root, counted over all trees; and what the split above it saves a row that comes here.
+    """Parent of every node, -1 for a root, counted over all trees; and the depth that the split above it saves a row of the node.
 
-    A split costs one step and leaves c(rows here) in place of c(rows of the parent) to go. Along a path this adds up to c(rows
-    of the tree) less the length of the path.
+    A split costs one step, after which c(rows of the node) steps are left instead of c(rows of the parent). Along a path this
+    adds up to c(rows of the tree) less the length of the path.
     """
     inner = np.flatnonzero(forest.feature >= 0).astype(np.int32)
     left = (roots(forest) + forest.left)[inner]
     parent = np.full(forest.nodes, -1, np.int32)
     parent[left] = inner
     parent[left + 1] = inner
-    to_go = np.asarray(average_path_length(forest.count))
-    saved = np.where(parent >= 0, to_go[parent] - 1.0 - to_go, 0.0)
+    steps_left = np.asarray(average_path_length(forest.count))
+    saved = np.where(parent >= 0, steps_left[parent] - 1.0 - steps_left, 0.0)
     return parent, saved

@@ -4,7 +4,7 @@ from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_sco
 
 import spinney as sp
 from spinney.errors import DataError, OwnFunctionError, ParameterError, ParameterTypeError
-from spinney.sampling.bootstrap import bag_counts
+from spinney.sampling.bags import bag_counts
 
 
 @pytest.fixture(scope="module")

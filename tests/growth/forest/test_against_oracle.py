@@ -1,4 +1,4 @@
-"""Every tree takes the best splits that the oracle knows, and all of its numbers follow from its rows."""
+"""Every tree takes the best splits that the oracle finds, and all of its numbers follow from its rows."""
 
 import numpy as np
 import pytest

@@ -10,7 +10,7 @@ from forest_learning import forest_of, seen_by
 from forest_oracle import Rules
 from forest_problems import table_of, target_of
 from spinney import RandomForestClassifier
-from spinney.growth.forest import learner, memory
+from spinney.growth.forest import grower, memory
 from spinney.growth.forest.kernels.records import SQUARES
 from spinney.growth.forest.memory import (
     FREE_BYTES,
@@ -32,7 +32,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("threads", [1, 2, 64])
 @pytest.mark.parametrize("rows", [1, 1000, ROWS_AT_ONCE, 10_000_000])
 @pytest.mark.parametrize("row_bytes", [40, 300, 5000])
-def test_trees_that_grow_together_stay_within_their_room_and_one_always_grows(threads, rows, row_bytes):
+def test_trees_that_grow_together_stay_within_their_memory_and_one_always_grows(threads, rows, row_bytes):
     tree_bytes, table_bytes = rows * row_bytes, rows * 60
     trees = trees_at_once(threads, rows, tree_bytes, table_bytes)
     most, wanted = max(FREE_BYTES, TABLES * table_bytes), max(threads, ROWS_AT_ONCE // rows)
@@ -89,7 +89,7 @@ def test_threads_that_share_the_only_tree_grow_the_same_forest(columns, monkeypa
     assert made == [1]
 
 
-def test_where_sets_of_categories_need_more_room_fewer_trees_grow_at_a_time(monkeypatch):
+def test_where_sets_of_categories_need_more_memory_fewer_trees_grow_at_a_time(monkeypatch):
     rng = np.random.default_rng(4)
     X = rng.integers(0, 200, (300, 2)).astype(float)
     y = rng.integers(0, 2, 300)
@@ -106,7 +106,7 @@ def test_where_sets_of_categories_need_more_room_fewer_trees_grow_at_a_time(monk
 
     expected, trees = grown()
     assert trees == [6]
-    monkeypatch.setattr(learner, "FEWEST_SETS", 2)
+    monkeypatch.setattr(grower, "FEWEST_SETS", 2)
     again, trees = grown()
     assert_same(again, expected)
     assert len(trees) > 1

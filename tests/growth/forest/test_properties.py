@@ -6,7 +6,7 @@ import pytest
 from forest_learning import SEED, forest_of, seen_by
 from forest_oracle import Problem, Rules, value_of
 from forest_problems import plain_tree, table_of, target_of, weights_of
-from spinney.sampling.bootstrap import bag_counts
+from spinney.sampling.bags import bag_counts
 from spinney.tree.compact import COMPACT_DTYPES
 
 CRITERIA = ("gini", "entropy", "squared_error", "poisson", "absolute_error")
@@ -28,7 +28,7 @@ def trees_of(forest):
 @pytest.mark.parametrize("method", ["hist", "exact"])
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_every_leaf_holds_what_the_rows_of_the_bag_that_reach_it_say(criterion, outputs, method):
+def test_every_leaf_has_the_value_of_the_rows_of_the_bag_that_reach_it(criterion, outputs, method):
     X, dataset, problem = case(criterion, outputs=outputs, method=method)
     rules = Rules(criterion, max_features=2, max_depth=7)
     forest = forest_of(dataset, problem, rules, method, trees=3, bootstrap=True)
@@ -91,7 +91,7 @@ def test_weights_are_the_same_as_rows_that_come_more_than_once(criterion):
     X, dataset, problem = case(criterion, rows=120, weight=times)
     y = np.repeat(problem.target, times, axis=0)
     _, repeated = seen_by("hist", np.repeat(X, times, axis=0), y, classes=problem.classes)
-    # Cut like the other table: bins go by rows, and there are more of them.
+    # Cut like the other table: bins depend on rows, and there are more of them.
     other = type(dataset)(np.repeat(X, times, axis=0), reference=dataset, keep_table=True)
     rules = Rules(criterion, max_features=3)
     (weighted,) = trees_of(forest_of(dataset, problem, rules))

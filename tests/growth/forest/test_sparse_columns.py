@@ -97,19 +97,19 @@ def test_entries_by_row_name_the_column_and_the_bin_of_every_row_that_is_not_in_
 @pytest.mark.kernels
 @pytest.mark.parametrize("kind", [KINDS[1], KINDS[3]], ids=lambda kind: kind[0])
 @pytest.mark.parametrize("splitter", ["best", "random"])
-def test_without_room_to_list_entries_the_same_trees_grow(kind, splitter, monkeypatch):
+def test_without_memory_to_list_entries_the_same_trees_grow(kind, splitter, monkeypatch):
     dataset, known = problem(kind)
     assert dataset.matrix.sparse.entries > ROWS
     rules = Rules(kind[0], splitter)
-    roomy = forest_of(dataset, known, rules, trees=2)
-    monkeypatch.setattr(memory, "MOST_LISTED", 0)  # there is still room for a column
-    tight = forest_of(dataset, known, rules, trees=2)
+    large = forest_of(dataset, known, rules, trees=2)
+    monkeypatch.setattr(memory, "MOST_LISTED", 0)  # a column can still be listed
+    small = forest_of(dataset, known, rules, trees=2)
     for name in COMPACT_DTYPES:
-        np.testing.assert_array_equal(getattr(tight, name), getattr(roomy, name))
+        np.testing.assert_array_equal(getattr(small, name), getattr(large, name))
 
 
 @pytest.mark.kernels
-def test_rows_that_no_column_tells_apart_stay_together():
+def test_rows_that_no_column_separates_stay_together():
     rng = np.random.default_rng(2)
     X = np.repeat(np.where(rng.random((20, 15)) < 0.1, 1.0, 0.0), 4, axis=0)
     y = rng.integers(0, 2, 80)

@@ -12,7 +12,7 @@ from sklearn_forests import converted
 from spinney.data import read_table
 from spinney.errors import DataError, ParameterError, SpinneyError
 from spinney.jit.team import Team
-from spinney.sampling.kernels.purposes import PURPOSE_SHUFFLE as SHUFFLE
+from spinney.sampling.kernels.random import PURPOSE_SHUFFLE as SHUFFLE
 from spinney.sampling.orders import shuffled_orders
 from spinney.training.forests.permutation import permutation_importance
 from spinney.training.forests.trees import leaf_predictions

@@ -1,7 +1,7 @@
 """Bundling columns that are almost never away from their default bins together.
 
-A bundle's *marks* are bits, one a row: some member is not in its default bin there. A column fits a bundle if few of its own rows
-are marked.
+A bundle's *marks* are bits, one a row, of the rows where some member is not in its default bin. A column fits a bundle if few of
+its own rows are marked.
 """
 
 import numpy as np
@@ -9,12 +9,12 @@ import numpy as np
 from spinney.binning.kernels.records import EntryLists
 from spinney.jit import i32, i64, inline, kernel, out, record, u8
 
-GLANCE = 32  # rows of a column that are looked at before all of them: most misfits show at once
+GLANCE = 32  # rows of a column that are checked before all of them: enough to rule out most bundles
 
 
 @record
 class OpenBundles:
-    """Room for bundles."""
+    """Memory for bundles."""
 
     most: i64
     words: i64  # of the marks of one bundle
@@ -43,10 +43,16 @@ def conflicts_with(begin, end, step, rows, marks, at, most):
 
 @kernel
 def bundle_columns(
-    lists: EntryLists, all_rows: i64, most_conflicts: i64, most_codes: i64,
-    codes: i64["lists.columns"], order: i64["lists.columns"], bundles: OpenBundles, bundle: out(i64["lists.columns"]),
+    lists: EntryLists,
+    all_rows: i64,
+    most_conflicts: i64,
+    most_codes: i64,
+    codes: i64["lists.columns"],
+    order: i64["lists.columns"],
+    bundles: OpenBundles,
+    bundle: out(i64["lists.columns"]),
 ):
-    """Put each column, in the given order, into the first bundle that it fits; -1 where none has room for it."""
+    """Put each column, in the given order, into the first bundle that it fits; -1 if it fits none."""
     rows = lists.rows
     marks = bundles.marks
     words = bundles.words
@@ -60,7 +66,7 @@ def bundle_columns(
         hits = 0
         for b in range(opened):
             budget = most_conflicts - bundles.conflicts[b]
-            # What is marked already and what the column would mark must find room.
+            # The rows marked so far and those of the column must fit the table, but for allowed conflicts.
             if bundles.codes[b] + codes[column] > most_codes or bundles.filled[b] + count - all_rows > budget:
                 continue
             step = max(1, count // GLANCE)
@@ -88,8 +94,15 @@ def bundle_columns(
 
 @kernel
 def count_neighbours(
-    columns: i64, sampled: i64, entries: i64, first: i64, block: i64, starts: i64["sampled + 1"], members: i32["entries"],
-    seen: out(u8["block * columns"]), degree: out(i64["columns"]),
+    columns: i64,
+    sampled: i64,
+    entries: i64,
+    first: i64,
+    block: i64,
+    starts: i64["sampled + 1"],
+    members: i32["entries"],
+    seen: out(u8["block * columns"]),
+    degree: out(i64["columns"]),
 ):
     """Degrees, in the graph of conflicts on some sampled rows, of the columns first..first+block-1."""
     for r in range(sampled):
@@ -103,5 +116,5 @@ def count_neighbours(
             total = 0
             for other in range(columns):
                 total += np.int64(seen[one * columns + other])
-            # A column with rows in the sample has met itself.
+            # A column with rows in the sample is its own neighbour.
             degree[first + one] = max(total - 1, 0)

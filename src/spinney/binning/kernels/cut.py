@@ -1,4 +1,4 @@
-"""Quantile cuts.
+"""Quantile cuts of columns, by sorting their values.
 
 A value is sorted by an integer *key* that has the same order (-0.0 and 0.0 share one). The low bits of a float32's key are zero,
 so the radix sort skips those digits.
@@ -21,8 +21,8 @@ HEADS = DIGITS * BUCKETS
 
 
 @record(per_thread=True)
-class SortRoom:
-    """A thread's own memory to sort up to `longest` keys."""
+class SortBuffers:
+    """A thread's buffers to sort up to `longest` keys."""
 
     longest: i64
     weighted: i64
@@ -34,9 +34,9 @@ class SortRoom:
 
 @record(per_thread=True)
 class Keys:
-    """A thread's own keys of one column or block at a time."""
+    """A thread's keys of one column or block at a time."""
 
-    keys: out(i64["room.longest"])
+    keys: out(i64["buffers.longest"])
 
 
 @inline
@@ -49,21 +49,26 @@ def key_of(x):
 
 @inline
 def value_of(key):
-    """The number behind a key."""
+    """The number of a key."""
     return from_bits(key) if key >= 0 else from_bits(np.int64(-key) | SIGN)
 
 
 @inline
 def digit_of(key, d):
-    """Digit d of a key; the last one has its sign bit turned over, so that negative keys come first."""
+    """Digit d of a key; the last one has its sign bit flipped, so that negative keys come first."""
     part = (key >> (DIGIT * d)) & (BUCKETS - 1)
     return part if d < DIGITS - 1 else ((key >> 55) & 511) ^ 256
 
 
 @kernel
 def gather_keys(
-    team: Member, block: Block, picked: i64, total: i64, at: i64,
-    picks: i64["picked"], keys: out(i64["block.columns * total"]),
+    team: Member,
+    block: Block,
+    picked: i64,
+    total: i64,
+    at: i64,
+    picks: i64["picked"],
+    keys: out(i64["block.columns * total"]),
 ):
     """Keys of the picked rows of a block, as positions at..at+picked-1 of each column's line of `total` keys."""
     for i in range(picked * team.rank // team.size, picked * (team.rank + 1) // team.size):
@@ -78,7 +83,7 @@ def gather_keys(
 
 @inline
 def sort_keys(keys, count, mine, lowest):
-    """Sort the first `count` keys by their digits from `lowest` on; the thread's `order` then tells where each key was."""
+    """Sort the first `count` keys by their digits from `lowest` on; the thread's `order` then has where each key was."""
     spare, order, heads, weighted = mine.spare, mine.order, mine.heads, mine.weighted
     if weighted != 0:
         for i in range(count):
@@ -138,7 +143,7 @@ def between(low, high):
 def place_cuts(keys, mass, distinct, most, cuts):
     """Cut a column of distinct values with given masses into at most `most` bins; returns the number of cuts.
 
-    Values that weigh as much as an average bin get one of their own; the rest share what is left evenly.
+    Values with at least the mass of an average bin get a bin of their own; the others share the remaining bins evenly.
     """
     if distinct <= most:
         for i in range(distinct - 1):
@@ -147,10 +152,10 @@ def place_cuts(keys, mass, distinct, most, cuts):
     rest = 0.0
     for i in range(distinct):
         rest += mass[i]
-    heavy = rest / float(most)
+    average = rest / float(most)
     rest_bins = most
     for i in range(distinct):
-        if mass[i] >= heavy:
+        if mass[i] >= average:
             rest -= mass[i]
             rest_bins -= 1
     share = rest / float(max(rest_bins, 1))
@@ -158,18 +163,18 @@ def place_cuts(keys, mass, distinct, most, cuts):
     held = 0.0
     for i in range(distinct - 1):
         m = mass[i]
-        is_heavy = m >= heavy
-        next_heavy = mass[i + 1] >= heavy
+        own_bin = m >= average
+        next_own_bin = mass[i + 1] >= average
         held += m
-        if not is_heavy:
+        if not own_bin:
             rest -= m
-        if is_heavy or held >= share or (next_heavy and held >= 0.5 * share):
+        if own_bin or held >= share or (next_own_bin and held >= 0.5 * share):
             cuts[made] = between(value_of(keys[i]), value_of(keys[i + 1]))
             made += 1
             if made == most - 1:
                 break
             held = 0.0
-            if not is_heavy:
+            if not own_bin:
                 rest_bins -= 1
                 share = rest / float(max(rest_bins, 1))
     return made
@@ -177,9 +182,9 @@ def place_cuts(keys, mass, distinct, most, cuts):
 
 @inline
 def spread_masses(keys, mass, distinct):
-    """Let values that lie far from their neighbours weigh more: the cube root of mass times distance squared.
+    """Give more mass to values far from their neighbours: the cube root of mass times distance squared.
 
-    Bins of the same weight then are those in which values lie nearest to each other, in the mean of squares (Panter and Dite).
+    Bins of equal mass are then those in which values are nearest to each other, in the mean of squares (Panter and Dite).
     """
     for i in range(distinct):
         low = value_of(keys[max(i - 1, 0)])
@@ -190,14 +195,14 @@ def spread_masses(keys, mass, distinct):
 
 @inline
 def sort_masses(masses, count, mine):
-    """Put the masses of keys that were sorted into their order, as bits in the line that sorting no longer needs."""
+    """Write the masses of sorted keys in their order, as bits, to the buffer that sorting no longer needs."""
     for i in range(count):
         mine.spare[i] = bits_of(masses[mine.order[i]])
 
 
 @inline
 def merge_equal(keys, count, mine):
-    """Keep each of `count` sorted keys once, with the mass of all that equal it; returns how many there are.
+    """Keep each of `count` sorted keys once, with the mass of all equal keys; returns how many there are.
 
     Masses are 1, or those of `sort_masses`.
     """
@@ -216,13 +221,20 @@ def merge_equal(keys, count, mine):
 
 @kernel
 def cut_columns(
-    team: Member, columns: i64, most: i64, spread: i64, room: SortRoom, weight: f64["room.longest * room.weighted"],
-    keys: out(i64["columns * room.longest"]), cuts: out(f64["columns * most"]), made: out(i64["columns"]),
+    team: Member,
+    columns: i64,
+    most: i64,
+    spread: i64,
+    buffers: SortBuffers,
+    weight: f64["buffers.longest * buffers.weighted"],
+    keys: out(i64["columns * buffers.longest"]),
+    cuts: out(f64["columns * most"]),
+    made: out(i64["columns"]),
 ):
-    """Cuts of each column from the keys of its sampled rows. Rows that are missing or weigh nothing do not count."""
-    total = room.longest
-    weighted = room.weighted
-    mine = own(room, team.rank)
+    """Cuts of each column from the keys of its sampled rows. Rows with a missing value or without weight do not count."""
+    total = buffers.longest
+    weighted = buffers.weighted
+    mine = own(buffers, team.rank)
     mass = mine.mass
     for c in range(team.rank, columns, team.size):
         column = tail(keys, c * total)

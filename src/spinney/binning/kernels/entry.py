@@ -4,7 +4,15 @@ import numpy as np
 
 from spinney.binning.kernels.bin import bin_of
 from spinney.binning.kernels.cut import (
-    MISSING, Keys, SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses, spread_masses,
+    MISSING,
+    Keys,
+    SortBuffers,
+    key_of,
+    merge_equal,
+    place_cuts,
+    sort_keys,
+    sort_masses,
+    spread_masses,
 )  # fmt: skip
 from spinney.binning.kernels.records import BinLines, CutLists, EntryLists, StoredValues
 from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, u8, u16
@@ -31,16 +39,25 @@ def insert_zero(keys, mass, distinct, rest):
 
 @kernel
 def cut_stored(
-    team: Member, values: StoredValues, all_rows: i64, most: i64, spread: i64, absent: f64, total_mass: f64,
-    mass_of: f64["all_rows"], room: SortRoom, keys: Keys,
-    cuts: out(f64["values.columns * most"]), made: out(i64["values.columns"]),
+    team: Member,
+    values: StoredValues,
+    all_rows: i64,
+    most: i64,
+    spread: i64,
+    absent: f64,
+    total_mass: f64,
+    mass_of: f64["all_rows"],
+    buffers: SortBuffers,
+    keys: Keys,
+    cuts: out(f64["values.columns * most"]),
+    made: out(i64["values.columns"]),
 ):
     """Cuts of each column from its stored values in rows of positive mass; the rest of the mass is at 0, or missing.
 
-    There is room for one more than the stored values of any column. Masses are whole numbers, so sums do not depend on their
+    Buffers have one place more than the stored values of any column. Masses are whole numbers, so sums do not depend on their
     order; without weights they are 0 and 1.
     """
-    mine, column = own(room, team.rank), own(keys, team.rank).keys
+    mine, column = own(buffers, team.rank), own(keys, team.rank).keys
     mass = mine.mass
     for c in range(team.rank, values.columns, team.size):
         count = 0
@@ -52,13 +69,13 @@ def cut_stored(
                 key = key_of(float(values.values32[k]) if values.single != 0 else values.values64[k])
                 if key != MISSING:
                     column[count] = key
-                    if room.weighted != 0:
+                    if buffers.weighted != 0:
                         mass[count] = m
                     count += 1
         distinct = 0
         if count > 0:
             sort_keys(column, count, mine, 0)
-            if room.weighted != 0:
+            if buffers.weighted != 0:
                 sort_masses(mass, count, mine)
             distinct = merge_equal(column, count, mine)
         if seen < total_mass and absent == 0.0:
@@ -70,10 +87,15 @@ def cut_stored(
 
 @kernel
 def bin_stored(
-    team: Member, values: StoredValues, cuts: CutLists, absent: i64["values.columns"],
-    bins: out(u16["values.stored"]), away: out(i64["values.columns"]), infinite: out(u8["values.columns"]),
+    team: Member,
+    values: StoredValues,
+    cuts: CutLists,
+    absent: i64["values.columns"],
+    bins: out(u16["values.stored"]),
+    away: out(i64["values.columns"]),
+    infinite: out(u8["values.columns"]),
 ):
-    """Bins of the stored values, and how many of each column's are not in the bin of absent ones."""
+    """Bins of the stored values, and how many values of each column are not in the bin of absent ones."""
     for c in range(team.rank, values.columns, team.size):
         column_cuts = tail(cuts.values, cuts.starts[c])
         count = cuts.starts[c + 1] - cuts.starts[c]
@@ -90,8 +112,14 @@ def bin_stored(
 
 @kernel
 def keep_away(
-    team: Member, lists: EntryLists, chosen: i64, kept: i64, picks: i64["chosen"],
-    to_starts: i64["chosen + 1"], to_rows: out(i32["kept"]), to_bins: out(u16["kept"]),
+    team: Member,
+    lists: EntryLists,
+    chosen: i64,
+    kept: i64,
+    picks: i64["chosen"],
+    to_starts: i64["chosen + 1"],
+    to_rows: out(i32["kept"]),
+    to_bins: out(u16["kept"]),
 ):
     """Entries of some of the columns, without those in the default bin."""
     for j in range(team.rank, chosen, team.size):
@@ -124,8 +152,15 @@ def lines_of_entries(team: Member, lists: EntryLists, picks: i64["lines.columns"
 
 @kernel
 def away_in_lines(
-    team: Member, lines: BinLines, chosen: i64, kept: i64, picks: i64["chosen"], default: i64["chosen"],
-    to_starts: i64["chosen + 1"], to_rows: out(i32["kept"]), to_bins: out(u16["kept"]),
+    team: Member,
+    lines: BinLines,
+    chosen: i64,
+    kept: i64,
+    picks: i64["chosen"],
+    default: i64["chosen"],
+    to_starts: i64["chosen + 1"],
+    to_rows: out(i32["kept"]),
+    to_bins: out(u16["kept"]),
 ):
     """Entries of some columns given as lines: the rows that are not in the default bin."""
     for j in range(team.rank, chosen, team.size):
@@ -141,8 +176,12 @@ def away_in_lines(
 
 @kernel
 def count_in_lines(
-    team: Member, lines: BinLines, zero: i64["lines.columns"], missing: i64["lines.columns"],
-    zeros: out(i64["lines.columns"]), missings: out(i64["lines.columns"]),
+    team: Member,
+    lines: BinLines,
+    zero: i64["lines.columns"],
+    missing: i64["lines.columns"],
+    zeros: out(i64["lines.columns"]),
+    missings: out(i64["lines.columns"]),
 ):
     """How many rows of each line are in the bin of zero, and in that of missing values."""
     for j in range(team.rank, lines.columns, team.size):
@@ -163,8 +202,12 @@ def count_in_lines(
 
 @kernel
 def fill_groups(
-    team: Member, lists: EntryLists, low: i64["lists.columns"], group_starts: i64["lines.columns + 1"],
-    members: i64["lists.columns"], lines: BinLines,
+    team: Member,
+    lists: EntryLists,
+    low: i64["lists.columns"],
+    group_starts: i64["lines.columns + 1"],
+    members: i64["lists.columns"],
+    lines: BinLines,
 ):
     """Codes of bundles for all rows, a line each. Where members conflict, the first one in the bundle counts."""
     for g in range(team.rank, lines.columns, team.size):
@@ -187,10 +230,17 @@ def fill_groups(
 
 @kernel
 def entries_by_row(
-    all_rows: i64, columns: i64, entries: i64, starts: i64["columns + 1"], rows: i32["entries"], codes: u16["entries"],
-    low: i64["columns"], row_starts: out(i64["all_rows + 1"]), row_codes: out(i32["entries"]),
+    all_rows: i64,
+    columns: i64,
+    entries: i64,
+    starts: i64["columns + 1"],
+    rows: i32["entries"],
+    codes: u16["entries"],
+    low: i64["columns"],
+    row_starts: out(i64["all_rows + 1"]),
+    row_codes: out(i32["entries"]),
 ):
-    """Lists of the places that each row has on the sparse axis, ascending. (Codes count from 1.)"""
+    """Lists of the places of each row's codes on the sparse axis, ascending. (Codes count from 1.)"""
     for i in range(all_rows + 1):
         row_starts[i] = 0
     for k in range(entries):
@@ -202,7 +252,7 @@ def entries_by_row(
             row = rows[k]
             row_codes[row_starts[row]] = low[c] + np.int64(codes[k]) - 1
             row_starts[row] += 1
-    # Each start has moved to the next row's.
+    # Each start has moved to that of the next row.
     for back in range(all_rows):
         i = all_rows - back
         row_starts[i] = row_starts[i - 1]

@@ -30,7 +30,7 @@ class StoredLines:
 
 @inline
 def key_of(row, column):
-    """A number for each place of a table."""
+    """A number for each row and column of a table."""
     return np.int64(row + 1) * GOLDEN + np.int64(column) * SILVER
 
 
@@ -38,8 +38,8 @@ def key_of(row, column):
 def mixed_value(value, key):
     """A value's bits, mixed with a key. -0.0 counts as 0.0, and every NaN as the same.
 
-    Every step can be undone, so that no two values of a place are mixed to the same. Its products are those of 32 bits, which
-    all processors have in vectors: .4 ns a value, where splitmix64's finaliser takes .7.
+    Every step can be undone, so two values of the same place never have the same result. Its products have 32 bits, for which all
+    processors have vectors: .4 ns a value, where splitmix64's finaliser takes .7.
     """
     bits = MISSING if value != value else bits_of(value + 0.0)
     z = bits ^ key
@@ -52,7 +52,7 @@ def mixed_value(value, key):
 
 @inline
 def mix_values(values, block, first_row, first_column):
-    """Sum over a block, in the order in which it lies in memory. Loops of step 1 run in vectors."""
+    """Sum over a block, in its order in memory. Loops of step 1 are vectorised."""
     along_rows = (block.columns == 1) | (block.row_step < block.column_step)
     lines = block.columns if along_rows else block.rows
     count = block.rows if along_rows else block.columns
@@ -85,7 +85,7 @@ def mix_block(first_row: i64, first_column: i64, block: Block, total: out(i64["1
 
 @kernel
 def mix_lines(first_row: i64, first_column: i64, absent: f64, stored: StoredLines, total: out(i64["1"])):
-    """The same for stored values; those that are what an absent one means do not count."""
+    """As `mix_block`, for stored values; those equal to the absent value do not count."""
     found = np.int64(0)
     for i in range(stored.lines):
         for k in range(stored.starts[i], stored.starts[i + 1]):

@@ -1,9 +1,12 @@
-"""The records that binning's kernels share, and what other kernels know of a binned table."""
+"""The records that the kernels of binning share, and those of a binned table for other kernels."""
 
 from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
 
+NO_DEFAULT = 1 << 30  # instead of a default bin: the column has a code for every bin
+SHORTEST_ROW = 16  # bytes of codes; longer rows are multiples of it
 
-# --- what is binned
+
+# --- Inputs of binning
 
 
 @record
@@ -22,7 +25,7 @@ class Block:
 
 @record
 class StoredValues:
-    """What a sparse table stores, column after column, rows ascending: float32 where `single` is 1, else float64."""
+    """Stored values of a sparse table, column after column, rows ascending: float32 where `single` is 1, else float64."""
 
     columns: i64
     stored: i64
@@ -43,7 +46,7 @@ class CutLists:
     starts: i64["columns + 1"]
 
 
-# --- what comes out
+# --- The binned table
 
 
 @record
@@ -123,10 +126,11 @@ class Binned:
 
 @item
 class SearchUnit:
-    """A unit of search: columns whose codes stand side by side on the histogram's axis."""
+    """A unit of search: columns whose codes are side by side on the histogram's axis."""
 
     group: i64  # SPARSE for none
-    begin: i64  # its first code, counted from the group's first; for sparse columns from the sparse axis' first
+    # Its first code, counted from the group's first; for sparse columns from the sparse axis' first
+    begin: i64
     end: i64
     member: i64  # position of its first column in `members`
     columns: i64  # 0: a single column of any kind; else a run of so many columns that have one code each
@@ -136,13 +140,15 @@ class SearchUnit:
 class SortedColumns:
     """Every column's entries, sorted by value.
 
-    A value is known by its *rank* among the distinct values of its column; a missing one ranks after all of them.
+    A value is given by its *rank* among the distinct values of its column; a missing value ranks after all of them.
     """
 
     columns: i64
     listed: i64
     entries: i64["listed"]  # rank << 32 | row
     starts: i64["columns + 1"]
-    rest: i64["columns"]  # rank of the rows that are not listed: that of 0 in a sparse table, else that of missing values
+    rest: i64[
+        "columns"
+    ]  # rank of the rows that are not listed: that of 0 in a sparse table, else that of missing values
     ranks: i64["columns"]  # number of distinct values, which is the rank of a missing one
     zero: i64["columns"]  # rank of 0, which candidates keep apart; -1 where it is no value of the column

@@ -1,11 +1,20 @@
 """Quantile summaries: values in, weighted points out.
 
-A summary is a list of ascending points, each with the mass it stands for. `binning/summary.py` says what it promises.
+A summary is a list of ascending points, each with the mass that it stands for. Its guarantees are in `binning/summary.py`.
 """
 
 import numpy as np
 
-from spinney.binning.kernels.cut import Keys, SortRoom, key_of, merge_equal, place_cuts, sort_keys, sort_masses, value_of
+from spinney.binning.kernels.cut import (
+    Keys,
+    SortBuffers,
+    key_of,
+    merge_equal,
+    place_cuts,
+    sort_keys,
+    sort_masses,
+    value_of,
+)
 from spinney.jit import Member, f32, f64, i64, inline, item, kernel, out, own, record
 from spinney.jit.intrinsics import tail
 
@@ -14,8 +23,8 @@ TINY = 2.0**-900
 UP = 2.0**900
 UP_MORE = 2.0**174  # UP * UP_MORE times the smallest float64 is 1
 EXACT = 2.0**52
-# Digits from here on, 31 bits, tell most values of a block apart, so the others are sorted by insertion: 12 ns a value
-# instead of 17 on one thread. Where that takes more than STEPS for each value, all digits are sorted by.
+# Digits from here on, 31 bits, are enough to order most values of a block; the others are sorted by insertion: 12 ns a value
+# instead of 17 on one thread. If that takes more than STEPS for each value, keys are sorted by all digits.
 HIGH = 3
 STEPS = 4
 
@@ -35,7 +44,7 @@ class Stream:
 
 @record
 class PartFacts:
-    """What there is in each part: values that count, NaN, what is wrong, weight and range of the values that count."""
+    """Facts of each part: number of values that count, of NaN, what is wrong, weight and range of the values that count."""
 
     parts: i64
     kept: out(i64["parts"])
@@ -48,7 +57,7 @@ class PartFacts:
 
 @record
 class Summaries:
-    """A summary of each block: its points, whether it went up a level because it is not exact, and its error."""
+    """A summary of each block: its points, whether it moves up a level because it is not exact, and its error."""
 
     blocks: i64
     block: i64  # values of a block
@@ -70,7 +79,7 @@ class Points:
 
 @item
 class Folded:
-    """What came of two summaries: number of points, 1 where they had to be grouped, and the error that this adds."""
+    """The result of joining two summaries: number of points, 1 if they had to be grouped, and the error that this adds."""
 
     points: i64
     raised: i64
@@ -79,7 +88,7 @@ class Folded:
 
 @inline
 def tolerance(share, total):
-    """The product, never rounded up to the next of the few numbers there are where totals are tiny."""
+    """The product, never rounded up: for tiny totals the next float may be far above it."""
     if total > TINY:
         return share * total
     steps = share * (total * UP * UP_MORE)
@@ -89,7 +98,7 @@ def tolerance(share, total):
 
 @inline
 def settle(keys, mass, count, limit, share, known, points, masses):
-    """Write distinct keys and their masses as a summary: as they are where there is room, else in groups.
+    """Write distinct keys and their masses as a summary: as they are if they fit, else in groups.
 
     One point stands for each group, and at most `delta` of the group's mass is on either side of it, so that no rank moves
     by more. A group closes when the next key would not fit: all but the last hold more than `delta`. Returns the number of
@@ -127,7 +136,7 @@ def settle(keys, mass, count, limit, share, known, points, masses):
 
 @kernel
 def survey_values(team: Member, given: Stream, facts: PartFacts):
-    """What there is in each part of the values.
+    """Write the facts of each part of the values.
 
     `wrong` is 1 where a value is infinite, 2 where a weight is negative, infinite or NaN.
     """
@@ -159,10 +168,17 @@ def survey_values(team: Member, given: Stream, facts: PartFacts):
 
 @kernel
 def take_values(
-    team: Member, given: Stream, first: i64, parts: i64, room: i64, keep: i64,
-    starts: i64["parts"], taken: out(f64["room"]), taken_weights: out(f64["room * keep"]),
+    team: Member,
+    given: Stream,
+    first: i64,
+    parts: i64,
+    capacity: i64,
+    keep: i64,
+    starts: i64["parts"],
+    taken: out(f64["capacity"]),
+    taken_weights: out(f64["capacity * keep"]),
 ):
-    """Copy the values that count, of `parts` parts from `first` on, each to its start."""
+    """Copy the values that count of `parts` parts, from `first` on, each part to its start."""
     for p in range(team.rank, parts, team.size):
         to = starts[p]
         for i in range((first + p) * given.part, min(given.total, (first + p + 1) * given.part)):
@@ -177,7 +193,7 @@ def take_values(
 
 @inline
 def finish_sort(keys, count, mine):
-    """Sort keys that are in order but for their lowest digits, by insertion. False where it takes too many steps."""
+    """Sort keys that are in order except for their lowest digits, by insertion. False if it takes too many steps."""
     order, weighted = mine.order, mine.weighted
     steps = 0
     for i in range(1, count):
@@ -202,12 +218,19 @@ def finish_sort(keys, count, mine):
 
 @kernel
 def condense_blocks(
-    team: Member, total: i64, limit: i64, share: f64, values: f64["total"], weights: f64["total * room.weighted"],
-    room: SortRoom, keys: Keys, found: Summaries,
+    team: Member,
+    total: i64,
+    limit: i64,
+    share: f64,
+    values: f64["total"],
+    weights: f64["total * buffers.weighted"],
+    buffers: SortBuffers,
+    keys: Keys,
+    found: Summaries,
 ):
     """A summary of each block of values; `raised` is 1 where it is not exact."""
     block = found.block
-    mine, line = own(room, team.rank), own(keys, team.rank).keys
+    mine, line = own(buffers, team.rank), own(keys, team.rank).keys
     for b in range(team.rank, found.blocks, team.size):
         at = b * block
         for i in range(block):
@@ -217,7 +240,7 @@ def condense_blocks(
             for i in range(block):
                 line[i] = key_of(values[at + i])
             sort_keys(line, block, mine, 0)
-        if room.weighted != 0:
+        if buffers.weighted != 0:
             sort_masses(tail(weights, at), block, mine)
         distinct = merge_equal(line, block, mine)
         points, masses = tail(found.points, at), tail(found.masses, at)
@@ -229,9 +252,16 @@ def condense_blocks(
 
 @kernel
 def fold_summaries(
-    limit: i64, share: f64, known: f64, a: Points, b: Points,
-    keys: out(i64["a.count + b.count"]), mass: out(f64["a.count + b.count"]),
-    points: out(f64["a.count + b.count"]), masses: out(f64["a.count + b.count"]), folded: out(Folded["1"]),
+    limit: i64,
+    share: f64,
+    known: f64,
+    a: Points,
+    b: Points,
+    keys: out(i64["a.count + b.count"]),
+    mass: out(f64["a.count + b.count"]),
+    points: out(f64["a.count + b.count"]),
+    masses: out(f64["a.count + b.count"]),
+    folded: out(Folded["1"]),
 ):
     """One summary of two."""
     count = 0
@@ -253,7 +283,12 @@ def fold_summaries(
 
 @kernel
 def cut_points(
-    count: i64, most: i64, points: f64["count"], masses: f64["count"], keys: out(i64["count"]), cuts: out(f64["most"]),
+    count: i64,
+    most: i64,
+    points: f64["count"],
+    masses: f64["count"],
+    keys: out(i64["count"]),
+    cuts: out(f64["most"]),
     made: out(i64["1"]),
 ):
     """Cuts of one column from its distinct values and their masses."""

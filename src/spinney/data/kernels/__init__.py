@@ -1,1 +1,1 @@
-"""The records of what is known about rows, and the sums of risk sets."""
+"""Kernels of labels: rows by query in the order of their scores, and sums over risk sets; and the records of labels."""

@@ -1,4 +1,4 @@
-"""Rows by query, and the rows of a query in the order of their scores."""
+"""Rows by query: sorting those of a query by their scores, and the discounted gain of the best order (ideal DCG)."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ LN2 = 0.6931471805599453
 
 @record(per_thread=True)
 class SortedList:
-    """A thread's own memory to sort one query."""
+    """Memory of a thread to sort one query."""
 
     keys: out(f64["2 * width"])
     places: out(i32["2 * width"])
@@ -21,11 +21,11 @@ class SortedList:
 
 @record
 class Lists:
-    """Rows query by query, those of a query in the order of the table, and memory to sort them."""
+    """Rows by query, those of a query in the order of the table, and memory to sort them."""
 
     rows: i64
     queries: i64
-    width: i64  # room for the longest query: whole runs, and some more
+    width: i64  # rows that the longest query may have: whole runs, and some more
     order: i32["rows"]
     begins: i64["queries + 1"]
     sorted: SortedList
@@ -33,14 +33,14 @@ class Lists:
 
 @record(per_thread=True)
 class LevelCounts:
-    """A thread's own memory to count the rows of one query by relevance."""
+    """Memory of a thread to count the rows of one query by relevance."""
 
     rows: out(i64["levels"])
 
 
 @record
 class Gains:
-    """What a row is worth by its relevance, and what share of it counts at each place."""
+    """The gain of a row by its relevance, and the discount of each place in a list."""
 
     levels: i64
     depth: i64  # places that count
@@ -75,7 +75,7 @@ def merge(left, middle, end, to, keys, places):
     """Merge two ranges that follow each other. Of equal scores those of the left one come first."""
     a = left
     b = middle
-    # What is taken is computed, not chosen: which of the two it is cannot be foreseen.
+    # Without a branch: no processor can predict which of the two is taken.
     while a < middle and b < end:
         first = np.int64(1 if keys[a] >= keys[b] else 0)
         taken = b + first * (a - b)
@@ -98,7 +98,7 @@ def merge(left, middle, end, to, keys, places):
 
 @inline
 def sort_list(begin, count, width, scores, order, keys, places):
-    """Sort the rows of a query by score, the largest first, then by place. Returns where scores and places are."""
+    """Sort the rows of a query by score, the largest first, then by position. Returns where scores and places begin."""
     total = (count + RUN - 1) // RUN * RUN
     for i in range(count):
         keys[width + i] = scores[order[begin + i]]
@@ -140,8 +140,14 @@ def best_gain(begin, end, rank, order, target, gains):
 
 @kernel
 def best_gains(
-    team: Member, labels: LabelArrays, lists: Lists, gains: Gains, best: out(f64["lists.queries"]),
+    team: Member,
+    labels: LabelArrays,
+    lists: Lists,
+    gains: Gains,
+    best: out(f64["lists.queries"]),
 ):
     """The discounted gain of every query in the best order of its rows."""
     for q in range(team.rank, lists.queries, team.size):
-        best[q] = best_gain(lists.begins[q], lists.begins[q + 1], team.rank, lists.order, labels.target, gains)
+        best[q] = best_gain(
+            lists.begins[q], lists.begins[q + 1], team.rank, lists.order, labels.target, gains
+        )

@@ -1,7 +1,7 @@
 """Risk sets: at each time the rows that are still at risk, and the sum of their hazards.
 
-Sums are of numbers above 0, over blocks of places that do not depend on the threads, each in order: every sum is right to about
-1e-13 of itself, and has the same bits on any number of threads.
+Sums are of numbers above 0, over blocks of places that do not depend on the threads, each in order. So every sum is right to
+about 1e-13 of itself, and has the same bits on any number of threads.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from spinney.jit import f64, i32, i64, inline, out, record
 from spinney.jit.barrier import meet
 from spinney.jit.math import exp
 
-BLOCK = 8192  # places whose hazards are summed together
+RISK_BLOCK = 8192  # places whose hazards are summed together
 # Hazards are shares of the largest; one below this counts as this, so that 1 / sum**2 of any number of them stays finite.
 SMALLEST = 1e-140
 
@@ -58,16 +58,16 @@ def block_hazards(sets, scores, begin, end, top):
 
 @inline
 def sum_risk_sets(team, sets, scores):
-    """Fill hazards and their sums from scores. False: the team was told to give up."""
+    """Fill hazards and their sums from scores. False: another thread failed."""
     for b in range(team.rank, sets.blocks, team.size):
-        sets.tops[b] = block_top(sets, scores, b * BLOCK, min((b + 1) * BLOCK, sets.rows))
+        sets.tops[b] = block_top(sets, scores, b * RISK_BLOCK, min((b + 1) * RISK_BLOCK, sets.rows))
     if not meet(team, team.size):
         return False
     top = sets.tops[0]
     for b in range(sets.blocks):
         top = max(top, sets.tops[b])
     for b in range(team.rank, sets.blocks, team.size):
-        sets.after[b] = block_hazards(sets, scores, b * BLOCK, min((b + 1) * BLOCK, sets.rows), top)
+        sets.after[b] = block_hazards(sets, scores, b * RISK_BLOCK, min((b + 1) * RISK_BLOCK, sets.rows), top)
     if not meet(team, team.size):
         return False
     if team.rank == 0:
@@ -84,4 +84,4 @@ def sum_risk_sets(team, sets, scores):
 def at_risk(sets, i):
     """Sum of the hazards of all rows at risk at the time of a place."""
     place = np.int64(sets.first[i])
-    return sets.ahead[place] + sets.after[place // BLOCK]
+    return sets.ahead[place] + sets.after[place // RISK_BLOCK]

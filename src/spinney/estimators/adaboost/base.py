@@ -25,11 +25,9 @@ from spinney.data.sparse import is_sparse
 from spinney.errors import DataError, DataTypeError
 from spinney.estimators.adaboost.committee import Committee
 from spinney.estimators.adaboost.copies import Task, boosted, check_estimator
-from spinney.estimators.adaboost.parameters import ROUNDS
 from spinney.estimators.continuing import fitting
 from spinney.estimators.files import save_estimator
 from spinney.estimators.forests.base import check_size
-from spinney.estimators.forests.parameters import VERBOSE
 from spinney.estimators.forests.trees import TreeView
 from spinney.estimators.samples import (
     COLUMN_VECTOR,
@@ -40,14 +38,14 @@ from spinney.estimators.samples import (
 from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.adaboost_model import AdaBoostModel
-from spinney.params import AdaBoostConfig, adaboost_table, parse_adaboost
-from spinney.params.seeds import SeedLike, is_drawn
-from spinney.params.validate import checked
+from spinney.params import AdaBoostConfig
+from spinney.params.estimators import ADABOOST_ROUNDS, VERBOSE
+from spinney.params.parameter import SeedLike, is_drawn
 from spinney.training.adaboost import train_adaboost
 from spinney.training.adaboosting.steps import LARGEST_POWER
 from spinney.training.callbacks import ProgressBar, RoundInfo
 
-_IN_TABLE = frozenset(row.name for row in adaboost_table())
+_IN_TABLE = frozenset(parameter.name for parameter in AdaBoostConfig.table())
 # The beginning is scikit-learn's, by which users may filter it.
 INFINITE = (
     "Sample weights have reached infinite values: tree {done} multiplies those of its mistakes by e to the power of {last:.4g}. "
@@ -261,7 +259,7 @@ class AdaBoostBase(Estimator, ABC):
         return target
 
     def _rounds(self) -> int:
-        rounds: Any = checked(ROUNDS, self.n_estimators)
+        rounds = ADABOOST_ROUNDS.check(self.n_estimators)
         return int(rounds)
 
     def _check_parameters(self) -> None:
@@ -270,14 +268,14 @@ class AdaBoostBase(Estimator, ABC):
             write_columns(self.categorical)
         self._rounds()
         if not isinstance(self.verbose, bool | np.bool_):
-            checked(VERBOSE, self.verbose)
+            VERBOSE.check(self.verbose)
         config = self._parsed(0 if is_drawn(self.random_state) else self.random_state)
         if self.estimator is not None:
             check_estimator(self.estimator, config.resample, config.of_classes)
 
     def _parsed(self, seed: SeedLike) -> AdaBoostConfig:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        return parse_adaboost({**given, "random_state": seed})
+        return AdaBoostConfig.parse({**given, "random_state": seed})
 
     def _checked(self, X: object) -> object:
         """Rows for a fitted ensemble, with their columns checked."""

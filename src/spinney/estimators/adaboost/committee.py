@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.objectives.links import logistic, softmax
+from spinney.objectives.base import logistic, softmax
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.estimators.adaboost.committee import Committee
+from spinney.messages import shown
 from spinney.params import AdaBoostConfig
-from spinney.params.validate import shown
 from spinney.training.adaboosting.steps import (
     LARGEST_POWER,
     adaboost_r2_step,

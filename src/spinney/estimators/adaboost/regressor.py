@@ -15,9 +15,8 @@ from sklearn.metrics import r2_score
 
 from spinney.data import ForestTarget, read_number_target
 from spinney.estimators.adaboost.base import AdaBoostBase
-from spinney.estimators.adaboost.parameters import LOSS
 from spinney.estimators.setting import Scored
-from spinney.params.validate import checked
+from spinney.params.estimators import ADABOOST_LOSS
 
 
 class BoostedNumbers(Scored, RegressorMixin, AdaBoostBase):
@@ -56,5 +55,5 @@ class BoostedNumbers(Scored, RegressorMixin, AdaBoostBase):
         return float(r2_score(y, predicted, sample_weight=weight))
 
     def _check_parameters(self) -> None:
-        checked(LOSS, self.loss)
+        ADABOOST_LOSS.check(self.loss)
         super()._check_parameters()

@@ -29,13 +29,12 @@ from spinney.estimators.samples import categories_of_text, with_columns_checked
 from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.forest_model import ForestModel
-from spinney.params import ForestConfig, Row, forest_table, parse_forest
-from spinney.params.seeds import SeedLike, is_drawn
-from spinney.params.validate import checked
+from spinney.params import ForestConfig, Parameter
+from spinney.params.parameter import SeedLike, is_drawn
 
 LEAST_WEIGHT = 1e-280  # of all rows: below it float64 has no room for parts of a weight
 MOST_DIGITS = 300  # of sums of squares, before the point
-_IN_TABLE = frozenset(row.name for row in forest_table()) - {"class_weight"}
+_IN_TABLE = frozenset(parameter.name for parameter in ForestConfig.table()) - {"class_weight"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +78,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
     # Parameters that the file lacks which it was loaded from: see `files.py`.
     # Parameters of training that the constructor does not have.
     _FIXED: ClassVar[Mapping[str, object]] = {}
-    _CRITERION: ClassVar[Row]
+    _CRITERION: ClassVar[Parameter[str]]
 
     def fit(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
@@ -131,7 +130,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         check_size(target, weight)
         self.max_features_ = config.columns_per_split(table.columns)
         config.rows_per_tree(table.rows)
-        config.placed(table.names, table.columns)
+        config.resolve_columns(table.names, table.columns)
         known = None if past is None else past.model.schema
         table, notes = categories_of_text(table, self.categorical, known)
         return ForestSample(config, table, target, weight, kept, notes)
@@ -143,7 +142,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
             max_bin=config.max_bin, bundle=False, absent=config.absent, unseen=config.unseen,
             categorical=self.categorical, spread=config.splitter == "random", n_jobs=config.n_jobs,
         )  # fmt: skip
-        config = config.placed(table.names, table.columns, dataset.schema.categorical)
+        config = config.resolve_columns(table.names, table.columns, dataset.schema.categorical)
         if past is not None:
             past.check(config, target)
         self.model_ = grown(
@@ -224,8 +223,8 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
 
     def _parsed(self, seed: SeedLike) -> ForestConfig:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        given["criterion"] = checked(self._CRITERION, self.criterion)
-        return parse_forest({**given, **self._FIXED, "random_state": seed})
+        given["criterion"] = self._CRITERION.check(self.criterion)
+        return ForestConfig.parse({**given, **self._FIXED, "random_state": seed})
 
     def _read(self, X: object) -> Table:
         """Rows to predict, as a table."""

@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from spinney.data import ForestTarget, read_class_target, target_columns
+from spinney.data.classes import class_codes
 from spinney.errors import DataError
 from spinney.estimators.forests.base import ForestBase
 from spinney.estimators.forests.ensemble import Ensemble, spread_rows
-from spinney.estimators.forests.parameters import CLASS_CRITERION
 from spinney.estimators.forests.tree import SingleTree
 from spinney.estimators.forests.trees import ClassTreeView, most_likely
 from spinney.estimators.forests.weights import PRESETS, check_factors, weigh_rows
-from spinney.estimators.labels import find_classes
 from spinney.estimators.setting import Scored
-from spinney.params import ForestConfig, Row
+from spinney.params import ForestConfig, Parameter
+from spinney.params.estimators import CLASS_CRITERION
 from spinney.training.forests.oob import OutOfBag
 from spinney.training.forests.uncertainty import ClassUncertainty, class_uncertainty
 
@@ -39,7 +39,7 @@ class ClassForest(Scored, ClassifierMixin, ForestBase):
     class_weight: object
     classes_: NDArray[Any] | list[NDArray[Any]]
     n_classes_: int | list[int]
-    _CRITERION: ClassVar[Row] = CLASS_CRITERION
+    _CRITERION: ClassVar[Parameter[str]] = CLASS_CRITERION
     _PRESETS: ClassVar[Sequence[str]] = PRESETS
 
     def predict(self, X: object) -> NDArray[Any]:
@@ -103,7 +103,7 @@ class ClassForest(Scored, ClassifierMixin, ForestBase):
         columns, labels = target_columns(y), self._labels
         if len(columns) != len(labels):
             raise DataError(f"y has {len(columns)} output(s); the fitted forest has {len(labels)}")
-        codes = [find_classes(one, rows, names) for one, names in zip(columns, labels, strict=True)]
+        codes = [class_codes(one, rows, names) for one, names in zip(columns, labels, strict=True)]
         return np.column_stack(codes).astype(np.int64)
 
     def _check_parameters(self) -> None:

@@ -20,17 +20,17 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.estimators.continuing import NO_MORE
 from spinney.estimators.forests.base import ForestBase, ForestSample
 from spinney.estimators.forests.growing import Past
-from spinney.estimators.forests.parameters import TREES, VERBOSE
 from spinney.estimators.forests.trees import TreeView
 from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
-from spinney.params.seeds import SeedLike
-from spinney.params.validate import checked, shown
+from spinney.messages import shown
+from spinney.params.estimators import TREES, VERBOSE
+from spinney.params.parameter import SeedLike
 from spinney.training.forests.diagnose import Diagnosis, diagnose
 from spinney.training.forests.oob import OutOfBag, check_scorer, out_of_bag, try_scorer
 from spinney.training.forests.permutation import permutation_importance
 from spinney.training.forests.proximity import proximity
 from spinney.training.importances import PermutationImportance
-from spinney.training.own import asks_estimator
+from spinney.user_functions import takes_estimator
 
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
 
@@ -163,7 +163,7 @@ class Ensemble(ForestBase):
         return TreeView(self.model_, tree, self.n_jobs)
 
     def _trees(self) -> int:
-        trees: Any = checked(TREES, self.n_estimators)
+        trees = TREES.check(self.n_estimators)
         return int(trees)
 
     def _shows_progress(self) -> bool:
@@ -173,12 +173,12 @@ class Ensemble(ForestBase):
         super()._check_parameters()
         self._trees()
         if not isinstance(self.verbose, bool | np.bool_):
-            checked(VERBOSE, self.verbose)
+            VERBOSE.check(self.verbose)
         if not isinstance(self.warm_start, bool | np.bool_):
             raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
         if not isinstance(self.oob_score, bool | np.bool_) and not callable(self.oob_score):
             raise ParameterTypeError(f"oob_score={shown(self.oob_score)} must be True, False or a function")
-        if callable(self.oob_score) and asks_estimator(self.oob_score):
+        if callable(self.oob_score) and takes_estimator(self.oob_score):
             raise ParameterTypeError(
                 f"oob_score={shown(self.oob_score)} is a scorer, which asks an estimator; give True for the forest's own score, "
                 "or a function of (y_true, y_pred)"

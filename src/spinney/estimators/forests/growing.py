@@ -13,7 +13,7 @@ from spinney.binning.dataset import Dataset
 from spinney.data import ForestTarget, Schema, Table
 from spinney.errors import DataError, ParameterError
 from spinney.model.forest_model import ForestModel
-from spinney.model.leaf_rows import LeafRows
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.training.callbacks import ProgressBar, RoundInfo
 from spinney.training.forest import train_forest
@@ -76,11 +76,11 @@ def grown(
 def joined(parts: Sequence[ForestModel]) -> ForestModel:
     """The trees of several forests that were grown on the same rows, one after another."""
     last = parts[-1]
-    rows: LeafRows | None = parts[0].leaf_rows
+    rows: TrainingRowsByLeaf | None = parts[0].leaf_rows
     for part in parts[1:]:
         rows = None if rows is None or part.leaf_rows is None else rows.joined(part.leaf_rows)
     return ForestModel(
-        CompactForest.joined([part.forest for part in parts]), last.config, last.schema, last.classes,
+        CompactForest.concatenate([part.forest for part in parts]), last.config, last.schema, last.classes,
         last.outputs, last.rows, rows,
     )  # fmt: skip
 

@@ -15,10 +15,10 @@ from spinney.data import ForestTarget, read_number_target
 from spinney.errors import DataError
 from spinney.estimators.forests.base import ForestBase
 from spinney.estimators.forests.ensemble import Ensemble, spread_rows
-from spinney.estimators.forests.parameters import NUMBER_CRITERION
 from spinney.estimators.forests.tree import SingleTree
 from spinney.estimators.setting import Scored
-from spinney.params import ForestConfig, Row
+from spinney.params import ForestConfig, Parameter
+from spinney.params.estimators import NUMBER_CRITERION
 from spinney.training.forests.oob import OutOfBag
 from spinney.training.forests.quantiles import predict_quantiles
 from spinney.training.forests.uncertainty import deviation, jackknife_interval
@@ -27,7 +27,7 @@ from spinney.training.forests.uncertainty import deviation, jackknife_interval
 class NumberForest(Scored, RegressorMixin, ForestBase):
     """What predicts numbers, of one output or several."""
 
-    _CRITERION: ClassVar[Row] = NUMBER_CRITERION
+    _CRITERION: ClassVar[Parameter[str]] = NUMBER_CRITERION
 
     def predict(self, X: object) -> NDArray[np.float64]:
         """Predict the target: the mean over trees.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import ForestTarget
+from spinney.data.classes import check_class_weight, class_factors
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.estimators.labels import check_class_weight, class_factors
-from spinney.params.validate import shown
+from spinney.messages import shown
 
 PRESETS = ("balanced", "balanced_subsample")
 

@@ -21,20 +21,20 @@ from spinney.errors import ParameterTypeError
 from spinney.estimators.continuing import NO_MORE, fitting
 from spinney.estimators.documents import documented
 from spinney.estimators.files import save_estimator
-from spinney.estimators.forests.parameters import TREES, VERBOSE
 from spinney.estimators.generated import IsolationForestParameters
 from spinney.estimators.isolation.growing import grown, past_of
 from spinney.estimators.samples import categories_of_text, with_columns_checked
 from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
+from spinney.messages import shown
 from spinney.model.isolation_model import IsolationModel
-from spinney.params import IsolationConfig, isolation_table, parse_isolation
-from spinney.params.seeds import SeedLike, is_drawn
-from spinney.params.validate import checked, shown
+from spinney.params import IsolationConfig
+from spinney.params.estimators import TREES, VERBOSE
+from spinney.params.parameter import SeedLike, is_drawn
 from spinney.training.isolation import rows_per_tree
 from spinney.tree import Tree
 
-_IN_TABLE = frozenset(row.name for row in isolation_table())
+_IN_TABLE = frozenset(parameter.name for parameter in IsolationConfig.table())
 
 
 @documented
@@ -212,8 +212,8 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
 
     def _check_parameters(self) -> None:
         """Check the parameters as `fit` does, as far as that needs no table."""
-        checked(TREES, self.n_estimators)
-        checked(VERBOSE, self.verbose)
+        TREES.check(self.n_estimators)
+        VERBOSE.check(self.verbose)
         if not isinstance(self.warm_start, bool | np.bool_):
             raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
         with suppress(UnwritableError):
@@ -227,7 +227,7 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
 
     def _parsed(self, seed: SeedLike) -> IsolationConfig:
         given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        return parse_isolation({**given, "random_state": seed})
+        return IsolationConfig.parse({**given, "random_state": seed})
 
     def _read(self, X: object) -> Table:
         """Rows for a fitted model, with their columns checked."""

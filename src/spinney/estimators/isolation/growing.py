@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.errors import DataError, ParameterError
 from spinney.estimators.forests.growing import STEPS, progress_bar
-from spinney.estimators.forests.parameters import TREES
 from spinney.model.isolation_model import IsolationModel
 from spinney.params import IsolationConfig
-from spinney.params.validate import checked
+from spinney.params.estimators import TREES
 from spinney.training.isolation import encoded, refuse_infinite_values, train_isolation
-from spinney.tree.isolation import joined
+from spinney.tree.isolation import concatenate_forests
 
 AUTO_OFFSET = -0.5
 
@@ -37,7 +36,7 @@ def grown(
     past: IsolationModel | None,
 ) -> IsolationModel:
     """Grow the trees that an estimator lacks; the forest is the same in one step or in many."""
-    trees: Any = checked(TREES, estimator.n_estimators)
+    trees = TREES.check(estimator.n_estimators)
     if past is not None:
         _check_past(past, config, table, trees)
     known = None if past is None else past.schema
@@ -59,7 +58,7 @@ def grown(
     drawn = parts[0].rows_per_tree
     if past is None and len(parts) == 1 and config.contamination == "auto":
         return parts[0]
-    forest = joined([part.forest for part in parts])
+    forest = concatenate_forests([part.forest for part in parts])
     model = IsolationModel(forest, config, schema, table.rows, drawn, AUTO_OFFSET)
     if config.contamination == "auto":
         return model

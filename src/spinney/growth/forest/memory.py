@@ -29,7 +29,7 @@ ROWS_AT_ONCE = 200_000
 # What trees may take that grow at the same time: so many bytes, or so many times what the table's codes take.
 FREE_BYTES = 2**31
 TABLES = 10
-MOST_LISTED = 1 << 20  # entries of a node's rows in sparse columns that each thread has room for
+MOST_LISTED = 1 << 20  # entries of a node's rows in sparse columns that each thread can list
 
 
 def trees_at_once(threads: int, rows: int, tree_bytes: int, table_bytes: int) -> int:
@@ -52,7 +52,7 @@ def trees_at_once(threads: int, rows: int, tree_bytes: int, table_bytes: int) ->
 
 @dataclass(frozen=True, eq=False)
 class MemorySizes:
-    """What memory must hold: so many trees of `capacity` rows and `max_sets` sets of categories, grown by so many threads."""
+    """What memory is for: trees of `capacity` rows and `max_sets` sets of categories that are grown at once by some threads."""
 
     trees: int
     threads: int
@@ -63,14 +63,14 @@ class MemorySizes:
     table: ForestTable
 
     @property
-    def held(self) -> int:
+    def record_codes(self) -> int:
         """Bytes of codes in a record."""
-        return self.table.held if self.table.access == MOVED else 0
+        return self.table.record_codes if self.table.access == MOVED else 0
 
     @property
     def words(self) -> int:
         """Words of a record."""
-        numbers: int = -(-self.held // 4) + PAYLOAD  # of four bytes
+        numbers: int = -(-self.record_codes // 4) + PAYLOAD  # of four bytes
         return -(-numbers // 2)
 
     @property
@@ -84,7 +84,7 @@ class MemorySizes:
         """Bytes that one more tree takes, and another finished one that is being copied."""
         slots, finished = self.slot_sizes(1), self.finished_sizes()
         counted = slots | {"memory": None, "ints": None, "bytes": None, "spare": None}
-        records = 2 * self.capacity * self.words * 8  # and room to part them
+        records = 2 * self.capacity * self.words * 8  # and the records of the two sides of a split
         return (
             records
             + allocated_bytes(Slots, **counted)
@@ -114,14 +114,14 @@ class MemorySizes:
         }
 
     def entry_sizes(self) -> dict[str, Any]:
-        """What a thread needs for entries of sparse columns; nothing where there are none."""
+        """The numbers of a thread's memory for entries of sparse columns; 0 where there are none."""
         entries = int(self.table.others.listed)
         columns = self.table.columns if entries else 0
         dense = self.table.binned.features.group_of[:columns] >= 0
         return {
             "sparse_columns": columns,
             "sparse_rows": self.table.rows if columns else 0,
-            "entry_room": max(self.capacity, min(entries, MOST_LISTED)) if columns else 0,
+            "entry_capacity": max(self.capacity, min(entries, MOST_LISTED)) if columns else 0,
             "entry_counts": dense.astype(np.int32),
         }
 
@@ -133,7 +133,7 @@ class MemorySizes:
 
 
 class _Sizes:
-    """Numbers by name, as the sizes of arrays ask for those of a record."""
+    """Numbers as attributes, which the sizes of a record's arrays are computed from."""
 
     def __init__(self, numbers: dict[str, int]) -> None:
         self.__dict__.update(numbers)
@@ -141,7 +141,7 @@ class _Sizes:
 
 @dataclass(frozen=True, eq=False)
 class TreeMemory:
-    """What the kernels write to."""
+    """Memory of trees that grow at the same time."""
 
     slots: Slots
     pool: SubtreePool
@@ -167,8 +167,8 @@ class TreeMemory:
             TreeScratch,
             threads=sizes.threads,
             width=width,
-            lines=width + 1,
-            chunks=-(-sizes.held // 32),
+            list_length=width + 1,
+            chunks=-(-sizes.record_codes // 32),
             cell_columns=BATCH if sizes.target.channels == 1 else 1,
             capacity=sizes.capacity,
             set_words=table.category_words,
@@ -181,6 +181,6 @@ class TreeMemory:
         finished = allocate(FinishedTrees, **sizes.finished_sizes(), slots=slots)
         return cls(slots, allocate(SubtreePool, target=sizes.target), scratch, finished)
 
-    def beside(self, sizes: MemorySizes) -> TreeMemory:
-        """The same memory with room of its own for finished trees."""
+    def with_own_finished(self, sizes: MemorySizes) -> TreeMemory:
+        """The same memory with arrays of its own for finished trees."""
         return replace(self, finished=allocate(FinishedTrees, **sizes.finished_sizes(), slots=self.slots))

@@ -1,4 +1,4 @@
-"""The thresholds of exact trees and of drawn cuts, as cuts of their columns."""
+"""The thresholds of exact trees and of drawn cuts, as numbered cuts of their columns."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.lists import starts_of
+from spinney.data.table import starts_of
 from spinney.growth.forest.kernels.records import PLACES
 from spinney.growth.forest.table import LARGEST, ForestTable
-from spinney.jit.spread import spread
-from spinney.tree.arrays import concatenated
+from spinney.jit.team import parallel_map
 from spinney.tree.compact import GrownTree
+from spinney.tree.forest import concatenated
 
 MOST_NUMBERS = 2**16 - 1
 
@@ -21,7 +21,7 @@ MOST_NUMBERS = 2**16 - 1
 def thresholds_between(
     table: ForestTable, column: NDArray[np.int32], cut: NDArray[np.int32], above: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Thresholds halfway between the values of two ranks; `above` -1 stands for nothing, so that every value is below.
+    """Thresholds halfway between the values of two ranks; where `above` is -1 there is none, and every value is below.
 
     Splits of categories get some number.
     """
@@ -57,21 +57,21 @@ def _between(
     return np.where(above < 0, LARGEST, found)
 
 
-def numbers_of_places(
-    places: NDArray[np.float64],
+def number_gap_thresholds(
+    gaps: NDArray[np.float64],
     table: ForestTable,
     column: NDArray[np.int32],
     cut: NDArray[np.int32],
     place: NDArray[np.int32],
 ) -> NDArray[np.int32]:
-    """Number the cuts of bins by their places: `PLACES` for each, of which a narrow gap takes the first.
+    """The numbers of cuts of bins among all gap thresholds: each cut has `PLACES`, and in a narrow gap the first is taken.
 
     Splits of categories keep their numbers.
     """
     found = cut.copy()
     numbers = table.binned.features.categorical[column] == 0
     at = (table.cut_start[column] + cut)[numbers]
-    wide = places[at, 0] < places[at, 1]
+    wide = gaps[at, 0] < gaps[at, 1]
     found[numbers] = cut[numbers] * PLACES + np.where(wide, place[numbers], 0)
     return found
 
@@ -105,7 +105,7 @@ def with_cuts(
         cuts, place[own] = np.unique(value[own], return_inverse=True)
         return cuts
 
-    cuts = spread(number_cuts, range(table.columns), threads)
+    cuts = parallel_map(number_cuts, range(table.columns), threads)
     cut_start = starts_of([len(one) for one in cuts])
     ends = np.cumsum([int((table.binned.features.categorical[tree.column] == 0).sum()) for tree in trees])
     found = []

@@ -1,22 +1,104 @@
 """Splits of categorical columns: sums per category → the set of categories that goes left.
 
-Of few categories one is taken apart from all others. Of many, those with enough rows are ordered by gradient over hessian, and
-sets are tried that hold the first few or the last few of them. Missing values join the side where they gain more, or the larger
-one where they are too few for a leaf. A set is kept as bits, `words` of 64 for each node.
+Of few categories, each one is tried against all others. Of many, those with enough rows are ordered by gradient over hessian,
+and the sets tried are the first few or the last few of them. Missing values go to the side where they gain more, or to the
+larger one if they are too few for a leaf. A set is kept as bits, `words` of 64 for each node.
 """
 
 import numpy as np
 
-from spinney.growth.kernels.constraints import split_gain
-from spinney.growth.kernels.cuts import few_missing, is_better, note_split
-from spinney.growth.kernels.gain import INVALID, least_hessian, node_score
-from spinney.growth.kernels.ordering import order_ends
-from spinney.growth.kernels.sets import add_bit
-from spinney.jit.inline import inline
+from spinney.growth.kernels.cuts import (
+    INVALID,
+    few_missing,
+    is_better,
+    least_hessian,
+    node_score,
+    note_split,
+    split_gain,
+)
+from spinney.growth.kernels.partition import add_bit
+from spinney.jit import inline
 from spinney.jit.math import log
 
-ALL = -1  # in place of a number of categories
-RUN = 32  # categories that are looked at together, whether one of them has rows enough
+# --- Ordering categories by their keys, as far as a split needs it
+
+
+MAX_PICKED = 64  # categories at either end that are picked out one by one, without sorting all of them
+
+
+@inline
+def sort_by_key(order, keys, count):
+    """Sort category numbers by their keys, of equal ones by number (heap sort: no memory, no bad cases)."""
+    size = count
+    start = count // 2
+    while size > 1:
+        if start > 0:
+            start -= 1
+        else:
+            size -= 1
+            held = order[0]
+            order[0] = order[size]
+            order[size] = held
+        at = start
+        while 2 * at + 1 < size:
+            child = 2 * at + 1
+            one = order[child]
+            if child + 1 < size:
+                other = order[child + 1]
+                if keys[one] < keys[other] or (keys[one] == keys[other] and one < other):
+                    child += 1
+                    one = other
+            top = order[at]
+            if keys[top] > keys[one] or (keys[top] == keys[one] and top > one):
+                break
+            order[at] = one
+            order[child] = top
+            at = child
+
+
+@inline
+def comes_first(one, other, last_first, keys):
+    """Whether a category comes before another one in the order of their keys, or in the reverse order."""
+    a = keys[one]
+    b = keys[other]
+    return (a < b or (a == b and one < other)) != last_first
+
+
+@inline
+def keep_first(number, kept, count, most, last_first, keys):
+    """Insert a category among the first `most` so far, of which there are `count`; returns how many there are then."""
+    if count == most and not comes_first(number, kept[most - 1], last_first, keys):
+        return count
+    at = min(count, most - 1)
+    while at > 0 and comes_first(number, kept[at - 1], last_first, keys):
+        kept[at] = kept[at - 1]
+        at -= 1
+    kept[at] = number
+    return min(count + 1, most)
+
+
+@inline
+def order_ends(order, lows, highs, keys, used, most):
+    """Put the first and the last `most` categories where sorting would put them. `lows`, `highs`: scratch."""
+    if most > MAX_PICKED or used <= 4 * most:
+        sort_by_key(order, keys, used)
+        return
+    low_count = 0
+    high_count = 0
+    for i in range(used):
+        number = order[i]
+        low_count = keep_first(number, lows, low_count, most, False, keys)
+        high_count = keep_first(number, highs, high_count, most, True, keys)
+    for k in range(most):
+        order[k] = lows[k]
+        order[used - 1 - k] = highs[k]
+
+
+# --- Searching sets of categories
+
+
+ALL = -1  # instead of a number of categories
+RUN = 32  # categories that are skipped together if none of them has enough rows
 
 
 @inline
@@ -38,8 +120,8 @@ def side_score(g, h, c, node, penalty, rules, scales):
 
 
 @inline
-def weighed_rows(histogram, at, rows_per_hessian):
-    """Rows of a category, but no more than its hessians speak for: rows that the model is sure about say little."""
+def effective_rows(histogram, at, rows_per_hessian):
+    """Rows of a category, but no more than its hessian is worth: rows with a small hessian carry little information."""
     return min(np.int64(histogram.count[at]), np.int64(float(histogram.h[at]) * rows_per_hessian + 0.5))
 
 
@@ -63,7 +145,7 @@ def list_categories(histogram, start, bins, rows_per_hessian, rules, scales, ord
         if most_rows(histogram.count, start + begin, start + end) < least:
             continue
         for b in range(begin, end):
-            if weighed_rows(histogram, start + b, rows_per_hessian) >= least:
+            if effective_rows(histogram, start + b, rows_per_hessian) >= least:
                 order[used] = b
                 keys[b] = float(histogram.g[start + b]) / (float(histogram.h[start + b]) + smooth + 1e-30)
                 used += 1
@@ -71,13 +153,13 @@ def list_categories(histogram, start, bins, rows_per_hessian, rules, scales, ord
 
 
 @inline
-def best_set(start, bins, node, histogram, rules, scales, line):
+def best_set(start, bins, node, histogram, rules, scales, cut_sums):
     """Best split of a categorical column: (score, from the end, how many categories, missing left, left g, h, count, used).
 
-    The categories are those at the beginning or end of the first `used` of the line's order; of few categories, the last of
-    these alone.
+    The set is the first or the last `how many` of the `used` categories in the order that `cut_sums.g` holds; of few categories,
+    only the last of these.
     """
-    order = line.g
+    order = cut_sums.g
     rows_per_hessian = float(node.count) / max(float(node.sum_h), 1.0)
     single = bins <= rules.categories.one_hot
     penalty = scales.reg_lambda
@@ -89,9 +171,9 @@ def best_set(start, bins, node, histogram, rules, scales, line):
             order[b] = b
     else:
         penalty += rules.categories.l2 * scales.h
-        used = list_categories(histogram, start, bins, rows_per_hessian, rules, scales, order, line.gains)
+        used = list_categories(histogram, start, bins, rows_per_hessian, rules, scales, order, cut_sums.gains)
         most = min(rules.categories.most_taken, (used + 1) // 2)
-        order_ends(order, line.h, line.count, line.gains, used, most)
+        order_ends(order, cut_sums.h, cut_sums.count, cut_sums.gains, used, most)
         group_rows = rules.categories.min_group
     best = (INVALID, np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0))
     for end in range(1 if single else 2):
@@ -108,14 +190,16 @@ def best_set(start, bins, node, histogram, rules, scales, line):
             g += np.int64(histogram.g[start + b])
             h += np.int64(histogram.h[start + b])
             c += np.int64(histogram.count[start + b])
-            held += c if single else weighed_rows(histogram, start + b, rows_per_hessian)
+            held += c if single else effective_rows(histogram, start + b, rows_per_hessian)
             if held < group_rows:
                 continue
             if node.count - c < group_rows:
                 break
             held = np.int64(0)
             charge = 0.0 if single else set_charge(k + 1, used, rules, scales)
-            best = try_set(best, end, k + 1, g, h, c, histogram, start + bins, node, penalty, charge, rules, scales)
+            best = try_set(
+                best, end, k + 1, g, h, c, histogram, start + bins, node, penalty, charge, rules, scales
+            )
     if histogram.count[start + bins] > 0:
         # Missing values apart from all categories.
         best = try_all(best, histogram, start + bins, node, penalty, rules, scales)
@@ -127,16 +211,16 @@ def best_set(start, bins, node, histogram, rules, scales, line):
 
 @inline
 def set_charge(count, used, rules, scales):
-    """What a set of so many categories has to score beyond others: the best of very many sets is the luckiest one."""
+    """What is subtracted from the score of a set of so many categories: the best of very many sets fits noise."""
     taken = float(count)
     return rules.categories.charge * scales.noise * taken * (1.0 + log(float(used) / taken))
 
 
 @inline
 def try_set(best, end, count, g, h, c, histogram, missing_at, node, penalty, charge, rules, scales):
-    """The better of the best split so far and one with these sums on the left, missing values joining either side.
+    """The better of the best split so far and one with these sums on the left, and missing values on either side.
 
-    Few missing values join the larger one. What a set is charged is taken off its score.
+    Few missing values go to the larger side. The charge of a set is subtracted from its score.
     """
     missing_g = np.int64(histogram.g[missing_at])
     missing_h = np.int64(histogram.h[missing_at])
@@ -183,9 +267,11 @@ def write_set(single, end, count, used, order, bins, bits, words):
 
 
 @inline
-def search_categories(column, start, bins, node, histogram, rules, scales, line, split, bits, words):
+def search_categories(column, start, bins, node, histogram, rules, scales, cut_sums, split, bits, words):
     """Best set of a categorical column; replaces the split and its set if it is better."""
-    score, end, count, missing, g, h, c, used = best_set(start, bins, node, histogram, rules, scales, line)
+    score, end, count, missing, g, h, c, used = best_set(
+        start, bins, node, histogram, rules, scales, cut_sums
+    )
     if is_better(score, column, split):
         note_split(split, score, column, np.int64(0), missing, g, h, c)
-        write_set(bins <= rules.categories.one_hot, end, count, used, line.g, bins, bits, words)
+        write_set(bins <= rules.categories.one_hot, end, count, used, cut_sums.g, bins, bits, words)

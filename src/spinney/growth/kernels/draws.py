@@ -1,14 +1,13 @@
-"""Which columns may split a node: those drawn for the tree, its level and the node, if they may meet on its path.
+"""Which columns may split a node: those drawn for the tree, its level and the node, if interaction constraints permit them.
 
-A node's own draw goes by its path from the root, so it does not depend on when the node was made.
+The draw of a node is seeded by its path from the root, so it does not depend on when the node was made.
 """
 
 import numpy as np
 
-from spinney.jit.inline import inline
+from spinney.jit import inline
 from spinney.jit.intrinsics import tail
-from spinney.sampling.kernels.purposes import PURPOSE_LEVEL, PURPOSE_NODE
-from spinney.sampling.kernels.random import choose, choose_by_weight, mixed
+from spinney.sampling.kernels.random import PURPOSE_LEVEL, PURPOSE_NODE, choose, choose_by_weight, mixed
 
 ROOT = 1  # its path
 
@@ -21,7 +20,7 @@ def path_of_child(path, right):
 
 @inline
 def is_among(number, numbers, begin, end):
-    """Whether a number is among some that are ascending."""
+    """Whether a number is among some ascending numbers."""
     low = begin
     high = end
     while low < high:
@@ -63,11 +62,11 @@ def permit_columns(number, nodes, rules, permitted):
 
 
 @inline
-def mark_columns(node, axis, rules, seed, permitted, found, mask):
-    """Mark the columns of the tree that may split a node: drawn per level, then per node, exact in number; then permitted."""
-    drawn = found.drawn
+def mark_columns(node, axis, rules, seed, permitted, mine, mask):
+    """Mark the columns that may split a node: permitted ones among those drawn per level, then per node, an exact number."""
+    drawn = mine.drawn
     left = axis.extent[0].columns
-    for j in range(found.columns):
+    for j in range(mine.columns):
         mask[j] = 0
     for j in range(left):
         drawn[j] = axis.used_columns[j]
@@ -76,7 +75,7 @@ def mark_columns(node, axis, rules, seed, permitted, found, mask):
         purpose = PURPOSE_LEVEL + node.depth if stage == 0 else np.int64(PURPOSE_NODE)
         key = seed if stage == 0 else mixed(seed ^ node.path)
         if wanted > 0 and rules.weighted != 0:
-            left = choose_by_weight(drawn, 0, left, wanted, key, purpose, rules.weights, found.keys, 0)
+            left = choose_by_weight(drawn, 0, left, wanted, key, purpose, rules.weights, mine.keys, 0)
         elif wanted > 0:
             left = choose(drawn, 0, left, wanted, key, purpose)
     for j in range(left):
@@ -85,7 +84,7 @@ def mark_columns(node, axis, rules, seed, permitted, found, mask):
 
 
 @inline
-def all_alike(rules):
+def same_columns(rules):
     """Whether every node may be split by the same columns."""
     return rules.columns.per_level == 0 and rules.columns.per_node == 0 and rules.columns.group_count == 0
 
@@ -93,18 +92,18 @@ def all_alike(rules):
 @inline
 def any_column(axis, rules):
     """Whether every column may split every node, in either direction."""
-    every = all_alike(rules) and axis.extent[0].columns == axis.columns
+    every = same_columns(rules) and axis.extent[0].columns == axis.columns
     return every and rules.penalties.bounded == 0
 
 
 @inline
-def columns_of_children(small, large, both, axis, rules, seed, permitted, found):
-    """Marks of the columns that two nodes may be split by, in a thread's own memory; of the first alone unless `both`."""
-    if all_alike(rules):
+def columns_of_children(small, large, both, axis, rules, seed, permitted, mine):
+    """Marks of the columns that may split two nodes, in a thread's memory; only of the first node unless `both`."""
+    if same_columns(rules):
         return axis.allowed, axis.allowed
-    mask_small = found.mask
-    mask_large = tail(found.mask, found.columns)
-    mark_columns(small, axis, rules.columns, seed, permitted, found, mask_small)
+    mask_small = mine.mask
+    mask_large = tail(mine.mask, mine.columns)
+    mark_columns(small, axis, rules.columns, seed, permitted, mine, mask_small)
     if both:
-        mark_columns(large, axis, rules.columns, seed, permitted, found, mask_large)
+        mark_columns(large, axis, rules.columns, seed, permitted, mine, mask_large)
     return mask_small, mask_large

@@ -1,8 +1,8 @@
 """One tree from sorted columns: every thread of a team runs `grow_exact`.
 
-A node owns a range of the entries of every column, sorted by value. When it is split, each thread marks the rows' sides for
-itself, sorts out the entries of its columns, left ones first, and searches both children there. Node table and queue are
-those of the histogram learner. Gradients are whole numbers of up to 31 bits, sums stay below 2**52: exact as float64 too.
+A node has a range of the entries of every column, sorted by value. When it is split, each thread marks which rows go left,
+partitions the entries of its columns, left ones first, and searches both children there. Node table and queue are those of
+histogram trees. Gradients are whole numbers of up to 31 bits, and sums stay below 2**52, so they are exact as float64, too.
 """
 
 import math
@@ -10,21 +10,32 @@ import math
 import numpy as np
 
 from spinney.binning.kernels.records import SortedColumns
+from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.kernels.draws import columns_of_children
-from spinney.growth.kernels.nodes import start_tree, write_tree
-from spinney.growth.kernels.order import prune, put_in_order
-from spinney.growth.kernels.quantize import join_sizes, power_scale, put_parts, scale_rules, sum_sizes
-from spinney.growth.kernels.records import Chosen, Control, Found, Range, Table, Tasks, TreeArrays
-from spinney.growth.kernels.rules import Rules
-from spinney.growth.kernels.scan import ROW_MASK, Column, SortedLine, search_sorted
-from spinney.growth.kernels.turns import go_on
-from spinney.objectives.kernels.records import Gradients, LeafRows
+from spinney.growth.kernels.nodes import prune, put_in_order, start_tree, write_tree
+from spinney.growth.kernels.packing import WIDE_LARGEST, WIDE_SUM_LIMIT
+from spinney.growth.kernels.quantize import (
+    join_sizes,
+    power_scale,
+    scale_rules,
+    sum_sizes,
+    write_partial_sums,
+)
+from spinney.growth.kernels.records import (
+    ChosenColumns,
+    Control,
+    NodeTable,
+    Range,
+    Tasks,
+    ThreadSplits,
+    TreeArrays,
+    TreeRules,
+)
+from spinney.growth.kernels.scan import ROW_MASK, NodeColumn, SortedCutSums, search_sorted
+from spinney.growth.kernels.turns import advance_tasks
 from spinney.jit import Member, i32, i64, inline, kernel, out, own, record, u8
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
-
-LARGEST = 2147483000.0  # a little below 2**31
-SUM_LIMIT = 4.5e15  # a little below 2**52
 
 
 @record
@@ -40,18 +51,18 @@ class ExactBag:
 class ExactScratch:
     """A thread's own memory."""
 
-    spare: out(i64["rows"])  # room to part entries
-    sides: out(u8["rows"])  # 1: goes left
+    spare: out(i64["rows"])  # buffer for partition
+    goes_left: out(u8["rows"])  # 1: goes left
 
 
 @record
 class ExactRows:
-    """Rows and sorted entries by node. Each thread has columns of its own."""
+    """Rows and sorted entries by node. Each thread works on some of the columns."""
 
     rows: i64
     threads: i64
     columns: i64
-    bounds: i64["threads + 1"]  # places in the tree's columns at which each thread's begin
+    bounds: i64["threads + 1"]  # where the columns of each thread begin among those of the tree
     scratch: ExactScratch
     entries: out(i64["sorted_columns.listed"])
     ranges: out(Range["table.max_nodes * columns"])
@@ -68,28 +79,28 @@ class ExactWork:
 
     team: Member
     sorted_columns: SortedColumns
-    axis: Chosen
-    rules: Rules
+    axis: ChosenColumns
+    rules: TreeRules
     rows: ExactRows
-    found: Found
-    lines: SortedLine
+    thread_splits: ThreadSplits
+    cut_sums: SortedCutSums
     tasks: Tasks
-    table: Table
+    table: NodeTable
 
 
 @inline
-def set_fine_scales(size, gradients, output, in_bag, rules, parts, scales):
+def set_fine_scales(size, gradients, output, in_bag, rules, partial_sums, scales):
     """Choose the steps of this tree's gradients, as fine as the sums allow (thread 0, after `sum_sizes`)."""
-    max_g, max_h, sum_g, sum_h = join_sizes(size, gradients, output, parts)
-    scales.g = power_scale(max_g, sum_g, float(in_bag), LARGEST, SUM_LIMIT)
-    scales.h = power_scale(max_h, sum_h, float(in_bag), LARGEST, SUM_LIMIT)
+    max_g, max_h, sum_g, sum_h = join_sizes(size, gradients, output, partial_sums)
+    scales.g = power_scale(max_g, sum_g, float(in_bag), WIDE_LARGEST, WIDE_SUM_LIMIT)
+    scales.h = power_scale(max_h, sum_h, float(in_bag), WIDE_LARGEST, WIDE_SUM_LIMIT)
     scales.exact_g = scales.g
     scales.exact_h = scales.h
     scale_rules(rules, scales)
 
 
 @inline
-def take_amounts(team, bag, pairs, scales, rows, parts):
+def take_amounts(team, bag, pairs, scales, rows, partial_sums):
     """Round the gradients of this thread's rows of the bag, sum them, and mark the rows."""
     control = bag.control[0]
     in_bag = control.in_bag
@@ -105,7 +116,7 @@ def take_amounts(team, bag, pairs, scales, rows, parts):
         rows.in_bag[row] = 1
         g_sum += g
         h_sum += h
-    put_parts(g_sum, h_sum, team.rank, parts)
+    write_partial_sums(g_sum, h_sum, team.rank, partial_sums)
 
 
 @inline
@@ -131,8 +142,8 @@ def take_entries(rank, all_rows, sorted_columns, used_columns, rows):
 
 
 @inline
-def part_entries(entries, spare, begin, end, sides):
-    """Put the entries of rows that go left first, both sides in their order; returns where the right side begins.
+def partition_entries(entries, spare, begin, end, goes_left):
+    """Put the entries of rows that go left first, and keep the order on both sides; returns where the right side begins.
 
     An entry's low bits are its row; a row alone is an entry too.
     """
@@ -140,7 +151,7 @@ def part_entries(entries, spare, begin, end, sides):
     right = 0
     for i in range(begin, end):
         entry = entries[i]
-        side = sides[entry & ROW_MASK]
+        side = goes_left[entry & ROW_MASK]
         entries[left] = entry
         spare[right] = entry
         left += side
@@ -160,7 +171,7 @@ def lists_every_row(task, rows):
 
 @inline
 def left_is_first(task, sorted_columns):
-    """Whether the entries of the column that splits a node stand in the order of their sides, as all but missing ones do."""
+    """Whether the entries of the column that splits a node are in the order of their sides already; missing values may not be."""
     column = task.column
     last = sorted_columns.entries[max(sorted_columns.starts[column + 1] - 1, np.int64(0))]
     return task.default_left == 0 or last >> 32 != sorted_columns.ranks[column]
@@ -168,7 +179,7 @@ def left_is_first(task, sorted_columns):
 
 @inline
 def first_on_right(cut, entries, begin, end):
-    """Where the entries above a cut begin, of some that are sorted."""
+    """Where the entries above a cut begin, in a sorted range."""
     low = begin
     high = end
     while low < high:
@@ -181,8 +192,8 @@ def first_on_right(cut, entries, begin, end):
 
 
 @inline
-def mark_rows(task, sorted_columns, rows, sides):
-    """Mark where the rows of a task's node go."""
+def mark_rows(task, sorted_columns, rows, goes_left):
+    """Mark which rows of a task's node go left."""
     column = task.column
     cut = task.cut
     default = task.default_left
@@ -197,20 +208,22 @@ def mark_rows(task, sorted_columns, rows, sides):
         if rest < ranks:
             other = 1 if rest <= cut else 0
         for i in range(members.begin, members.end):
-            sides[rows.by_leaf.members[i]] = other
+            goes_left[rows.by_leaf.members[i]] = other
     for i in range(begin, end):
         entry = rows.entries[i]
         rank = entry >> 32
-        sides[entry & ROW_MASK] = default if rank == ranks else (1 if rank <= cut else 0)
+        goes_left[entry & ROW_MASK] = default if rank == ranks else (1 if rank <= cut else 0)
 
 
 @inline
-def part_members(task, rows):
-    """Part the rows of a task's node (thread 0)."""
+def partition_members(task, rows):
+    """Partition the rows of a task's node (thread 0)."""
     members = rows.member_ranges[task.node]
     first = members.begin
     last = members.end
-    middle = part_entries(rows.by_leaf.members, rows.spare_members, first, last, own(rows.scratch, 0).sides)
+    middle = partition_entries(
+        rows.by_leaf.members, rows.spare_members, first, last, own(rows.scratch, 0).goes_left
+    )
     left = rows.member_ranges[task.child]
     right = rows.member_ranges[task.child + 1]
     left.begin = first
@@ -220,15 +233,15 @@ def part_members(task, rows):
 
 
 @inline
-def part_column(task, column, in_order, rows, mine):
-    """Part the entries of a task's node in one column, unless they stand `in_order`."""
+def partition_column(task, column, in_order, rows, mine):
+    """Partition the entries of a task's node in one column, unless they are `in_order`."""
     listed = rows.ranges[task.node * rows.columns + column]
     left = rows.ranges[task.child * rows.columns + column]
     right = rows.ranges[(task.child + 1) * rows.columns + column]
     if in_order:
         middle = first_on_right(task.cut, rows.entries, listed.begin, listed.end)
     else:
-        middle = part_entries(rows.entries, mine.spare, listed.begin, listed.end, mine.sides)
+        middle = partition_entries(rows.entries, mine.spare, listed.begin, listed.end, mine.goes_left)
     left.begin = listed.begin
     left.end = middle
     right.begin = middle
@@ -237,50 +250,63 @@ def part_column(task, column, in_order, rows, mine):
 
 @inline
 def work_on_columns(candidates, seed, work):
-    """Part the current node's entries in this thread's columns and search both children there. False: give up."""
+    """Partition the current node's entries in this thread's columns and search both children there. False: aborted."""
     rank = work.team.rank
     rows = work.rows
-    found = own(work.found, rank)
+    mine = own(work.thread_splits, rank)
     table = work.table
     sorted_columns = work.sorted_columns
     task = work.tasks.tasks[0]
-    found.splits[0].gain = -1.0
-    found.splits[1].gain = -1.0
+    mine.splits[0].gain = -1.0
+    mine.splits[1].gain = -1.0
     search_large = task.search_large if task.large != task.small else 0
     searched = task.search_small != 0 or search_large != 0
-    mine = own(rows.scratch, rank)
+    scratch = own(rows.scratch, rank)
     if task.child != 0 and (searched or rank == 0):
-        mark_rows(task, sorted_columns, rows, mine.sides)
-        # Else other threads may still ask which rows the node has.
+        mark_rows(task, sorted_columns, rows, scratch.goes_left)
+        # Otherwise other threads may still read which rows the node has.
         if rank == 0 and lists_every_row(task, rows):
-            part_members(task, rows)
+            partition_members(task, rows)
     if not searched:
         return True
-    # Other threads read the entries of the column that splits the node, which its own thread may move only then.
+    # Other threads read the entries of the column that splits the node; after the barrier its thread may move them.
     in_order = task.child != 0 and left_is_first(task, sorted_columns)
     if task.child != 0 and not in_order and not meet(work.team, work.team.size):
         return False
     small = table.nodes[task.small]
     large = table.nodes[task.large]
     marks_small, marks_large = columns_of_children(
-        small, large, True, work.axis, work.rules, seed, work.tasks.of_task.permitted, found
+        small, large, True, work.axis, work.rules, seed, work.tasks.of_task.permitted, mine
     )
-    line = own(work.lines, rank)
+    cut_sums = own(work.cut_sums, rank)
     for k in range(rows.bounds[rank], rows.bounds[rank + 1]):
         column = work.axis.used_columns[k]
         if task.child != 0:
-            part_column(task, column, in_order and column == task.column, rows, mine)
+            partition_column(task, column, in_order and column == task.column, rows, scratch)
         for turn in range(2):
             wanted = task.search_small if turn == 0 else search_large
             marks = marks_small if turn == 0 else marks_large
             if wanted != 0 and marks[column] != 0:
                 listed = rows.ranges[(task.small if turn == 0 else task.large) * rows.columns + column]
-                entries = Column(
-                    column, work.rules.columns.signs[column], listed.begin, listed.end, sorted_columns.rest[column],
-                    sorted_columns.ranks[column], sorted_columns.zero[column], candidates, rows.entries, rows.amounts,
+                entries = NodeColumn(
+                    column,
+                    work.rules.columns.directions[column],
+                    listed.begin,
+                    listed.end,
+                    sorted_columns.rest[column],
+                    sorted_columns.ranks[column],
+                    sorted_columns.zero[column],
+                    candidates,
+                    rows.entries,
+                    rows.amounts,
                 )
                 search_sorted(
-                    entries, small if turn == 0 else large, work.rules, table.scales[0], line, found.splits[turn]
+                    entries,
+                    small if turn == 0 else large,
+                    work.rules,
+                    table.scales[0],
+                    cut_sums,
+                    mine.splits[turn],
                 )
     return True
 
@@ -290,13 +316,13 @@ def next_node(work):
     """Queue the current node's children and choose the node to split next (thread 0)."""
     task = work.tasks.tasks[0]
     if task.child != 0 and not lists_every_row(task, work.rows):
-        part_members(task, work.rows)
-    go_on(0, 1, True, True, work.team.size, work.rules, work.tasks, work.found, work.table)
+        partition_members(task, work.rows)
+    advance_tasks(0, 1, True, True, work.team.size, work.rules, work.tasks, work.thread_splits, work.table)
 
 
 @inline
 def finish(rules, control, rows, table, tree):
-    """Prune the tree and write it down, and say where the rows of its leaves stand (thread 0)."""
+    """Prune the tree and write it, and the ranges of its leaves' rows (thread 0)."""
     put_in_order(table)
     if rules.limits.least_gain > 0.0:
         prune(rules.limits.least_gain, table)
@@ -316,7 +342,7 @@ def finish(rules, control, rows, table, tree):
 
 @inline
 def split_leaves(candidates, seed, work):
-    """Search the root, then split leaves until the tree is finished. False: give up."""
+    """Search the root, then split leaves until the tree is finished. False: aborted."""
     team = work.team
     while work.tasks.tasks[0].node >= 0:
         if not work_on_columns(candidates, seed, work) or not meet(team, team.size):
@@ -330,26 +356,37 @@ def split_leaves(candidates, seed, work):
 
 @kernel
 def grow_exact(
-    team: Member, candidates: i64, bag: ExactBag, sorted_columns: SortedColumns, axis: Chosen, gradients: Gradients,
-    rules: Rules, rows: ExactRows, found: Found, lines: SortedLine, tasks: Tasks, table: Table, tree: TreeArrays,
+    team: Member,
+    candidates: i64,
+    bag: ExactBag,
+    sorted_columns: SortedColumns,
+    axis: ChosenColumns,
+    gradients: Gradients,
+    rules: TreeRules,
+    rows: ExactRows,
+    thread_splits: ThreadSplits,
+    cut_sums: SortedCutSums,
+    tasks: Tasks,
+    table: NodeTable,
+    tree: TreeArrays,
 ):
     """Grow one tree on the bag's rows, write it to `tree`, and list its rows by leaf."""
     control = bag.control[0]
     in_bag = control.in_bag
     all_rows = control.all_rows != 0
     output = control.output
-    work = ExactWork(team, sorted_columns, axis, rules, rows, found, lines, tasks, table)
-    sum_sizes(team, gradients, output, tasks.parts)
+    work = ExactWork(team, sorted_columns, axis, rules, rows, thread_splits, cut_sums, tasks, table)
+    sum_sizes(team, gradients, output, tasks.partial_sums)
     if not meet(team, team.size):
         return
     if team.rank == 0:
-        set_fine_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table.scales[0])
+        set_fine_scales(team.size, gradients, output, in_bag, rules, tasks.partial_sums, table.scales[0])
     for row in range(bag.rows * team.rank // team.size, bag.rows * (team.rank + 1) // team.size):
         rows.in_bag[row] = 0
     if not meet(team, team.size):
         return
     pairs = tail(gradients.pairs, 2 * gradients.rows * output)
-    take_amounts(team, bag, pairs, table.scales[0], rows, tasks.parts)
+    take_amounts(team, bag, pairs, table.scales[0], rows, tasks.partial_sums)
     if not meet(team, team.size):
         return
     if team.rank == 0:

@@ -1,26 +1,29 @@
-"""Rows by leaf of a finished tree: their sums, and their scores. A node's number is its place in `order`."""
+"""Rows by leaf of a finished tree: exact sums for the leaf values, and the update of scores.
+
+A node's number is its place in `order` of the node table.
+"""
 
 import numpy as np
 
+from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.kernels.records import TreeArrays
 from spinney.jit import Member, inline, kernel, own
 from spinney.jit.intrinsics import atomic_add, prefetch, tail
-from spinney.objectives.kernels.records import Gradients, LeafRows
 
 PREFETCH_ROWS = 16
 
 
 @inline
 def number_of(place, subset, gathered):
-    """Number of the row that an entry names, or of its place in a gathered bag."""
+    """Number of an entry's row in the data set, or its position in a gathered bag."""
     return np.int64(subset.number[place]) if subset.some != 0 and not gathered else place
 
 
 @inline
 def sum_leaf(entries, begin, end, first, subset, gathered, pairs, scales, members):
-    """List the rows of entries[begin:end] and give their sums: 64-bit fixed point, in any order.
+    """List the rows of entries[begin:end] and return their sums: 64-bit fixed point, in any order.
 
-    `first` is the row of the table that places count from.
+    `first` is the row of the table from which entries count.
     """
     scale_g = scales.exact_g
     scale_h = scales.exact_h
@@ -74,7 +77,7 @@ def add_leaves(team: Member, by_leaf: LeafRows, tree: TreeArrays, gradients: Gra
     scores = tail(gradients.scores, gradients.rows * by_leaf.grown[0].output)
     members = by_leaf.members
     for number in range(by_leaf.grown[0].nodes):
-        # A part of every leaf: a thread's rows are mostly those that it has grown, which are in its cache.
+        # A part of every leaf: mostly the rows that the thread owned while the tree grew, which are in its cache.
         begin = by_leaf.begin[number]
         count = by_leaf.end[number] - begin
         end = begin + count * (team.rank + 1) // team.size

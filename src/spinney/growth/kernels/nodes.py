@@ -1,14 +1,71 @@
-"""The node table: a leaf is opened, gets histogram slots and its best split, and in the end the tree is written."""
+"""The node table and the queue of leaves.
 
-from spinney.growth.kernels.constraints import bound_children, clipped, own_score
+A leaf waits in the queue. When it is to be split, a task is opened: its children get places in the table and slots for their
+histograms. When the children have been searched, the task is closed: their best splits are stored. In the end the nodes are put
+in order, pruned, and written as a tree.
+"""
+
+from spinney.growth.kernels.cuts import bound_children, clipped, node_score, node_weight, unsplit_score
 from spinney.growth.kernels.draws import ROOT, path_of_child, permit_all, permit_columns
-from spinney.growth.kernels.gain import node_score, node_weight
-from spinney.growth.kernels.partition import mark_sides
+from spinney.growth.kernels.partition import copy_bits, mark_goes_left
 from spinney.growth.kernels.records import IDLE, SPLIT, TAKEN
-from spinney.growth.kernels.sets import copy_bits
-from spinney.jit.inline import inline
+from spinney.jit import inline, own
 from spinney.jit.intrinsics import tail
-from spinney.jit.records import own
+
+# --- The queue of leaves that can be split: one heap, two orders.
+#
+# lossguide takes the leaf of the largest gain; depthwise takes the shallowest one, of these the largest gain. Ties go to the
+# node that is first in the tree.
+
+
+@inline
+def comes_before(a, b, depthwise):
+    """Whether node a is to be split before node b."""
+    if depthwise != 0 and a.depth != b.depth:
+        return a.depth < b.depth
+    if a.gain != b.gain:
+        return a.gain > b.gain
+    return a.order < b.order
+
+
+@inline
+def push(heap, count, leaf, nodes, depthwise):
+    """Add a leaf to a heap of `count` leaves."""
+    at = count
+    heap[at] = leaf
+    while at > 0:
+        parent = (at - 1) // 2
+        if not comes_before(nodes[heap[at]], nodes[heap[parent]], depthwise):
+            break
+        held = heap[at]
+        heap[at] = heap[parent]
+        heap[parent] = held
+        at = parent
+
+
+@inline
+def pop(heap, count, nodes, depthwise):
+    """Take the first leaf out of a heap of `count` > 0 leaves."""
+    first = heap[0]
+    last = heap[count - 1]
+    size = count - 1
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and comes_before(nodes[heap[child + 1]], nodes[heap[child]], depthwise):
+            child += 1
+        if not comes_before(nodes[heap[child]], nodes[last], depthwise):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = last
+    return first
+
+
+# --- Opening and closing tasks
+
 
 # Relative gain below which a split is rounding noise of the two scores that are subtracted.
 NOISE = 1e-12
@@ -48,12 +105,12 @@ def make_node(number, parent, path, count, depth, g, h, table):
 
 @inline
 def start_tree(size, in_bag, rules, tasks, table):
-    """Set up the root, the free list, and everybody's tasks (thread 0)."""
+    """Set up the root, the list of free slots, and the tasks of all threads (thread 0)."""
     state = table.state[0]
     g = 0
     h = 0
     for t in range(size):
-        part = own(tasks.parts, t)
+        part = own(tasks.partial_sums, t)
         g += part.sums[0]
         h += part.sums[1]
     make_node(0, -1, ROOT, in_bag, 0, g, h, table)
@@ -71,7 +128,7 @@ def start_tree(size, in_bag, rules, tasks, table):
     state.called = 0
     for t in range(size):
         tasks.tasks[t].node = -1
-    # The root is searched as the small child of nobody.
+    # The root is searched like a small child, without a split.
     task = tasks.tasks[0]
     root.slot = take_slot(table, table.slots)
     task.node = 0
@@ -82,7 +139,9 @@ def start_tree(size, in_bag, rules, tasks, table):
     task.small_slot = root.slot
     task.large_slot = root.slot
     task.from_parent = 0
-    task.search_small = worth_searching(root, rules.limits, table.scales[0]) if rules.limits.max_leaves > 1 else 0
+    task.search_small = (
+        worth_searching(root, rules.limits, table.scales[0]) if rules.limits.max_leaves > 1 else 0
+    )
     task.search_large = 0
     permit_all(tasks.of_task.columns, tasks.of_task.permitted)
 
@@ -99,7 +158,7 @@ def take_slot(table, otherwise):
 
 @inline
 def give_slot(slot, table):
-    """Put a slot back on the free list, unless it is one of the spare ones."""
+    """Put a slot back on the free list, unless it is a spare one."""
     state = table.state[0]
     if 0 <= slot < table.slots:
         table.free[state.free] = slot
@@ -122,20 +181,26 @@ def make_children(number, rules, table):
         left, number, path_of_child(node.path, 0), node.left_count, depth, node.left_g, node.left_h, table
     )
     make_node(
-        left + 1, number, path_of_child(node.path, 1), node.count - node.left_count, depth, node.sum_g - node.left_g,
-        node.sum_h - node.left_h, table,
+        left + 1,
+        number,
+        path_of_child(node.path, 1),
+        node.count - node.left_count,
+        depth,
+        node.sum_g - node.left_g,
+        node.sum_h - node.left_h,
+        table,
     )
-    sign = rules.columns.signs[node.column] if rules.penalties.bounded != 0 else 0
-    bound_children(node, table.nodes[left], table.nodes[left + 1], sign, table.scales[0])
+    direction = rules.columns.directions[node.column] if rules.penalties.bounded != 0 else 0
+    bound_children(node, table.nodes[left], table.nodes[left + 1], direction, table.scales[0])
 
 
 @inline
-def open_task(who, number, rules, tasks, table):
-    """Make a task of a leaf that is to be split: its children, whose histograms are summed, and what rows must know."""
+def open_task(task_id, number, rules, tasks, table):
+    """Write the task of a leaf that is to be split: its children, which histograms are summed, and how rows are partitioned."""
     make_children(number, rules, table)
     state = table.state[0]
     scales = table.scales[0]
-    task = tasks.tasks[who]
+    task = tasks.tasks[task_id]
     node = table.nodes[number]
     left = node.child
     small = left if node.left_count <= node.count - node.left_count else left + 1
@@ -162,31 +227,31 @@ def open_task(who, number, rules, tasks, table):
         table.nodes[small].slot = take_slot(table, table.slots)
     task.small_slot = table.nodes[small].slot
     task.large_slot = table.nodes[large].slot
-    scratch = own(tasks.of_task, who)
+    scratch = own(tasks.of_task, task_id)
     copy_bits(table.words, tail(table.sets, number * table.words), scratch.set)
     if rules.columns.group_count > 0:
         permit_columns(number, table.nodes, rules.columns, scratch.permitted)
 
 
 @inline
-def describe_split(who, features, rules, tasks, table):
-    """Write down where the codes of a task's column go, and whether a set of categories makes its children."""
-    task = tasks.tasks[who]
+def describe_split(task_id, features, rules, tasks, table):
+    """Write which codes of a task's column go left, and whether its children come from a set of categories."""
+    task = tasks.tasks[task_id]
     column = task.column
     if features.categorical[column] != 0 and features.bins[column] > rules.categories.one_hot:
         table.nodes[task.child].of_set = 1
         table.nodes[task.child + 1].of_set = 1
-    scratch = own(tasks.of_task, who)
-    mark_sides(task, features, scratch.set, scratch.words, scratch.sides)
+    scratch = own(tasks.of_task, task_id)
+    mark_goes_left(task, features, scratch.set, scratch.words, scratch.goes_left)
 
 
 @inline
-def best_found(which, first, last, found):
-    """Which of threads first..last-1 has found the best split of one of two children; -1 for none."""
+def best_thread(which, first, last, thread_splits):
+    """Which of the threads first..last-1 has the best split of one of two children; -1 for none."""
     best = -1
     for t in range(first, last):
-        split = own(found, t).splits[which]
-        best_split = own(found, max(best, 0)).splits[which]
+        split = own(thread_splits, t).splits[which]
+        best_split = own(thread_splits, max(best, 0)).splits[which]
         better = best < 0 or split.gain > best_split.gain
         if best >= 0 and split.gain == best_split.gain:
             better = split.column < best_split.column
@@ -197,13 +262,13 @@ def best_found(which, first, last, found):
 
 @inline
 def real_gain(node, score, rules, scales):
-    """What a split of this score gains in real units, 0 where it does not pay."""
+    """The gain of a split of this score in real units, 0 where it does not pay."""
     unsplit = node_score(
         float(node.sum_g), float(node.sum_h), scales.reg_lambda, scales.reg_alpha, scales.max_step
     )
     more = score - unsplit
     if rules.penalties.bounded != 0:
-        unsplit = abs(own_score(node, scales))
+        unsplit = abs(unsplit_score(node, scales))
         more = score
     if more > NOISE * unsplit:
         return 0.5 * more * scales.unit - rules.limits.gamma
@@ -211,10 +276,10 @@ def real_gain(node, score, rules, scales):
 
 
 @inline
-def close_child(number, which, best, rules, found, table):
-    """Note the best split of a new leaf, which thread `best` has found, or give its slot back if there is none that pays."""
+def close_child(number, which, best, rules, thread_splits, table):
+    """Store the best split of a new leaf, from thread `best`, or free its slot if no split pays."""
     node = table.nodes[number]
-    of_thread = own(found, max(best, 0))
+    of_thread = own(thread_splits, max(best, 0))
     split = of_thread.splits[which]
     gain = 0.0
     if best >= 0:
@@ -228,7 +293,9 @@ def close_child(number, which, best, rules, found, table):
         node.left_h = split.h
         node.left_count = split.count
         node.above = split.above
-        copy_bits(table.words, tail(of_thread.sets, which * table.words), tail(table.sets, number * table.words))
+        copy_bits(
+            table.words, tail(of_thread.sets, which * table.words), tail(table.sets, number * table.words)
+        )
         if node.slot >= table.slots:
             node.slot = -1
     else:
@@ -237,22 +304,70 @@ def close_child(number, which, best, rules, found, table):
 
 
 @inline
-def close_task(task, first, last, rules, found, table):
-    """Take the best splits of a task's children from what threads first..last-1 found."""
+def close_task(task, first, last, rules, thread_splits, table):
+    """Store the best splits of a task's children, found by the threads first..last-1."""
     for which in range(2 if task.large != task.small else 1):
         child = task.small if which == 0 else task.large
         searched = task.search_small if which == 0 else task.search_large
-        best = best_found(which, first, last, found) if searched != 0 else -1
-        close_child(child, which, best, rules, found, table)
+        best = best_thread(which, first, last, thread_splits) if searched != 0 else -1
+        close_child(child, which, best, rules, thread_splits, table)
     # The root was searched, not split.
     if task.child != 0:
         table.nodes[task.node].state = SPLIT
         table.state[0].being_split -= 1
 
 
+# --- The finished tree: its nodes in order, pruned, and written to arrays.
+#
+# Nodes stay where they are; `order` lists those of the tree. Code that has rows by node reads this list.
+
+
+@inline
+def put_in_order(table):
+    """List the nodes as they entered the tree, and drop splits whose turn never came (thread 0)."""
+    for number in range(table.state[0].made):
+        node = table.nodes[number]
+        if node.child != 0 and table.nodes[node.child].order < 0:
+            node.child = 0
+        if node.order >= 0:
+            table.order[node.order] = number
+
+
+@inline
+def prune(least, table):
+    """Make leaves of splits with two leaves below them and a gain under `least`, from the bottom up (thread 0).
+
+    The nodes that are left close up, in their order.
+    """
+    nodes = table.nodes
+    order = table.order
+    reached = table.heap  # no leaf waits any more
+    used = table.state[0].used
+    for back in range(used):
+        node = nodes[order[used - 1 - back]]
+        child = node.child
+        if child != 0 and node.gain < least and nodes[child].child == 0 and nodes[child + 1].child == 0:
+            node.child = 0
+    reached[0] = 1
+    for number in range(1, used):
+        reached[number] = 0
+    for number in range(used):
+        child = nodes[order[number]].child
+        if reached[number] != 0 and child != 0:
+            reached[nodes[child].order] = 1
+            reached[nodes[child + 1].order] = 1
+    kept = 0
+    for number in range(used):
+        if reached[number] != 0:
+            order[kept] = order[number]
+            nodes[order[kept]].order = kept
+            kept += 1
+    table.state[0].used = kept
+
+
 @inline
 def write_tree(table, rules, rate, tree):
-    """Turn the node table into the tree's arrays, children before parents (thread 0)."""
+    """Write the node table to the tree's arrays, children before parents (thread 0)."""
     scales = table.scales[0]
     penalties = rules.penalties
     used = table.state[0].used

@@ -1,42 +1,62 @@
 """Partition: the rows of a leaf → the rows of its two children, in the same order as before.
 
-Every thread owns some of the rows for the whole tree (`gather.py`), so that any node's rows are spread evenly. Its rows of a node
-are one range of `entries`, and it partitions them in place, without asking anybody:
+Every thread owns some of the rows for the whole tree (see `quantize`), so the rows of any node are spread evenly over threads. A
+thread's rows of a node are one range of `entries`. It partitions them in place, without waiting for others:
 
     entries  | left child's →        | right child's         |
-    spare    | the smaller child's rows on their way |
+    spare    | the smaller child's rows, until they are copied back |
 
-The rows of the larger child move within `entries`; only those of the smaller one take the detour.
+The rows of the larger child move within `entries`; only those of the smaller one are copied to `spare` and back.
 
-Where a row goes is looked up by its code in `sides`, written for each split: it knows lone columns, bundles and sparse columns
-alike. Threads that work apart have a piece of it each.
+Where a row goes is looked up by its code in `goes_left`, which is written for each split, for single columns, bundles and sparse
+columns alike. Threads that work apart have such an array each.
 """
 
 import numpy as np
 
-from spinney.binning.features import NO_DEFAULT
-from spinney.growth.kernels.sets import has_bit
-from spinney.jit.inline import inline
+from spinney.binning.kernels.records import NO_DEFAULT
+from spinney.jit import inline, own
 from spinney.jit.intrinsics import prefetch, tail
-from spinney.jit.records import own
 
-PREFETCH_ROWS = 24
-# Rows of a node as far apart as this on average, in the pieces of the table that a thread owns, are asked for ahead. 100 trees of
-# 255 leaves on 262 000 rows of one-hot columns, one thread, best of four in two runs: always asking 2.86 s, 16 2.53 s.
-CLOSE = 16
-# A sparse column with fewer entries than a node's rows over this is partitioned by its entries.
-FEW = 4
+# --- Sets of categories, as bits
 
 
 @inline
-def mark_sides(task, features, sets, words, sides):
-    """Write for each code of the split column's group whether it goes left. `sets` begins with the split's own."""
+def has_bit(bits, number):
+    """1 if a number is in a set."""
+    return (bits[number >> 6] >> (number & 63)) & 1
+
+
+@inline
+def add_bit(bits, number):
+    """Put a number into a set."""
+    bits[number >> 6] |= np.int64(1) << (np.int64(number) & 63)
+
+
+@inline
+def copy_bits(words, source, target):
+    """Copy a set."""
+    for w in range(words):
+        target[w] = source[w]
+
+
+PREFETCH_ROWS = 24
+# Rows of a node are prefetched if they are farther apart than this on average, in the pieces of the table that a thread owns. 100
+# trees of 255 leaves on 262 000 rows of one-hot columns, one thread, best of four in two runs: always 2.86 s, 16 2.53 s.
+CLOSE = 16
+# A sparse column is partitioned by its entries if they are fewer than a node's rows divided by this.
+LISTED_SHARE = 4
+
+
+@inline
+def mark_goes_left(task, features, sets, words, goes_left):
+    """Write for each code of the split column's group whether it goes left. `sets` begins with the set of the split."""
     column = task.column
     bins = features.bins[column]
     if words > 0 and features.categorical[column] != 0:
         for b in range(bins):
-            sides[b] = has_bit(sets, b)
-        sides[bins] = task.default_left
+            goes_left[b] = has_bit(sets, b)
+        goes_left[bins] = task.default_left
         return
     cut = task.cut
     default_left = task.default_left
@@ -47,10 +67,10 @@ def mark_sides(task, features, sets, words, sides):
     by_default = default_left if default == bins else np.int64(default <= cut)
     if default < NO_DEFAULT:
         for code in range(codes + 1 if group < 0 else features.group_codes[group]):
-            sides[code] = by_default
+            goes_left[code] = by_default
     for k in range(codes):
         b = k + (1 if k >= default else 0)
-        sides[low + k] = default_left if b == bins else np.int64(b <= cut)
+        goes_left[low + k] = default_left if b == bins else np.int64(b <= cut)
 
 
 @inline
@@ -74,29 +94,29 @@ def place_of_row(items, shift, begin, end, row):
 
 
 @inline
-def find_listed(entries, begin, end, listed_rows, listed_codes, first, last, line):
-    """Write the codes of a sparse column for the rows of entries[begin:end] to their places in `line`; 0 where it lists none.
+def find_listed(entries, begin, end, listed_rows, listed_codes, first, last, codes_by_row):
+    """Write the codes of a sparse column for the rows of entries[begin:end] to `codes_by_row`; 0 for rows without an entry.
 
-    Both lists of rows ascend. A few rows among many listed ones, or the other way round, cost little.
+    Both lists of rows ascend. Few rows among many listed ones, or the other way round, cost little.
     """
     at = first
     for i in range(begin, end):
         row = entries[i] >> 32
         at = place_of_row(listed_rows, 0, at, last, row)
-        line[row] = listed_codes[at] if at < last and listed_rows[at] == row else 0
+        codes_by_row[row] = listed_codes[at] if at < last and listed_rows[at] == row else 0
 
 
 @inline
-def split_rows(entries, spare, begin, end, close, codes, sides, left_is_larger):
+def split_rows(entries, spare, begin, end, close, codes, goes_left, left_is_larger):
     """Partition entries[begin:end] by the codes of their rows; returns how many went left.
 
-    Rows that are more than `close` apart on average are asked for ahead. Both places are written for every row, and one of them
-    counts: a branch on the side would be mispredicted half of the time.
+    Rows that are more than `close` apart on average are prefetched. Every row is written to both sides, and one of them counts: a
+    branch on the side would be mispredicted half of the time.
     """
     moved = 0
     if begin == end:
         return 0
-    # Rows that lie close together are fetched by the processor unasked.
+    # The processor itself fetches rows that lie close together.
     scattered = (entries[end - 1] >> 32) - (entries[begin] >> 32) > close * (end - begin)
     if left_is_larger:
         to = begin
@@ -104,7 +124,7 @@ def split_rows(entries, spare, begin, end, close, codes, sides, left_is_larger):
             entry = entries[i]
             if scattered:
                 prefetch(codes, entries[min(i + PREFETCH_ROWS, end - 1)] >> 32)
-            left = int(sides[codes[entry >> 32]])
+            left = int(goes_left[codes[entry >> 32]])
             entries[to] = entry
             spare[begin + moved] = entry
             to += left
@@ -118,7 +138,7 @@ def split_rows(entries, spare, begin, end, close, codes, sides, left_is_larger):
         entry = entries[i]
         if scattered:
             prefetch(codes, entries[max(i - PREFETCH_ROWS, begin)] >> 32)
-        left = int(sides[codes[entry >> 32]])
+        left = int(goes_left[codes[entry >> 32]])
         entries[to] = entry
         spare[begin + moved] = entry
         to -= 1 - left
@@ -129,16 +149,16 @@ def split_rows(entries, spare, begin, end, close, codes, sides, left_is_larger):
 
 
 @inline
-def split_listed(entries, spare, begin, end, listed_rows, listed_codes, first, last, sides):
+def split_listed(entries, spare, begin, end, listed_rows, listed_codes, first, last, goes_left):
     """Partition entries[begin:end] by a sparse column of which few rows have an entry; returns how many went left.
 
-    Only the rows on the other side than those without an entry are looked for. What lies between them moves in one piece.
+    Only rows on the other side than those without an entry are searched. What lies between them moves in one piece.
     """
-    usual = sides[0]
+    usual = goes_left[0]
     count = 0
     at = begin
     for k in range(first, last):
-        if sides[listed_codes[k]] != usual:
+        if goes_left[listed_codes[k]] != usual:
             at = place_of_row(entries, 32, at, end, np.int64(listed_rows[k]))
             if at == end:
                 break
@@ -172,8 +192,8 @@ def split_listed(entries, spare, begin, end, listed_rows, listed_codes, first, l
 
 
 @inline
-def partition(task, first, last, owners, codes, data, rows, sides):
-    """Partition the rows of threads first..last-1 in a task's node. The table is shared out among so many `owners`."""
+def partition(task, first, last, owners, codes, data, rows, goes_left):
+    """Partition the rows that threads first..last-1 have of a task's node. So many `owners` share the rows of the table."""
     column = task.column
     group = data.features.group_of[column]
     left_is_larger = 2 * task.left_count >= task.count
@@ -186,19 +206,40 @@ def partition(task, first, last, owners, codes, data, rows, sides):
         of_node = own(rows.ranges, t).of_node
         begin = of_node[task.node].begin
         end = of_node[task.node].end
-        if group < 0 and (last_listed - first_listed) * FEW < end - begin:
+        if group < 0 and (last_listed - first_listed) * LISTED_SHARE < end - begin:
             middle = begin + split_listed(
-                entries, rows.spare, begin, end, sparse.column_rows, sparse.column_codes, first_listed, last_listed, sides
+                entries,
+                rows.spare,
+                begin,
+                end,
+                sparse.column_rows,
+                sparse.column_codes,
+                first_listed,
+                last_listed,
+                goes_left,
             )
         else:
             if group < 0:
-                find_listed(entries, begin, end, sparse.column_rows, sparse.column_codes, first_listed, last_listed, rows.line)
+                find_listed(
+                    entries,
+                    begin,
+                    end,
+                    sparse.column_rows,
+                    sparse.column_codes,
+                    first_listed,
+                    last_listed,
+                    rows.sparse_codes,
+                )
             if group >= 0 and codes.wide == 0:
                 narrow = tail(codes.by_column8, group * codes.rows)
-                middle = begin + split_rows(entries, rows.spare, begin, end, close, narrow, sides, left_is_larger)
+                middle = begin + split_rows(
+                    entries, rows.spare, begin, end, close, narrow, goes_left, left_is_larger
+                )
             else:
-                wide = rows.line if group < 0 else tail(codes.by_column16, group * codes.rows)
-                middle = begin + split_rows(entries, rows.spare, begin, end, close, wide, sides, left_is_larger)
+                wide = rows.sparse_codes if group < 0 else tail(codes.by_column16, group * codes.rows)
+                middle = begin + split_rows(
+                    entries, rows.spare, begin, end, close, wide, goes_left, left_is_larger
+                )
         left = of_node[task.child]
         right = of_node[task.child + 1]
         left.begin = begin

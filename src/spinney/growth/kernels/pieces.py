@@ -1,19 +1,19 @@
 """Rows whose codes come block by block: entries by block and node, and in the end rows by leaf.
 
-The entries of a block's rows stand together, in the order of the table, and each names its row's place in the block. Every thread
-owns a *piece* of each block's entries for the whole tree. Its rows of a node are a range of the piece, counted from the piece's
-beginning, so that partition sees the rows of one thread.
+The entries of a block's rows stand together, in the order of the table, and each has its row's position in the block. Every
+thread owns a *piece* of each block's entries for the whole tree. Its rows of a node are a range of the piece, counted from the
+beginning of the piece, so that a piece can be partitioned like the rows of one thread.
 """
 
 import numpy as np
 
+from spinney.data.kernels.records import LeafRows
 from spinney.growth.kernels.leaves import sum_leaf
-from spinney.growth.kernels.quantize import put_entry, put_parts, quantized
-from spinney.growth.kernels.records import Control, NodeRanges, Rows, Subset
-from spinney.growth.packing import FEW
+from spinney.growth.kernels.packing import SMALL_BAG
+from spinney.growth.kernels.quantize import put_entry, quantized, write_partial_sums
+from spinney.growth.kernels.records import Control, NodeRanges, NodeRows, Subset
 from spinney.jit import i32, i64, inline, out, own, record, u16
 from spinney.jit.intrinsics import atomic_add, tail
-from spinney.objectives.kernels.records import LeafRows
 
 
 @record
@@ -29,7 +29,7 @@ class BlockBag:
 
 @record(per_thread=True)
 class ListedRows:
-    """Where a thread's next row of each leaf is listed."""
+    """The place in the list of each leaf where a thread writes its next row."""
 
     places: out(i64["table.max_nodes"])
 
@@ -45,13 +45,13 @@ class BlockRows:
     sparse: i64  # 1: some columns are sparse
     ranges: NodeRanges  # of each piece: thread after thread of a block
     listed: ListedRows
-    current: i64["1"]  # the block that is looked at
+    current: i64["1"]  # number of the current block
     firsts: i64["blocks + 1"]  # row of the table that each block begins with
     begins: i64["blocks + 1"]  # and its first entry
     entries: out(i64["rows"])
-    cells: out(i64[f"{FEW}"])
+    cells: out(i64[f"{SMALL_BAG}"])
     spare: out(i64["longest"])
-    line: out(u16["longest * sparse"])
+    sparse_codes: out(u16["longest * sparse"])
     by_leaf: LeafRows
 
 
@@ -73,21 +73,26 @@ def range_of(block, rank, node, rows):
 def rows_of_piece(block, rank, rows):
     """A piece as rows of one thread."""
     begin, end = piece_of(block, rank, rows)
-    return Rows(
-        end - begin, own(rows.ranges, block * rows.threads + rank), tail(rows.entries, begin), rows.cells,
-        tail(rows.spare, begin - rows.begins[block]), rows.line, rows.by_leaf,
+    return NodeRows(
+        end - begin,
+        own(rows.ranges, block * rows.threads + rank),
+        tail(rows.entries, begin),
+        rows.cells,
+        tail(rows.spare, begin - rows.begins[block]),
+        rows.sparse_codes,
+        rows.by_leaf,
     )
 
 
 @inline
-def take_pieces(team, bag, pairs, rows, table, parts):
+def take_pieces(team, bag, pairs, rows, table, partial_sums):
     """Make the entries of this thread's pieces, its ranges of the root, and sum them. The bag's rows ascend."""
     control = bag.control[0]
     all_rows = control.all_rows != 0
     subset = bag.subset
     scales = table.scales[0]
     packing = table.packing[0]
-    few = packing.few != 0
+    small_bag = packing.small_bag != 0
     stochastic = scales.stochastic != 0.0
     sum_g = 0
     sum_h = 0
@@ -97,21 +102,21 @@ def take_pieces(team, bag, pairs, rows, table, parts):
         for i in range(begin, end):
             number = np.int64(i) if all_rows else np.int64(bag.chosen[i])
             row = np.int64(subset.rows[number]) if subset.some != 0 else number
-            g, h = quantized(bag.first + number, pairs, number, control.seed, few, stochastic, scales)
-            put_entry(np.int64(i), row - first, g, h, few, packing, rows)
+            g, h = quantized(bag.first + number, pairs, number, control.seed, small_bag, stochastic, scales)
+            put_entry(np.int64(i), row - first, g, h, small_bag, packing, rows)
             sum_g += g
             sum_h += h
         root = range_of(block, team.rank, 0, rows)
         root.begin = 0
         root.end = end - begin
-    put_parts(sum_g, sum_h, team.rank, parts)
+    write_partial_sums(sum_g, sum_h, team.rank, partial_sums)
 
 
 @inline
 def place_leaves(rank, rows, table):
     """Find where this thread lists its rows of each leaf: behind those of the threads before it.
 
-    Ranges tell how many there are: the table counts the rows of all ranks.
+    Rows are counted from the ranges, because counts in the node table are over all ranks.
     """
     by_leaf = rows.by_leaf
     places = own(rows.listed, rank).places
@@ -145,7 +150,15 @@ def sum_leaves(rank, rows, subset, pairs, table):
             if table.nodes[node].child == 0 and held.begin < held.end:
                 members = tail(rows.by_leaf.members, listed[number])
                 g, h = sum_leaf(
-                    piece.entries, held.begin, held.end, rows.firsts[block], subset, False, pairs, table.scales[0], members
+                    piece.entries,
+                    held.begin,
+                    held.end,
+                    rows.firsts[block],
+                    subset,
+                    False,
+                    pairs,
+                    table.scales[0],
+                    members,
                 )
                 listed[number] += held.end - held.begin
                 atomic_add(table.exact_g, node, g)

@@ -1,23 +1,20 @@
-"""New bins for every tree: the cuts to try are quantiles of the hessian, found among very many fine bins.
+"""New bins for every tree, whose cuts are quantiles of the hessian, chosen among very many fine bins.
 
-Each thread takes columns in turn: it sums the hessians of a column's fine bins, joins neighbours until each of the few new bins
-has about the same sum, and writes the rows' new codes. Sums are integers. The bin of 0 stays apart where absent entries are 0,
+Each thread takes columns in turn: it sums the hessians of a column's fine bins, joins neighbours until each of the fewer new bins
+has about the same sum, and writes the rows' new codes. Sums are integers. The bin of 0 is not joined where absent entries are 0,
 because sparse columns have no code for it.
 """
 
 import numpy as np
 
-from spinney.binning.features import NO_DEFAULT
-from spinney.binning.kernels.records import Binned
+from spinney.binning.kernels.records import NO_DEFAULT, Binned
+from spinney.data.kernels.records import Gradients
+from spinney.growth.kernels.packing import WIDE_LARGEST, WIDE_SUM_LIMIT
 from spinney.growth.kernels.quantize import join_sizes, power_scale, sum_sizes
-from spinney.growth.kernels.records import Control, Parts, Subset
-from spinney.objectives.kernels.records import Gradients
+from spinney.growth.kernels.records import Control, PartialSums, Subset
 from spinney.jit import Member, i32, i64, inline, kernel, out, own, record, u8, u16
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
-
-LARGEST = 2147483000.0  # a little below 2**31
-SUM_LIMIT = 4.5e15  # a little below 2**52
 
 
 @record(per_thread=True)
@@ -30,7 +27,7 @@ class JoinedBins:
 
 @record
 class Proposal:
-    """The bins of one tree: rules, scratch, and where codes go."""
+    """The bins of one tree: rules, scratch, and the new positions of codes."""
 
     control: Control["1"]
     width: i64  # most fine bins of a column
@@ -40,7 +37,7 @@ class Proposal:
     zero: i64["data.features.columns"]
     bins: i64["data.features.columns"]
     low: i64["data.features.columns"]
-    parts: Parts
+    partial_sums: PartialSums
     subset: Subset
     masses: out(i64["data.codes.rows"])  # 0 for rows outside the subset
     last: out(i32["data.features.columns * most"])  # fine bin of each bin
@@ -58,12 +55,12 @@ class NewCodes:
 
 
 @inline
-def round_masses(team, gradients, output, parts, subset, masses):
-    """Hessians of this thread's rows as whole numbers; all by the same steps (after `sum_sizes`)."""
+def round_masses(team, gradients, output, partial_sums, subset, masses):
+    """Hessians of this thread's rows as whole numbers, all in the same steps (after `sum_sizes`)."""
     rows = gradients.rows
     pairs = tail(gradients.pairs, 2 * rows * output)
-    _, largest, _, total = join_sizes(team.size, gradients, output, parts)
-    scale = power_scale(largest, total, float(rows), LARGEST, SUM_LIMIT)
+    _, largest, _, total = join_sizes(team.size, gradients, output, partial_sums)
+    scale = power_scale(largest, total, float(rows), WIDE_LARGEST, WIDE_SUM_LIMIT)
     for number in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
         row = np.int64(subset.rows[number]) if subset.some != 0 else np.int64(number)
         masses[row] = np.int64(float(pairs[2 * number + 1]) * scale + 0.5)
@@ -71,7 +68,7 @@ def round_masses(team, gradients, output, parts, subset, masses):
 
 @inline
 def join_bins(bins, most, zero, mass, new_bin, last):
-    """Number the new bins, `most` of them, that fine ones belong to, and note each one's last fine bin."""
+    """Number the new bins of fine ones, at most `most`, and write the last fine bin of each."""
     total = np.int64(0)
     for b in range(bins):
         total += mass[b]
@@ -101,7 +98,11 @@ def sum_masses(column, data, masses, mass):
     if group >= 0:
         for i in range(rows):
             at = group * rows + i
-            code = np.int64(data.codes.by_column16[at]) if data.codes.wide != 0 else np.int64(data.codes.by_column8[at])
+            code = (
+                np.int64(data.codes.by_column16[at])
+                if data.codes.wide != 0
+                else np.int64(data.codes.by_column8[at])
+            )
             mass[code] += masses[i]
         return
     rest = np.int64(0)
@@ -131,7 +132,7 @@ def write_group(group, codes, new_bin, wide, new_codes):
 
 @inline
 def write_sparse(column, data, new_bin, proposal, new_codes):
-    """Write the new codes of a sparse column, and where its places are now."""
+    """Write the new codes of a sparse column, and the new places of its codes on the axis."""
     features = data.features
     default = features.default[column]
     low = proposal.low[column]
@@ -149,10 +150,10 @@ def write_sparse(column, data, new_bin, proposal, new_codes):
 def propose(team: Member, data: Binned, gradients: Gradients, proposal: Proposal, new_codes: NewCodes):
     """Choose the bins of one tree and write the codes of all rows by columns."""
     output = proposal.control[0].output
-    sum_sizes(team, gradients, output, proposal.parts)
+    sum_sizes(team, gradients, output, proposal.partial_sums)
     if not meet(team, team.size):
         return
-    round_masses(team, gradients, output, proposal.parts, proposal.subset, proposal.masses)
+    round_masses(team, gradients, output, proposal.partial_sums, proposal.subset, proposal.masses)
     if not meet(team, team.size):
         return
     mine = own(proposal.joined, team.rank)
@@ -164,7 +165,7 @@ def propose(team: Member, data: Binned, gradients: Gradients, proposal: Proposal
         sum_masses(column, data, proposal.masses, mass)
         last = tail(proposal.last, column * proposal.most)
         join_bins(bins, proposal.bins[column], proposal.zero[column], mass, new_bin, last)
-        # Whatever the number of bins that came out, missing values keep theirs.
+        # The bin of missing values does not depend on how many new bins there are.
         new_bin[bins] = proposal.bins[column]
         if group >= 0:
             write_group(group, data.codes, new_bin, proposal.wide, new_codes)
@@ -174,8 +175,12 @@ def propose(team: Member, data: Binned, gradients: Gradients, proposal: Proposal
 
 @kernel
 def move_codes(
-    team: Member, stored: i64, sparse_codes: i64,
-    fine: i32["stored"], places: i32["sparse_codes"], coarse: out(i32["stored"]),
+    team: Member,
+    stored: i64,
+    sparse_codes: i64,
+    fine: i32["stored"],
+    places: i32["sparse_codes"],
+    coarse: out(i32["stored"]),
 ):
     """Places of the stored codes of all rows on the axis of the new ones."""
     for i in range(stored * team.rank // team.size, stored * (team.rank + 1) // team.size):

@@ -1,30 +1,98 @@
-"""The records that the kernels of a growing tree share. Each is made by the object that owns its memory."""
+"""The records that the kernels of a growing tree share.
+
+In the order in which a tree uses them: parameters, inputs, the axis of histograms, rows and sums, the search, nodes and tasks,
+the finished tree. Python makes each of them once for a data set; kernels only write to their arrays.
+"""
 
 from spinney.binning.kernels.records import Codes
-from spinney.growth.packing import FEW
+from spinney.data.kernels.records import LeafRows
+from spinney.growth.kernels.packing import PLANES, SMALL_BAG
 from spinney.jit import f32, f64, i32, i64, item, out, record, u8, u16
-from spinney.objectives.kernels.records import LeafRows
 
-PLANES = 3  # of a histogram: gradients, hessians, rows
+# --- Parameters of a tree
+
+
+@record
+class Limits:
+    """Where a tree ends."""
+
+    max_depth: i64  # 0: no limit
+    max_leaves: i64
+    min_count: i64  # rows of a leaf
+    min_hessian: f64
+    depthwise: i64  # 1: level by level
+    gamma: f64
+    least_gain: f64  # splits at the bottom of the finished tree that gain less are taken back
+
+
+@record
+class Penalties:
+    """Regularization of leaf weights."""
+
+    reg_lambda: f64
+    reg_alpha: f64
+    max_step: f64  # 0: no limit
+    bounded: i64  # 1: weights keep to bounds, and the search compares gains instead of scores
+
+
+@record
+class CategoryRules:
+    """How categories are split."""
+
+    one_hot: i64  # columns of at most so many categories are split one against the rest
+    most_taken: i64  # categories of a set, at most
+    min_group: i64  # rows between two sets that are tried
+    min_category: i64  # rows of a category that is ordered
+    smooth: f64
+    l2: f64
+    charge: f64  # subtracted from the score of a set for each of its categories, divided by the rows of the data set
+
+
+@record
+class ColumnRules:
+    """Constraints on columns: directions, which may meet on a path, and how many are drawn with which weights."""
+
+    columns: i64
+    group_count: i64  # 0: all may meet
+    grouped: i64
+    weighted: i64
+    per_level: i64  # columns drawn, 0 for all
+    per_node: i64
+    directions: i64["columns"]
+    group_starts: i64["group_count + 1"]
+    group_members: i64["grouped"]
+    weights: f64["columns * weighted"]
+
+
+@record
+class TreeRules:
+    """All parameters of a tree."""
+
+    limits: Limits
+    penalties: Penalties
+    categories: CategoryRules
+    columns: ColumnRules
+
+
 SPARE_SLOTS = 2  # for histograms that are not kept
 
 # State of a leaf that can be split
-IDLE = 0
+IDLE = 0  # not split
 TAKEN = 1  # a thread is splitting it
-SPLIT = 2  # done; its turn has not come
+SPLIT = 2  # split speculatively: its turn has not come
 
-# How threads go on
+# What threads do next
 TOGETHER = 0  # all threads on one node
 APART = 1  # every thread on a node of its own
 FINISHED = 2
 
 
-# --- what a tree is grown from
+# --- Inputs of a tree
 
 
 @item
 class Control:
-    """What changes from tree to tree."""
+    """Inputs that change from tree to tree."""
 
     output: i64
     seed: i64
@@ -35,7 +103,7 @@ class Control:
 
 @record
 class Gathered:
-    """Memory for the rows of a small bag, side by side: codes, the same memory in words of eight bytes, gradients."""
+    """Copied rows of a bag, side by side: codes, the same memory as words of eight bytes, gradients."""
 
     codes: Codes
     row_words: out(i64["codes.rows * codes.stride * (1 + codes.wide) // 8"])
@@ -45,13 +113,13 @@ class Gathered:
 
 @record
 class Subset:
-    """Which rows of a binned table a data set is: all, or some of them, which have numbers of their own."""
+    """The rows of a binned table that a data set has: all of them, or some, which are numbered from 0."""
 
     some: i64  # 0: all
     count: i64
     table_rows: i64
     rows: i32["count * some"]  # ascending
-    number: i32["table_rows * some"]  # of each of these rows among them
+    number: i32["table_rows * some"]  # position of each of these rows in `rows`
 
 
 @record
@@ -66,7 +134,7 @@ class HistBag:
     gathered: Gathered
 
 
-# --- the axis of histograms
+# --- The axis of histograms
 
 
 @item
@@ -113,7 +181,7 @@ class Axis:
 
 
 @record
-class Chosen:
+class ChosenColumns:
     """The columns that a tree may be split by, where there is no axis."""
 
     columns: i64
@@ -122,7 +190,7 @@ class Chosen:
     allowed: u8["columns"]
 
 
-# --- rows and sums
+# --- Rows and sums
 
 
 @item
@@ -141,18 +209,18 @@ class NodeRanges:
 
 
 @record
-class Rows:
+class NodeRows:
     """The rows of a tree by node: an entry each, which holds the row and its quantized gradient and hessian.
 
-    Where a tree sees few rows, an entry holds the row and where in `cells` stands what it adds to a packed sum.
+    With a small bag, an entry holds the row and a place in `cells`, which has what each row adds to a packed sum.
     """
 
     rows: i64
     ranges: NodeRanges
     entries: out(i64["rows"])
-    cells: out(i64[f"{FEW}"])
+    cells: out(i64[f"{SMALL_BAG}"])
     spare: out(i64["rows"])
-    line: out(u16["data.codes.rows * data.sparse.present"])
+    sparse_codes: out(u16["data.codes.rows * data.sparse.present"])  # of each row in the split column
     by_leaf: LeafRows
 
 
@@ -162,7 +230,7 @@ class PackedSums:
 
     size: i64
     packed: out(i64["size"])
-    flushed: out(i32["PLANES * axis.total"])
+    flushed: out(i32[f"{PLANES} * axis.total"])
 
 
 @record
@@ -172,14 +240,14 @@ class Sums:
     threads: i64
     slots: i64
     by_thread: PackedSums
-    # Filled cells are looked for 64 at a time, so the last ones have some behind them.
+    # 64 cells are read at a time, so there is memory behind the last ones.
     histograms: out(i32["(slots + SPARE_SLOTS) * PLANES * axis.total + 64"])
     alive: out(u8["(slots + SPARE_SLOTS) * axis.unit_count"])
 
 
 @record(per_thread=True)
-class Parts:
-    """Two sums of a thread's rows."""
+class PartialSums:
+    """Two sums over a thread's rows: of gradients and of hessians."""
 
     sums: out(i64["2"])
 
@@ -188,7 +256,7 @@ class Parts:
 class Packing:
     """Where packed sums hold their parts; the count is in the lowest bits."""
 
-    few: i64  # 1: the tree sees few rows, and entries say where stands what they add
+    small_bag: i64  # 1: at most SMALL_BAG rows, whose entries hold places in `cells`
     gradient_shift: i64
     hessian_shift: i64
     hessian_mask: i64
@@ -209,15 +277,15 @@ class Scales:
     reg_alpha: f64
     max_step: f64
     min_hessian: f64
-    noise: f64  # score that a split of no use has on average, times the rows
+    noise: f64  # score that a useless split has on average, times the rows
 
 
-# --- the search
+# --- The search
 
 
 @item
 class Split:
-    """The best split that a thread has found for a node."""
+    """A thread's best split of a node."""
 
     gain: f64  # below 0: none
     column: i64
@@ -226,12 +294,12 @@ class Split:
     g: i64  # sums of the left side
     h: i64
     count: i64
-    above: i64  # rank of the value above the cut, -1 for none; only where every value is looked at
+    above: i64  # rank of the value above the cut, -1 for none; only set on sorted columns
 
 
 @record(per_thread=True)
-class Found:
-    """The best splits that a thread has found for two children, with their sets, and columns drawn for them."""
+class ThreadSplits:
+    """A thread's best splits of two children, their sets of categories, and the columns drawn for them."""
 
     columns: i64
     words: i64  # of 64 bits, for a set of categories
@@ -243,8 +311,8 @@ class Found:
 
 
 @record(per_thread=True)
-class Line:
-    """A thread's left sides of the cuts of a column: gradients, hessians and rows, the bins they end with, and gains."""
+class CutSums:
+    """A thread's sums on the left of each cut of a column (gradients, hessians, rows), the last bin on the left, and gains."""
 
     width: i64
     g: out(i32["width"])
@@ -263,7 +331,7 @@ class Histogram:
     count: out(i32["1"])
 
 
-# --- the table
+# --- Nodes and tasks
 
 
 @item
@@ -272,7 +340,7 @@ class Node:
 
     count: i64  # rows, of all threads
     depth: i64
-    path: i64  # of turns from the root, scrambled
+    path: i64  # hash of the path from the root
     slot: i64  # of its histogram, -1 for none
     sum_g: i64
     sum_h: i64
@@ -288,7 +356,7 @@ class Node:
     above: i64
     child: i64  # the left one; the right one follows
     parent: i64
-    of_set: i64  # 1: made by splitting a set of categories, so that cat_l2 holds its value back
+    of_set: i64  # 1: child of a split by a set of categories, so cat_l2 shrinks its weight
     state: i64
     order: i64  # its number in the tree, -1 before its parent's turn has come
 
@@ -304,18 +372,18 @@ class TreeState:
     waiting: i64  # leaves in the queue
     open: i64  # leaves that are TAKEN or SPLIT
     being_split: i64  # leaves that are TAKEN
-    mode: i64  # how threads go on after the meeting
-    called: i64  # 1: threads that work apart are to come together
+    mode: i64  # what threads do after the next barrier: TOGETHER, APART or FINISHED
+    called: i64  # 1: threads that work apart must come together
     apart_below: i64  # rows below which one thread splits a node
 
 
 @record
-class Table:
+class NodeTable:
     """The nodes of a growing tree and the queue of its leaves."""
 
     max_nodes: i64
     slots: i64
-    most_ahead: i64  # leaves that may be split before their turn, 0: none
+    max_speculative: i64  # leaves that may be split speculatively, 0: none
     words: i64
     state: out(TreeState["1"])
     scales: out(Scales["1"])
@@ -325,13 +393,13 @@ class Table:
     exact_h: out(i64["max_nodes"])
     sets: out(i64["max_nodes * words"])
     heap: out(i64["max_nodes"])
-    order: out(i64["max_nodes"])  # of the finished tree: the node behind each number
+    order: out(i64["max_nodes"])  # the node of each number of the finished tree
     free: out(i64["slots"])
 
 
 @item(own_line=True)
-class Task:
-    """One split that is being made: all that those who hold rows must know of it."""
+class SplitTask:
+    """A split that is being made: all that partition and histograms need."""
 
     node: i64  # -1: none
     child: i64  # the left one; 0: the root is searched, nothing is split
@@ -351,7 +419,7 @@ class Task:
 
 @item(own_line=True)
 class Schedule:
-    """How threads share out a task."""
+    """How threads share the work of a task."""
 
     by_rows: i64  # 1: each thread sums its own rows of all groups, 0: all rows of its own groups
     live_first: i64  # groups outside live_first .. live_last - 1 can split neither child
@@ -361,24 +429,24 @@ class Schedule:
 
 @record(per_thread=True)
 class TaskScratch:
-    """What threads that work on a task ask for."""
+    """Arrays of a task, for the threads that work on it."""
 
     columns: i64
     words: i64
-    sides_size: i64
+    goes_left_size: i64
     set: out(i64["words"])
-    sides: out(u8["sides_size"])  # for each code of the split column whether it goes left
+    goes_left: out(u8["goes_left_size"])  # for each code of the split column whether it goes left
     permitted: out(u8["columns"])
 
 
 @record
 class Tasks:
-    """The tasks of all threads; where all work together, it is the first one's."""
+    """A task for each thread; where all threads work on one node, the first of them."""
 
     threads: i64
-    parts: Parts
+    partial_sums: PartialSums
     of_task: TaskScratch
-    tasks: out(Task["threads"])
+    tasks: out(SplitTask["threads"])
     schedules: out(Schedule["threads"])
     units: i64
     costs: out(i64["units + 1"])

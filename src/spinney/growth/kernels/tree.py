@@ -1,34 +1,41 @@
 """One tree, from gradients to leaf values: every thread of a team runs `grow_tree`.
 
-The verbs are in files of their own: choose the next leaf (queue, turns, nodes), partition its rows (partition), sum
-histograms (histogram), search splits (units). Here they are put together. All threads split a large node together:
-thread 0 keeps the queue and the node table, and what the others need of its decisions is in its task, written between two
-meetings. Small nodes are split by one thread each, and threads take turns at the queue and the table. Sums are integers and
-leaves enter the tree in the order of the queue, so how work is shared out among threads never changes the tree.
+The steps are in modules of their own: choose the next leaf (`turns`, `nodes`), partition its rows (`partition`), sum histograms
+(`histogram`), search splits (`units`). This module calls them in order. All threads split a large node together: thread 0 keeps
+the queue and the node table, and writes what the others need to its task, between two barriers. Small nodes are split by one
+thread each, and threads take turns at the queue and the table. Sums are integers and leaves enter the tree in the order of the
+queue, so the tree does not depend on how threads share the work.
 """
 
 import numpy as np
 
 from spinney.binning.kernels.records import Binned, Codes, Columns
-from spinney.growth.kernels.gather import gather, owned_rows
+from spinney.data.kernels.records import Gradients
 from spinney.growth.kernels.histogram import clear_own, flushed_of, sum_rows
 from spinney.growth.kernels.leaves import leaf_sums
-from spinney.growth.kernels.nodes import describe_split, start_tree, write_tree
-from spinney.growth.kernels.order import prune, put_in_order
+from spinney.growth.kernels.nodes import describe_split, prune, put_in_order, start_tree, write_tree
+from spinney.growth.kernels.packing import SUM_BLOCK
 from spinney.growth.kernels.partition import partition
-from spinney.growth.kernels.quantize import make_entries, set_scales, sum_sizes
+from spinney.growth.kernels.quantize import gather, make_entries, owned_rows, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
-    FINISHED, TOGETHER, Axis, Found, HistBag, Line, Rows, Sums, Table, Tasks, TreeArrays,
+    FINISHED,
+    TOGETHER,
+    Axis,
+    CutSums,
+    HistBag,
+    NodeRows,
+    NodeTable,
+    Sums,
+    Tasks,
+    ThreadSplits,
+    TreeArrays,
+    TreeRules,
 )  # fmt: skip
-from spinney.growth.kernels.rules import Rules
-from spinney.growth.kernels.schedule import share_out, summed_by_rows
-from spinney.growth.kernels.turns import go_on, set_apart
+from spinney.growth.kernels.turns import advance_tasks, set_apart, share_out, summed_by_rows
 from spinney.growth.kernels.units import search_children, summed_child
-from spinney.growth.packing import BLOCK
 from spinney.jit import Member, inline, kernel, own, record
 from spinney.jit.barrier import end_turn, meet, take_turn, wait_for_news
 from spinney.jit.intrinsics import tail
-from spinney.objectives.kernels.records import Gradients
 
 
 @record
@@ -40,18 +47,18 @@ class Work:
     data: Binned
     features: Columns
     axis: Axis
-    rules: Rules
-    rows: Rows
+    rules: TreeRules
+    rows: NodeRows
     sums: Sums
-    found: Found
-    lines: Line
+    thread_splits: ThreadSplits
+    cut_sums: CutSums
     tasks: Tasks
-    table: Table
+    table: NodeTable
 
 
 @inline
-def take_rows(team, bag, gathered, pairs, table, rows, parts):
-    """Make the entries of this thread's rows, its range of the root."""
+def take_rows(team, bag, gathered, pairs, table, rows, partial_sums):
+    """Write the entries of this thread's rows and its range of the root."""
     in_bag = bag.control[0].in_bag
     begin = 0
     for t in range(team.rank):
@@ -59,20 +66,20 @@ def take_rows(team, bag, gathered, pairs, table, rows, parts):
     root = own(rows.ranges, team.rank).of_node[0]
     root.begin = begin
     root.end = begin + owned_rows(in_bag, team.rank, team.size)
-    make_entries(team, begin, bag, gathered, pairs, table, rows, parts)
+    make_entries(team, begin, bag, gathered, pairs, table, rows, partial_sums)
 
 
 @inline
-def sum_node(crew, who, node, work):
+def sum_node(workers, task_id, node, work):
     """Sum a node's rows into this thread's packed sums: all rows of its groups, or (by rows) its rows of all groups."""
     rank = work.team.rank
     size = work.team.size
     rows = work.rows
-    schedule = work.tasks.schedules[who]
+    schedule = work.tasks.schedules[task_id]
     by_rows = schedule.by_rows != 0
     first = schedule.live_first
     last = schedule.live_last
-    if not by_rows and crew > 1:
+    if not by_rows and workers > 1:
         first = max(first, work.tasks.bounds[rank])
         last = min(last, work.tasks.bounds[rank + 1])
     packed = own(work.sums.by_thread, rank).packed
@@ -87,26 +94,26 @@ def sum_node(crew, who, node, work):
 
 
 @inline
-def work_on_node(crew, who, seed, work):
-    """This thread's part of splitting a task's node and searching its children, with `crew` threads. False: give up."""
+def work_on_node(workers, task_id, seed, work):
+    """This thread's part of splitting a task's node and searching its children, with `workers` threads. False: aborted."""
     team = work.team
     rank = team.rank
-    found = own(work.found, rank)
+    mine = own(work.thread_splits, rank)
     tasks = work.tasks
-    task = tasks.tasks[who]
-    by_rows = tasks.schedules[who].by_rows != 0
+    task = tasks.tasks[task_id]
+    by_rows = tasks.schedules[task_id].by_rows != 0
     if task.child != 0:
-        sides = own(tasks.of_task, who).sides
+        goes_left = own(tasks.of_task, task_id).goes_left
         partition(
-            task, rank if crew > 1 else 0, rank + 1 if crew > 1 else team.size, team.size, work.codes, work.data, work.rows,
-            sides,
+            task, rank if workers > 1 else 0, rank + 1 if workers > 1 else team.size, team.size, work.codes, work.data, work.rows,
+            goes_left,
         )  # fmt: skip
         # A thread that sums its own rows need not wait until the others have partitioned theirs.
-        if not by_rows and not meet(team, crew):
+        if not by_rows and not meet(team, workers):
             return False
-    found.splits[0].gain = -1.0
-    found.splits[1].gain = -1.0
-    schedule = tasks.schedules[who]
+    mine.splits[0].gain = -1.0
+    mine.splits[1].gain = -1.0
+    schedule = tasks.schedules[task_id]
     first = schedule.live_first
     last = schedule.live_last
     flushed_too = np.int64(0)
@@ -115,66 +122,74 @@ def work_on_node(crew, who, seed, work):
         if child < 0:
             continue
         if turn == 1 and by_rows:
-            if not meet(team, crew):
+            if not meet(team, workers):
                 return False
             clear_own(rank, first, last, flushed_too, work.codes, work.data.sparse, work.axis, work.sums)
-        flushed_too = 1 if work.table.nodes[child].count > BLOCK else 0
-        sum_node(crew, who, child, work)
-        if by_rows and not meet(team, crew):
+        flushed_too = 1 if work.table.nodes[child].count > SUM_BLOCK else 0
+        sum_node(workers, task_id, child, work)
+        if by_rows and not meet(team, workers):
             return False
-        search_children(crew, who, turn, seed, work)
-    if not meet(team, crew):
+        search_children(workers, task_id, turn, seed, work)
+    if not meet(team, workers):
         return False
-    # Nobody reads them any more; thread 0 chooses the next task meanwhile, so nothing of this one may be asked for.
+    # No thread reads these sums any more. Thread 0 may already write the next task, so this one must not be read here.
     if by_rows:
         clear_own(rank, first, last, flushed_too, work.codes, work.data.sparse, work.axis, work.sums)
     return True
 
 
 @inline
-def prepare(crew, who, work):
-    """Write down what a task's threads need before they start: where codes go, and who works on what."""
+def prepare(workers, task_id, work):
+    """Write what a task's threads need before they start: which codes go left, and how they share the work."""
     tasks = work.tasks
-    describe_split(who, work.features, work.rules, tasks, work.table)
-    rows = work.table.nodes[tasks.tasks[who].small].count
+    describe_split(task_id, work.features, work.rules, tasks, work.table)
+    rows = work.table.nodes[tasks.tasks[task_id].small].count
     by_rows = summed_by_rows(rows, work.codes.stride, work.data.sparse)
-    share_out(who, crew, rows, by_rows, work.axis, work.sums, tasks)
+    share_out(task_id, workers, rows, by_rows, work.axis, work.sums, tasks)
 
 
 @inline
-def next_task(who, working, together, work):
+def next_task(task_id, working, together, work):
     """Close a task and choose and prepare the next one, in this thread's turn or (together) for all.
 
-    Gives the number of the latest news, -1 to give up, and whether threads that work apart should come together.
+    Returns the number of the latest news, -1 if aborted, and whether threads that work apart should come together.
     """
     team = work.team
     if not together and not take_turn(team.sync):
         return np.int64(-1), False
-    called = go_on(
-        who, who + 1, working, together, team.size, work.rules, work.tasks, work.found, work.table
+    called = advance_tasks(
+        task_id,
+        task_id + 1,
+        working,
+        together,
+        team.size,
+        work.rules,
+        work.tasks,
+        work.thread_splits,
+        work.table,
     )
     seen = np.int64(0) if together else end_turn(team.sync, working or called)
-    if work.tasks.tasks[who].node >= 0:
-        prepare(team.size if together and work.table.state[0].mode == TOGETHER else 1, who, work)
+    if work.tasks.tasks[task_id].node >= 0:
+        prepare(team.size if together and work.table.state[0].mode == TOGETHER else 1, task_id, work)
     return seen, called
 
 
 @inline
 def split_leaves(seed, work):
-    """Search the root, then split leaves until the tree is finished, together or apart. False: give up."""
+    """Search the root, then split leaves until the tree is finished, together or apart. False: aborted."""
     team = work.team
     rank = team.rank
     state = work.table.state[0]
     together = True
     working = True
     while True:
-        who = 0 if together else rank
-        if working and not work_on_node(team.size if together else 1, who, seed, work):
+        task_id = 0 if together else rank
+        if working and not work_on_node(team.size if together else 1, task_id, seed, work):
             return False
         seen = np.int64(0)
         called = False
         if rank == 0 or not together:
-            seen, called = next_task(who, working, together, work)
+            seen, called = next_task(task_id, working, together, work)
         if seen < 0:
             return False
         if together:
@@ -190,15 +205,26 @@ def split_leaves(seed, work):
             together = True
             working = False
         else:
-            working = work.tasks.tasks[who].node >= 0
+            working = work.tasks.tasks[task_id].node >= 0
             if not working and not wait_for_news(team.sync, seen):
                 return False
 
 
 @kernel
 def grow_tree(
-    team: Member, bag: HistBag, data: Binned, axis: Axis, gradients: Gradients, rules: Rules, rows: Rows, sums: Sums,
-    found: Found, lines: Line, tasks: Tasks, table: Table, tree: TreeArrays,
+    team: Member,
+    bag: HistBag,
+    data: Binned,
+    axis: Axis,
+    gradients: Gradients,
+    rules: TreeRules,
+    rows: NodeRows,
+    sums: Sums,
+    thread_splits: ThreadSplits,
+    cut_sums: CutSums,
+    tasks: Tasks,
+    table: NodeTable,
+    tree: TreeArrays,
 ):
     """Grow one tree on the bag's rows, write it to `tree`, and list its rows by leaf."""
     control = bag.control[0]
@@ -209,18 +235,20 @@ def grow_tree(
     gathered = not all_rows and in_bag <= bag.gathered.codes.rows
     if gathered:
         gather(team, bag, all_pairs)
-    # From here on the rows of a gathered bag are numbered by their places in it.
+    # From here on, the rows of a gathered bag are numbered by their positions in it.
     codes = bag.gathered.codes if gathered else data.codes
     pairs = bag.gathered.pairs if gathered else all_pairs
-    work = Work(team, codes, data, data.features, axis, rules, rows, sums, found, lines, tasks, table)
-    sum_sizes(team, gradients, output, tasks.parts)
+    work = Work(
+        team, codes, data, data.features, axis, rules, rows, sums, thread_splits, cut_sums, tasks, table
+    )
+    sum_sizes(team, gradients, output, tasks.partial_sums)
     if not meet(team, team.size):
         return
     if team.rank == 0:
-        set_scales(team.size, gradients, output, in_bag, rules, tasks.parts, table)
+        set_scales(team.size, gradients, output, in_bag, rules, tasks.partial_sums, table)
     if not meet(team, team.size):
         return
-    take_rows(team, bag, gathered, pairs, table, rows, tasks.parts)
+    take_rows(team, bag, gathered, pairs, table, rows, tasks.partial_sums)
     if not meet(team, team.size):
         return
     if team.rank == 0:

@@ -1,36 +1,38 @@
 """Rows that did not grow a tree find their leaves: a batch of rows is partitioned from the root down, as in growing.
 
-Batches are small enough for the cache, and a partition has no branch to mispredict, so this is faster than walking row by row
-(262 000 rows, 50 trees of 255 leaves and 12 to 37 splits a row, one thread, in two runs: eight rows side by side 14.5 ms a tree,
-batches 9.6).
+Batches fit the cache, and a partition has no branch to mispredict, so this is faster than walking row by row (262 000 rows, 50
+trees of 255 leaves and 12 to 37 splits a row, one thread, in two runs: eight rows side by side 14.5 ms a tree, batches 9.6).
 Each thread first packs the tree into two words a node, in terms of codes:
 
     link: left child << 32 | 1 where codes of the rule go left << 31 | group
     rule: how many codes << 32 | the first of them
 
-Other codes go the other way. The link of a leaf is 0. The rule of a split by a sparse or categorical column, or one that takes
-more than a run of codes, is BY_ROW: there rows are asked one by one.
+Other codes go to the other side. The link of a leaf is 0. The rule of a split by a sparse or categorical column, or by more than
+one run of codes, is BY_ROW: there the bin of each row is looked up.
 """
 
 import numpy as np
 
-from spinney.binning.features import NO_DEFAULT
-from spinney.binning.kernels.records import Binned
+from spinney.binning.kernels.records import NO_DEFAULT, Binned
+from spinney.data.kernels.records import Grown
+from spinney.growth.kernels.partition import has_bit
 from spinney.growth.kernels.records import Subset
-from spinney.growth.kernels.sets import has_bit
-from spinney.growth.kernels.spine import BY_ROW, find_exits, find_spine, heavy_child, sort_exits
 from spinney.jit import Member, f64, i32, i64, inline, item, kernel, out, own, record, u8, u16
 from spinney.jit.intrinsics import tail
-from spinney.objectives.kernels.records import Grown
 
+SPINE = 255  # splits of a spine (see below), at most
+BY_ROW = -1  # the rule of a split that is not packed
+# Estimated cost of testing a row in vectors, and of sorting it, relative to partitioning it once.
+COST_OF_TEST = 0.15
+COST_OF_SORTING = 3.0
 BATCH = 8192  # rows, at most 65 536; 4 096 and 16 384 take about as long
-ROOM = 512  # for the numbers of a spine, SPINE + 2 at most
-FEW = 8  # rows that walk by themselves
-WINDOW = 65536  # rows of the table within which those of a batch lie
+SPINE_PLACES = 512  # memory for the splits of a spine, SPINE + 2 at most
+SINGLE_ROWS = 8  # rows of a node up to which each one walks on alone
+WINDOW = 65536  # rows of the table that a batch may span
 
 
 @item
-class Packed:
+class PackedNode:
     """A packed node."""
 
     link: i64
@@ -38,8 +40,8 @@ class Packed:
 
 
 @item
-class Waiting:
-    """Rows of a batch that wait at a node: places begin..end-1 of one half of the row numbers."""
+class PendingRows:
+    """Rows of a batch that have reached a node and go on later: places begin..end-1 of one half of `ids`."""
 
     node: i64
     half: i64
@@ -61,29 +63,29 @@ class BinTree:
     value: f64["max_nodes"]
     count: i64["max_nodes"]
     sets: i64["max_nodes * words"]
-    order: i64["max_nodes"]  # where the set of a node is
+    order: i64["max_nodes"]  # place of a node's set in `sets`
 
 
 @record(per_thread=True)
 class WalkScratch:
     """A thread's own memory."""
 
-    packed: out(Packed["tree.max_nodes"])
-    waiting: out(Waiting["tree.max_nodes"])
+    packed: out(PackedNode["tree.max_nodes"])
+    pending: out(PendingRows["tree.max_nodes"])
     ids: out(u16["2 * BATCH"])
-    spine: out(i64["ROOM"])
-    ends: out(i64["ROOM"])
+    spine: out(i64["SPINE_PLACES"])
+    ends: out(i64["SPINE_PLACES"])
 
 
 @record
-class Goal:
-    """Which rows walk, and what becomes of their leaves: each row's is noted, or its value added to the row's score."""
+class WalkOutput:
+    """The rows that walk, and the output: the leaf of each row, or its value added to the row's score."""
 
     rows: i64
     outputs: i64
-    noted: i64
+    writes_leaves: i64  # 1: leaves are written, 0: values are added to scores
     subset: Subset
-    leaves: out(i32["rows * noted"])
+    leaf_of_row: out(i32["rows * writes_leaves"])
     scores: out(f64["rows * outputs"])
 
 
@@ -93,15 +95,18 @@ class Walk:
 
     tree: BinTree
     data: Binned
-    goal: Goal
+    output: WalkOutput
     mine: WalkScratch
     spine_length: i64
     scores: f64["1"]  # of the tree's output
 
 
+# --- The side of a row at a split
+
+
 @inline
 def listed_code(row, first, codes, sparse):
-    """Which of a sparse column's codes a row lists, -1 for none; `first` is the column's first place."""
+    """The code of a row in a sparse column, -1 if it has no entry; `first` is the column's first place on the axis."""
     low = sparse.row_starts[row]
     high = sparse.row_starts[row + 1]
     while low < high:
@@ -131,8 +136,8 @@ def bin_of_row(row, column, columns, data):
 
 
 @inline
-def asked_side(row, node, columns, walk):
-    """1 if a row goes left in a node, else 0, whatever its column is."""
+def side_of_row(row, node, columns, walk):
+    """1 if a row goes left at a node, else 0, for any kind of column."""
     tree = walk.tree
     features = walk.data.features
     column = tree.feature[node]
@@ -151,6 +156,9 @@ def side(code, link, rule):
     return 1 ^ inside ^ ((link >> 31) & 1)
 
 
+# --- Packing a tree
+
+
 @inline
 def pack_split(node, tree, features):
     """Link and rule of a split."""
@@ -165,7 +173,7 @@ def pack_split(node, tree, features):
     go_left = cut + 1 - (1 if cut >= default else 0)
     has_missing = codes > bins or (codes == bins and default < bins)
     missing_left = tree.default_left[node] != 0
-    # Codes of other columns mean the default bin. A lone column has none.
+    # Codes of other columns in the bundle stand for the default bin. A single column has none.
     rest_left = missing_left if default == bins else default <= cut or default >= NO_DEFAULT
     if rest_left:
         first = go_left
@@ -191,11 +199,85 @@ def pack(tree, features, packed):
         packed[node].rule = rule
 
 
+# --- The spine of a tree: the way down that most rows take.
+#
+# One-hot columns make trees like chains: each split takes a few rows away, and most rows pass dozens of splits. A batch of rows
+# is tested against all splits of the spine, in vectors, from the last split to the first; what is left in `exits` is the first
+# split at which a row leaves the spine. Then the rows are sorted by it.
+
+
+@inline
+def larger_child(child, counts):
+    """The child of two that has more rows."""
+    return child if counts[child] >= counts[child + 1] else child + 1
+
+
+@inline
+def find_spine(packed, counts, spine):
+    """List the splits of the spine; returns how many, 0 where it does not pay."""
+    node = np.int64(0)
+    length = 0
+    saved = -COST_OF_SORTING
+    while length < SPINE:
+        link = packed[node].link
+        rule = packed[node].rule
+        share = float(counts[node]) / float(max(counts[0], 1))
+        if link == 0 or rule == BY_ROW or rule >> 32 > 65535 or share < COST_OF_TEST:
+            break
+        spine[length] = node
+        length += 1
+        saved += share - COST_OF_TEST
+        node = larger_child(link >> 32, counts)
+    return length if saved > 0.0 else 0
+
+
+@inline
+def find_exits(first, count, columns, rows, length, spine, packed, counts, exits):
+    """Write the number of the split at which each row leaves the spine, `length` for none."""
+    for i in range(count):
+        exits[i] = length
+    for back in range(length):
+        k = length - 1 - back
+        node = spine[k]
+        link = packed[node].link
+        rule = packed[node].rule
+        low = rule & 65535
+        codes = np.uint16(rule >> 32)
+        number = np.uint16(k)
+        # Codes of the rule go right, or left where bit 31 is set.
+        larger_left = larger_child(link >> 32, counts) == link >> 32
+        stay = larger_left == ((link >> 31) & 1 == 1)
+        at = (link & 1073741823) * rows + first
+        for i in range(count):
+            # All in 16 bits, so that a vector holds as many rows as possible.
+            inside = np.uint16((np.int64(columns[at + i]) - low) & 65535) < codes
+            before = exits[i]
+            exits[i] = before if inside == stay else number
+
+
+@inline
+def sort_exits(count, length, exits, ids, ends):
+    """Write rows in the order of their exits; `ends` is where the rows of each exit end."""
+    for k in range(length + 2):
+        ends[k] = 0
+    for i in range(count):
+        ends[exits[i] + 1] += 1
+    for k in range(length + 1):
+        ends[k + 1] += ends[k]
+    for i in range(count):
+        to = exits[i]
+        ids[ends[to]] = i
+        ends[to] += 1
+
+
+# --- Leading batches of rows to their leaves
+
+
 @inline
 def divide(begin, end, source, target, codes, link, rule):
     """Partition the rows source[begin:end] into `target`: left ones from the front, right ones from the back.
 
-    Returns where the right ones begin. Both places are written for every row, and one of them counts.
+    Returns where the right ones begin. Every row is written to both places, and one of them counts.
     """
     to = begin
     back = end - 1
@@ -210,13 +292,13 @@ def divide(begin, end, source, target, codes, link, rule):
 
 
 @inline
-def divide_asking(begin, end, source, target, first, node, columns, walk):
-    """As `divide`, for splits that are not packed."""
+def divide_by_row(begin, end, source, target, first, node, columns, walk):
+    """As `divide`, for splits whose rule is BY_ROW."""
     to = begin
     back = end - 1
     for i in range(begin, end):
         row = source[i]
-        left = asked_side(first + np.int64(row), node, columns, walk)
+        left = side_of_row(first + np.int64(row), node, columns, walk)
         target[to] = row
         target[back] = row
         to += left
@@ -226,12 +308,12 @@ def divide_asking(begin, end, source, target, first, node, columns, walk):
 
 @inline
 def leaf_below(node, row, columns, walk):
-    """Leaf below a node of one row."""
+    """The leaf below a node that one row reaches."""
     link = walk.mine.packed[node].link
     while link != 0:
         rule = walk.mine.packed[node].rule
         if rule == BY_ROW:
-            left = asked_side(row, node, columns, walk)
+            left = side_of_row(row, node, columns, walk)
         else:
             left = side(np.int64(columns[(link & 1073741823) * walk.data.codes.rows + row]), link, rule)
         node = (link >> 32) + 1 - left
@@ -240,23 +322,23 @@ def leaf_below(node, row, columns, walk):
 
 
 @inline
-def reach(row, leaf, walk):
-    """Note a row's leaf, or add its value to the row's score."""
-    subset = walk.goal.subset
+def write_leaf(row, leaf, walk):
+    """Write a row's leaf, or add its value to the row's score."""
+    subset = walk.output.subset
     number = np.int64(subset.number[row]) if subset.some != 0 else row
-    if walk.goal.noted != 0:
-        walk.goal.leaves[number] = leaf
+    if walk.output.writes_leaves != 0:
+        walk.output.leaf_of_row[number] = leaf
     else:
         walk.scores[number] += walk.tree.value[leaf]
 
 
 @inline
-def wait(place, node, half, begin, end, waiting):
-    """Let rows wait at a node."""
-    waiting[place].node = node
-    waiting[place].half = half
-    waiting[place].begin = begin
-    waiting[place].end = end
+def put_pending(place, node, half, begin, end, pending):
+    """Store the rows of a node that go on later."""
+    pending[place].node = node
+    pending[place].half = half
+    pending[place].begin = begin
+    pending[place].end = end
 
 
 @inline
@@ -267,7 +349,7 @@ def batch_from(number, end, subset):
         return np.int64(number), most
     first = np.int64(subset.rows[number])
     count = most
-    # Those of a window are as many as its rows at most, so the last of them is soon found.
+    # A window has at most as many of them as it has rows, so halving soon finds the last one.
     while np.int64(subset.rows[number + count - 1]) - first >= WINDOW:
         count = (count + 1) >> 1
     return first, count
@@ -275,79 +357,81 @@ def batch_from(number, end, subset):
 
 @inline
 def start_batch(number, first, count, columns, walk):
-    """Set rows down at the root, or where they leave the spine; returns how many nodes are waiting then."""
+    """Put the rows of a batch at the root, or where they leave the spine; returns how many nodes are pending then."""
     length = walk.spine_length
     ids = walk.mine.ids
     counts = walk.tree.count
     if length == 0:
-        subset = walk.goal.subset
+        subset = walk.output.subset
         for i in range(count):
             ids[i] = i if subset.some == 0 else np.int64(subset.rows[number + i]) - first
-        wait(0, np.int64(0), np.int64(0), np.int64(0), count, walk.mine.waiting)
+        put_pending(0, np.int64(0), np.int64(0), np.int64(0), count, walk.mine.pending)
         return 1
     exits = tail(ids, BATCH)
-    find_exits(first, count, columns, walk.data.codes.rows, length, walk.mine.spine, walk.mine.packed, counts, exits)
+    find_exits(
+        first, count, columns, walk.data.codes.rows, length, walk.mine.spine, walk.mine.packed, counts, exits
+    )
     sort_exits(count, length, exits, ids, walk.mine.ends)
     begin = np.int64(0)
     for k in range(length + 1):
         child = walk.mine.packed[walk.mine.spine[min(k, length - 1)]].link >> 32
-        heavy = heavy_child(child, counts)
-        node = heavy if k == length else 2 * child + 1 - heavy
-        wait(k, node, np.int64(0), begin, walk.mine.ends[k], walk.mine.waiting)
+        larger = larger_child(child, counts)
+        node = larger if k == length else 2 * child + 1 - larger
+        put_pending(k, node, np.int64(0), begin, walk.mine.ends[k], walk.mine.pending)
         begin = walk.mine.ends[k]
     return length + 1
 
 
 @inline
-def lead_batch(number, first, count, columns, walk):
-    """Lead a batch of rows from `first` on to their leaves. A node's rows take turns in the two halves of `ids`."""
-    waiting = walk.mine.waiting
-    left_over = start_batch(number, first, count, columns, walk)
-    while left_over > 0:
-        left_over -= 1
-        node = waiting[left_over].node
-        half = waiting[left_over].half
-        begin = waiting[left_over].begin
-        end = waiting[left_over].end
+def walk_batch(number, first, count, columns, walk):
+    """Lead a batch of rows, from `first` on, to their leaves. Partition moves rows from one half of `ids` to the other."""
+    pending = walk.mine.pending
+    nodes_left = start_batch(number, first, count, columns, walk)
+    while nodes_left > 0:
+        nodes_left -= 1
+        node = pending[nodes_left].node
+        half = pending[nodes_left].half
+        begin = pending[nodes_left].begin
+        end = pending[nodes_left].end
         while begin < end:
             link = walk.mine.packed[node].link
             rule = walk.mine.packed[node].rule
             source = tail(walk.mine.ids, half * BATCH)
-            if link == 0 or end - begin <= FEW:
+            if link == 0 or end - begin <= SINGLE_ROWS:
                 for i in range(begin, end):
                     row = first + np.int64(source[i])
-                    reach(row, leaf_below(node, row, columns, walk) if link != 0 else node, walk)
+                    write_leaf(row, leaf_below(node, row, columns, walk) if link != 0 else node, walk)
                 break
             half = 1 - half
             target = tail(walk.mine.ids, half * BATCH)
             if rule == BY_ROW:
-                middle = divide_asking(begin, end, source, target, first, node, columns, walk)
+                middle = divide_by_row(begin, end, source, target, first, node, columns, walk)
             else:
                 codes = tail(columns, (link & 1073741823) * walk.data.codes.rows + first)
                 middle = divide(begin, end, source, target, codes, link, rule)
             node = link >> 32
-            wait(left_over, node + 1, half, middle, end, waiting)
-            left_over += 1
+            put_pending(nodes_left, node + 1, half, middle, end, pending)
+            nodes_left += 1
             end = middle
 
 
 @kernel
-def add_tree(team: Member, data: Binned, tree: BinTree, scratch: WalkScratch, goal: Goal):
-    """Add the tree's leaf values to the scores of the rows, or note the leaves only."""
+def add_tree(team: Member, data: Binned, tree: BinTree, scratch: WalkScratch, output: WalkOutput):
+    """Add the tree's leaf values to the scores of the rows, or only write their leaves."""
     rank = team.rank
-    rows = goal.rows
-    subset = goal.subset
+    rows = output.rows
+    subset = output.subset
     mine = own(scratch, rank)
     pack(tree, data.features, mine.packed)
-    # Vectors of a spine take rows that stand side by side.
+    # The vectors of a spine need rows that are side by side.
     length = find_spine(mine.packed, tree.count, mine.spine) if subset.some == 0 else 0
-    walk = Walk(tree, data, goal, mine, length, tail(goal.scores, rows * tree.grown[0].output))
+    walk = Walk(tree, data, output, mine, length, tail(output.scores, rows * tree.grown[0].output))
     number = rows * rank // team.size
     end = rows * (rank + 1) // team.size
     while number < end:
         first, count = batch_from(number, end, subset)
         if data.codes.wide != 0:
-            lead_batch(number, first, count, data.codes.by_column16, walk)
+            walk_batch(number, first, count, data.codes.by_column16, walk)
         else:
-            lead_batch(number, first, count, data.codes.by_column8, walk)
+            walk_batch(number, first, count, data.codes.by_column8, walk)
         number += count

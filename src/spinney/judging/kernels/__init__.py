@@ -1,1 +1,1 @@
-"""Kernels of judging: scores of rows of which some columns are shuffled."""
+"""Kernels that score rows of which some columns are shuffled."""

@@ -1,4 +1,4 @@
-"""What the kernel of shuffled columns takes."""
+"""The records of the kernel of shuffled columns."""
 
 from spinney.jit import f64, i32, i64, out, record
 
@@ -21,18 +21,18 @@ class SomeTrees:
 
 
 @record
-class Asked:
-    """Columns that some node asks for. A row's values of them make a line, and nodes know columns by their place in it."""
+class UsedColumns:
+    """Columns that some node splits by. In packed nodes a column is its position among these."""
 
     columns: i64
     missing: i64  # whether a value may be missing
     column: i64["columns"]
-    group: i32["columns"]  # that is shuffled with the column, or -1
+    group: i32["columns"]  # group with which the column is shuffled, or -1
 
 
 @record
 class Groups:
-    """Columns that are shuffled together. `pair` numbers the pairs of a tree and a group that it asks for; -1 for others."""
+    """Columns that are shuffled together. `pair` numbers the pairs of a tree and a group that it splits by; -1 for others."""
 
     groups: i64
     members: i64
@@ -45,7 +45,7 @@ class Groups:
 
 @record
 class Shuffled:
-    """Values of the groups' columns in other orders, and scores of all rows then: by group, repeat, member or output, and row."""
+    """Shuffled values of the groups' columns, and scores of all rows with them: by group, repeat, member or output, row."""
 
     rows: i64
     repeats: i64
@@ -57,10 +57,10 @@ class Shuffled:
 
 
 @record(per_thread=True)
-class Desk:
-    """A thread's own memory for a block of rows.
+class ShuffleScratch:
+    """A thread's memory for a block of rows.
 
-    Of every pair of a tree and a group it lists the rows that meet the group in the tree, and the node where they first do.
+    For every pair of a tree and a group it lists the rows whose path in the tree splits by the group, and the first such node.
     """
 
     columns: i64
@@ -68,9 +68,9 @@ class Desk:
     width: i64
     pairs: i64
     groups: i64
-    lines: out(f64["columns * BLOCK"])
-    said: out(f64["values * BLOCK"])
+    row_values: out(f64["columns * BLOCK"])
+    unshuffled: out(f64["values * BLOCK"])
     moved: out(f64["width * BLOCK"])
-    many: out(i64["pairs"])
+    counts: out(i64["pairs"])
     listed: out(i64["pairs * BLOCK"])
-    met: out(i64["groups"])
+    visited: out(i64["groups"])

@@ -1,4 +1,4 @@
-"""Losses of metrics, a file each, and the frames that sum them.
+"""Kernels of metrics: losses and the frames that sum them, areas under curves, lists of queries, pairs of times.
 
-A block of rows is summed by one thread in order, so that the sums do not depend on the threads.
+One thread sums a block of rows in order, so the sums do not depend on the number of threads.
 """

@@ -1,8 +1,8 @@
-"""From scores, by output and row, to predictions."""
+"""Predictions from scores, by output and row."""
 
 from spinney.jit import Member, f64, i64, kernel, out
 from spinney.jit.math import exp, sigmoid
-from spinney.metrics.kernels.special import log1p_exp
+from spinney.metrics.kernels.pointwise import log1p_exp
 
 
 @kernel
@@ -20,8 +20,12 @@ def exponentials_of(team: Member, rows: i64, scores: f64["rows"], result: out(f6
 
 
 @kernel
-def shares_of(
-    team: Member, rows: i64, outputs: i64, scores: f64["rows * outputs"], result: out(f64["rows * outputs"]),
+def class_probabilities_of(
+    team: Member,
+    rows: i64,
+    outputs: i64,
+    scores: f64["rows * outputs"],
+    result: out(f64["rows * outputs"]),
 ):
     """Softmax of every row."""
     for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
@@ -38,7 +42,7 @@ def shares_of(
 
 
 @kernel
-def logs_of(team: Member, count: i64, scores: f64["count"], result: out(f64["count"])):
-    """Logarithm of the logistic function of every score: softmax of these gives probabilities in proportion to it."""
+def log_probabilities_of(team: Member, count: i64, scores: f64["count"], result: out(f64["count"])):
+    """Logarithm of the logistic function of every score. Softmax of these gives probabilities in proportion to that function."""
     for i in range(count * team.rank // team.size, count * (team.rank + 1) // team.size):
         result[i] = -log1p_exp(-scores[i])

@@ -1,10 +1,10 @@
-"""Rows of each query from the best score to the worst, and the frame around metrics that judge such lists."""
+"""Metrics of ranking: rows of each query sorted by score, the value of one query, and the frame around it."""
 
 import numpy as np
 
-from spinney.data.kernels.queries import Gains, Lists, sort_list
+from spinney.data.kernels.queries import Gains, Lists, best_gain, sort_list
 from spinney.data.kernels.records import LabelArrays
-from spinney.jit import Member, f64, framed, hole, i32, kernel, out, own
+from spinney.jit import Member, f64, framed, hole, i32, inline, kernel, out, own
 
 
 @kernel
@@ -19,18 +19,76 @@ def rank_lists(team: Member, lists: Lists, scores: f64["lists.rows"], ranked: ou
             ranked[begin + k] = lists.order[begin + np.int64(mine.places[start + k])]
 
 
-value = hole("what a query gets")
+value = hole("the value of a query")
 
 
-def frame(
-    team: Member, labels: LabelArrays, lists: Lists, ranked: i32["lists.rows"], gains: Gains,
+def query_values(
+    team: Member,
+    labels: LabelArrays,
+    lists: Lists,
+    ranked: i32["lists.rows"],
+    gains: Gains,
     values: out(f64["lists.queries"]),
 ):
-    """What every query gets."""
+    """The values of all queries."""
     for q in range(team.rank, lists.queries, team.size):
         values[q] = value(lists.begins[q], lists.begins[q + 1], team.rank, ranked, labels.target, gains)
 
 
 def by_query(name, value):
-    """The kernel `<name>_values` of a metric: `value(begin, end, rank, ranked, target, gains)` is that of one query."""
-    return framed(f"{name}_values", frame, value=value)
+    """The kernel `<name>_values` of a metric: `value(begin, end, rank, ranked, target, gains)` is the value of one query."""
+    return framed(f"{name}_values", query_values, value=value)
+
+
+# --- Mean average precision
+
+
+@inline
+def average_precision(begin, end, rank, ranked, target, gains):
+    """Mean precision at the positions of relevant rows; 1 where no row is relevant."""
+    found = 0.0
+    total = 0.0
+    relevant = 0.0
+    for i in range(begin, end):
+        one = 1.0 if target[ranked[i]] > 0.0 else 0.0
+        relevant += one
+        if i - begin < gains.depth:
+            found += one
+            total += one * found / float(i - begin + 1)
+    return total / min(relevant, float(gains.depth)) if relevant > 0.0 else 1.0
+
+
+map_values = by_query("map", average_precision)
+
+
+# --- Mean reciprocal rank
+
+
+@inline
+def reciprocal_rank(begin, end, rank, ranked, target, gains):
+    """1 over the position of the first relevant row, 0 if it is too far down; 1 where no row is relevant."""
+    position = begin
+    while position < end and target[ranked[position]] <= 0.0:
+        position += 1
+    if position == end:
+        return 1.0
+    return 1.0 / float(position - begin + 1) if position - begin < gains.depth else 0.0
+
+
+mrr_values = by_query("mrr", reciprocal_rank)
+
+
+# --- Normalised discounted cumulative gain
+
+
+@inline
+def normalized_gain(begin, end, rank, ranked, target, gains):
+    """Gain as a share of the best order's; 1 where that is 0."""
+    best = best_gain(begin, end, rank, ranked, target, gains)
+    found = 0.0
+    for position in range(min(end - begin, gains.depth)):
+        found += gains.gains[np.int64(target[ranked[begin + position]])] * gains.discounts[position]
+    return found / best if best > 0.0 else 1.0
+
+
+ndcg_values = by_query("ndcg", normalized_gain)

@@ -1,5 +1,6 @@
 """The kernels of prediction.
 
-`walk` takes rows of values, `sparse` the stored entries of a sparse table. For the deep trees of a compact forest, `coded` turns
-either into codes, `deep` walks them and `leaf_sums` adds up what it finds.
+`walk` predicts rows of values, and `sparse` the stored entries of a sparse table. `compact_walk` turns either into codes, walks
+the deep trees of a compact forest with them, and sums the values of leaves. `heaps` walks trees of few levels, `medians` finds
+weighted medians over trees. `records` and `compact_records` are what they share.
 """

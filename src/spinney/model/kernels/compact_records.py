@@ -1,16 +1,16 @@
-"""What the kernels share that walk compact forests.
+"""The records of kernels that walk compact forests.
 
-Arrays that are kept in the narrowest type that holds them come as one array for each type, of which all but one are empty.
+Arrays that are kept in the narrowest possible type come as one array for each type, of which all but one are empty.
 """
 
 from spinney.jit import f64, i32, i64, out, record, u8, u16, u32
 
-BLOCK = 256  # rows whose leaves are found before they are used
+BLOCK = 256  # rows whose leaves are found before the values of leaves are added
 
 
 @record
 class CompactTrees:
-    """The splits of a compact forest; `place` is where each column stands among the codes of a row."""
+    """The splits of a compact forest; `place` is the position of each column among the codes of a row."""
 
     trees: i64
     splits: i64
@@ -35,8 +35,8 @@ class CompactTrees:
 
 
 @record
-class LeafValues:
-    """The values of all leaves; `shares` is 1 where they are to be divided by the leaf's weight."""
+class CompactLeafValues:
+    """The values of all leaves; `shares` is 1 if they are divided by the leaf's weight."""
 
     leaves: i64
     values: i64
@@ -60,22 +60,22 @@ class LeafValues:
 
 
 @record
-class Cuts:
-    """The cuts of the columns that some split asks for; a categorical column has none."""
+class UsedCuts:
+    """The cuts of the used columns, which some split uses; a categorical column has none."""
 
-    asked: i64
+    used: i64
     cuts: i64
-    column: i32["asked"]  # ascending
-    categorical: u8["asked"]
-    start: i64["asked + 1"]
+    column: i32["used"]  # ascending
+    categorical: u8["used"]
+    start: i64["used + 1"]
     cut: f64["cuts"]
 
 
 @record
-class Codes:
-    """Rows of codes, a place for each asked column, or two where values are missing: see `coded`.
+class CodedRows:
+    """Rows of codes: a place for each used column, or two if values are missing (see `compact_walk`).
 
-    There are rows up to the next multiple of eight.
+    The number of rows is rounded up to a multiple of eight.
     """
 
     rows: i64
@@ -91,16 +91,16 @@ class Codes:
 
 
 @record(per_thread=True)
-class Search:
-    """A thread's own memory to search the cuts of a column for a block of values."""
+class CutSearch:
+    """A thread's memory to search the cuts of a column for a block of values."""
 
     values: out(f64["BLOCK"])
     first: out(i64["BLOCK"])
 
 
 @record(per_thread=True)
-class Scratch:
-    """A thread's own memory for the nodes of a tree of `most` splits, and for the leaves of a block of rows."""
+class CompactScratch:
+    """A thread's memory for the nodes of a tree of `most` splits, and for the leaves of a block of rows."""
 
     most: i64
     nodes: out(i64["2 * most + 1"])
@@ -110,8 +110,8 @@ class Scratch:
 
 
 @record
-class Found:
-    """Sums of values of the rows, or numbers of their leaves: `summed` and `numbered` are rows, or 0 where not wanted.
+class LeafOutput:
+    """Sums of values of the rows, or numbers of their leaves: `summed` and `numbered` are numbers of rows, 0 if not needed.
 
     Trees first..last-1 are walked. A row has the leaves of `many` trees, of which tree `begin` is the first.
     """

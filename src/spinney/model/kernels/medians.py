@@ -1,4 +1,4 @@
-"""Weighted medians of what the trees say of each row."""
+"""Weighted medians, over trees, of the values that they predict for each row."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ TREE = 4294967295  # the low half of a key
 
 
 @record
-class Speakers:
-    """Trees with a weight each. Every leaf has a number, and its rank among the numbers of all leaves, equal ones alike."""
+class VotingTrees:
+    """Trees with a weight each. Every leaf has a value, and the rank of this among the values of all leaves."""
 
     trees: i64
     leaves: i64
@@ -20,11 +20,11 @@ class Speakers:
 
 
 @record(per_thread=True)
-class Queue:
-    """A thread's own memory to sort the trees by what they say of a row."""
+class MedianScratch:
+    """A thread's memory to sort the trees by their values for a row."""
 
     trees: i64
-    keys: out(i64["trees * 2"])  # rank << 32 | tree; two copies, between which merging goes to and fro
+    keys: out(i64["trees * 2"])  # rank << 32 | tree; two copies, between which runs are merged
 
 
 @inline
@@ -43,7 +43,7 @@ def merge_runs(low, middle, high, keys, source, to):
 
 @inline
 def sorted_copy(count, keys):
-    """Sort the first `count` keys, with as much room behind them. Returns where the sorted ones stand."""
+    """Sort the first `count` keys; as many places behind them are a buffer. Returns where the sorted keys begin."""
     source = 0
     to = count
     width = 1
@@ -59,28 +59,34 @@ def sorted_copy(count, keys):
 
 @kernel
 def find_medians(
-    team: Member, rows: i64, stride: i64, trees: i64, leaf: i32["rows * stride"], speakers: Speakers, queue: Queue,
+    team: Member,
+    rows: i64,
+    stride: i64,
+    trees: i64,
+    leaf: i32["rows * stride"],
+    voting_trees: VotingTrees,
+    scratch: MedianScratch,
     found: out(f64["rows"]),
 ):
-    """Of the first `trees` trees: the least number up to which they have half of the weight or more.
+    """For each row, the least value at which the first `trees` trees reach half of their weight.
 
     `leaf` has the leaf of every row in `stride` trees.
     """
-    keys = own(queue, team.rank).keys
+    keys = own(scratch, team.rank).keys
     for row in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
         for t in range(trees):
-            place = speakers.leaf_start[t] + leaf[row * stride + t]
-            keys[t] = (np.int64(speakers.rank[place]) << 32) | t
+            place = voting_trees.leaf_start[t] + leaf[row * stride + t]
+            keys[t] = (np.int64(voting_trees.rank[place]) << 32) | t
         begin = sorted_copy(trees, keys)
         total = 0.0
         for k in range(trees):
-            total += speakers.weight[keys[begin + k] & TREE]
+            total += voting_trees.weight[keys[begin + k] & TREE]
         up_to = 0.0
         k = 0
         while k < trees - 1:
-            up_to += speakers.weight[keys[begin + k] & TREE]
+            up_to += voting_trees.weight[keys[begin + k] & TREE]
             if up_to >= 0.5 * total:
                 break
             k += 1
         t = keys[begin + k] & TREE
-        found[row] = speakers.value[speakers.leaf_start[t] + leaf[row * stride + t]]
+        found[row] = voting_trees.value[voting_trees.leaf_start[t] + leaf[row * stride + t]]

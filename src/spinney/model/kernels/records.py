@@ -1,8 +1,8 @@
-"""What the kernels of prediction share."""
+"""The records that the kernels of prediction share."""
 
 from spinney.jit import f32, f64, i32, i64, out, record
 
-LANES = 8  # walks that go on at once
+LANES = 8  # walks at the same time
 
 
 @record
@@ -35,11 +35,11 @@ class Values:
 
 @record
 class StoredRows:
-    """Rows of stored entries, and where the columns that some node asks for stand in a line."""
+    """Rows of stored entries. `place` is the position of a column among the used ones, which some node splits by, or -1."""
 
     rows: i64
     columns: i64
-    asked: i64
+    used: i64
     entries: i64
     span32: i64
     span64: i64
@@ -53,39 +53,39 @@ class StoredRows:
 
 @record
 class Paths:
-    """The paths of a row of absent values down all trees, their nodes by the column that they ask for."""
+    """The paths of a row of absent values down all trees, their nodes grouped by the column that they split by."""
 
-    asks: i64
-    rest: i32["forest.trees"]  # where the row comes to rest
-    ends: i64["forest.trees + 1"]  # nodes of the paths of the trees before
-    starts: i64["table.asked + 1"]
-    tree: i32["asks"]
-    node: i32["asks"]
-    onward: i32["asks"]
-
-
-@record(per_thread=True)
-class Seen:
-    """A thread's own note of what it has met among the values of its rows."""
-
-    met: out(i64["1"])
+    path_nodes: i64
+    rest: i32["forest.trees"]  # leaf of this row
+    ends: i64["forest.trees + 1"]  # nodes on the paths of the trees before
+    starts: i64["table.used + 1"]
+    tree: i32["path_nodes"]
+    node: i32["path_nodes"]
+    next_node: i32["path_nodes"]
 
 
 @record(per_thread=True)
-class Batch:
-    """A thread's own memory for a batch of rows."""
+class ValueFlags:
+    """What a thread has found among the values of its rows: 1 for missing values, 2 for infinite ones (see each kernel)."""
+
+    flags: out(i64["1"])
+
+
+@record(per_thread=True)
+class EntryBatch:
+    """A thread's memory for a batch of rows of entries (see `sparse`)."""
 
     batch: i64
     trees: i64
-    asked: i64
-    lines: out(f64["batch * asked"])
-    where: out(i32["batch * trees"])
-    movers: out(i64["batch * trees + LANES"])
+    used: i64
+    lines: out(f64["batch * used"])
+    node_at: out(i32["batch * trees"])
+    moved_rows: out(i64["batch * trees + LANES"])
 
 
 @record
-class Wanted:
-    """Scores of the rows, or leaves, or both: `scored` and `numbered` are rows, or 0 where they are not wanted."""
+class EntryOutput:
+    """Scores of the rows, or leaves, or both: `scored` and `numbered` are numbers of rows, 0 for what is not needed."""
 
     outputs: i64
     scored: i64

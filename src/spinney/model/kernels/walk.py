@@ -1,20 +1,21 @@
 """Prediction from raw values.
 
-Eight walks go on at once: eight rows down one tree, or one row down eight trees. Their loads do not wait for each other, and
-there is no branch to mispredict. A leaf points to itself, so a walk that arrives early stays. Rows are taken in blocks small
-enough that their values and one tree are in cache together; a block without missing values is not asked for them.
+There are eight walks at the same time: eight rows down one tree, or one row down eight trees. Their loads do not wait for each
+other, and there is no branch to mispredict. A leaf points to itself, so a walk that arrives early stays. Rows are taken in
+blocks small enough that their values and one tree are in cache together. A block without missing values is walked without checks
+for them.
 
-A node is packed into two int64 side by side: where the left child is packed << 32 | missing goes right << 31 | categorical << 30
-| column, and the bits of its threshold, or for a categorical column where its set begins in `sets`. The right child follows the
-left one. At a leaf the threshold is infinite and the left child is the
-leaf itself. While walking, a node is known by where it is packed: twice its number.
+A node is packed into two int64 side by side: place of the left child << 32 | missing goes right << 31 | categorical << 30 |
+column, and the bits of its threshold or, for a categorical column, the start of its set in `sets`. The right child follows the
+left one. At a leaf the threshold is infinite and the left child is the leaf itself. While walking, a node is given by its place:
+twice its number.
 """
 
 import numpy as np
 
 from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record, u8
 from spinney.jit.intrinsics import bits_of, from_bits
-from spinney.model.kernels.records import LANES, PackedForest, Seen, Values
+from spinney.model.kernels.records import LANES, PackedForest, ValueFlags, Values
 
 BLOCK = 256
 INFINITE = 9218868437227405312  # the bits of infinity
@@ -24,7 +25,7 @@ COLUMN = 1073741823
 
 @record
 class Trees:
-    """The trees of a forest, as they are kept."""
+    """The trees of a forest, in the arrays of a model."""
 
     trees: i64
     nodes: i64
@@ -40,7 +41,10 @@ class Trees:
 
 @kernel
 def pack_nodes(
-    forest: Trees, packed: out(i64["2 * forest.nodes"]), depths: out(i64["forest.trees"]), depth: out(i32["forest.nodes"])
+    forest: Trees,
+    packed: out(i64["2 * forest.nodes"]),
+    depths: out(i64["forest.trees"]),
+    depth: out(i32["forest.nodes"]),
 ):
     """Pack the nodes of all trees and find each tree's depth."""
     for t in range(forest.trees):
@@ -53,7 +57,11 @@ def pack_nodes(
                 child = np.int64(forest.left[i])
                 depth[first + child] = depth[i] + 1
                 depth[first + child + 1] = depth[i] + 1
-                packed[2 * i] = (2 * child << 32) | ((1 - np.int64(forest.default_left[i])) << 31) | np.int64(forest.feature[i])
+                packed[2 * i] = (
+                    (2 * child << 32)
+                    | ((1 - np.int64(forest.default_left[i])) << 31)
+                    | np.int64(forest.feature[i])
+                )
                 packed[2 * i + 1] = bits_of(forest.threshold[i])
             else:
                 packed[2 * i] = np.int64(2 * (i - first)) << 32
@@ -69,8 +77,8 @@ def pack_nodes(
 def step(node, first, packed, values, row, column_step, missing, sets):
     """The node below.
 
-    `missing` is None where no value of the row is missing, `column_step` where the columns of a row are neighbours, `sets`
-    where no column is categorical: the compiler then leaves out what is not needed.
+    `missing` is None if no value of the row is missing, `column_step` if the columns of a row are neighbours, `sets` if no
+    column is categorical: then the compiler leaves out what is not needed.
     """
     link = packed[first + node]
     column = link & COLUMN
@@ -152,7 +160,7 @@ def walk_one(first, packed, values, row, column_step, sets):
 
 
 @inline
-def look_at(begin, end, table, values):
+def scan_missing(begin, end, table, values):
     """1 if a value of the rows is missing, plus 2 if one is infinite."""
     row_step = table.row_step
     column_step = table.column_step
@@ -168,7 +176,7 @@ def look_at(begin, end, table, values):
 
 @inline
 def predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, missing, sets, scores):
-    """Add the trees to the scores of begin..end-1, as many rows as eights; returns the first row left over.
+    """Add the trees to the scores of rows begin..end-1, eight at a time; returns the first row left over.
 
     `column_step`, `missing` and `sets` may be None, see `step`.
     """
@@ -224,22 +232,28 @@ def predict_one(row, outputs, trees, forest, values, row_step, column_step, sets
 
 @inline
 def predict_block(begin, end, outputs, trees, forest, table, values, sets, scores):
-    """Add the trees to the scores of a block of rows. Returns 1 where a value is infinite, which stops it, else 0."""
-    seen = look_at(begin, end, table, values)
-    if seen >= 2:
+    """Add the trees to the scores of a block of rows. Returns 1 if a value is infinite, without adding anything, else 0."""
+    flags = scan_missing(begin, end, table, values)
+    if flags >= 2:
         return 1
     row_step = table.row_step
     column_step = table.column_step
     row = begin
     if sets is not None:
-        row = predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, 1, sets, scores)
+        row = predict_eights(
+            begin, end, outputs, trees, forest, values, row_step, column_step, 1, sets, scores
+        )
     if sets is None:
         if column_step != 1:
-            row = predict_eights(begin, end, outputs, trees, forest, values, row_step, column_step, 1, None, scores)
-        elif seen == 1:
+            row = predict_eights(
+                begin, end, outputs, trees, forest, values, row_step, column_step, 1, None, scores
+            )
+        elif flags == 1:
             row = predict_eights(begin, end, outputs, trees, forest, values, row_step, None, 1, None, scores)
         else:
-            row = predict_eights(begin, end, outputs, trees, forest, values, row_step, None, None, None, scores)
+            row = predict_eights(
+                begin, end, outputs, trees, forest, values, row_step, None, None, None, scores
+            )
     while row < end:
         predict_one(row, outputs, trees, forest, values, row_step, column_step, sets, scores)
         row += 1
@@ -248,14 +262,19 @@ def predict_block(begin, end, outputs, trees, forest, table, values, sets, score
 
 @kernel
 def predict_rows(
-    team: Member, trees: i64, outputs: i64, forest: PackedForest, table: Values, scores: out(f64["table.rows * outputs"]),
-    seen: Seen,
+    team: Member,
+    trees: i64,
+    outputs: i64,
+    forest: PackedForest,
+    table: Values,
+    scores: out(f64["table.rows * outputs"]),
+    value_flags: ValueFlags,
 ):
     """Add the first `trees` trees to row-major scores, tree after tree for every row. Categories come as float64.
 
-    Where the thread meets an infinite value, its `met` becomes 1.
+    If the thread finds an infinite value, its `flags` become 1.
     """
-    met = own(seen, team.rank).met
+    flags = own(value_flags, team.rank).flags
     for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
         end = min(begin + BLOCK, table.rows)
         if table.span32 > 0:
@@ -263,14 +282,16 @@ def predict_rows(
         elif forest.words == 0:
             infinite = predict_block(begin, end, outputs, trees, forest, table, table.values64, None, scores)
         else:
-            infinite = predict_block(begin, end, outputs, trees, forest, table, table.values64, forest.sets, scores)
-        met[0] |= infinite
+            infinite = predict_block(
+                begin, end, outputs, trees, forest, table, table.values64, forest.sets, scores
+            )
+        flags[0] |= infinite
 
 
 @inline
 def leaves_of(begin, end, trees, forest, table, values, sets, leaves):
-    """Leaves of a block of rows in each tree. Returns 1 where a value is infinite, which stops it, else 0."""
-    if look_at(begin, end, table, values) >= 2:
+    """Leaves of a block of rows in each tree. Returns 1 if a value is infinite, without walking, else 0."""
+    if scan_missing(begin, end, table, values) >= 2:
         return 1
     for i in range(begin, end):
         for t in range(trees):
@@ -282,10 +303,15 @@ def leaves_of(begin, end, trees, forest, table, values, sets, leaves):
 
 @kernel
 def leaf_rows(
-    team: Member, trees: i64, forest: PackedForest, table: Values, leaves: out(i32["table.rows * trees"]), seen: Seen
+    team: Member,
+    trees: i64,
+    forest: PackedForest,
+    table: Values,
+    leaves: out(i32["table.rows * trees"]),
+    value_flags: ValueFlags,
 ):
     """Leaf of every row in each of the first `trees` trees; infinite values as in `predict_rows`."""
-    met = own(seen, team.rank).met
+    flags = own(value_flags, team.rank).flags
     for begin in range(team.rank * BLOCK, table.rows, team.size * BLOCK):
         end = min(begin + BLOCK, table.rows)
         if table.span32 > 0:
@@ -294,4 +320,4 @@ def leaf_rows(
             infinite = leaves_of(begin, end, trees, forest, table, table.values64, None, leaves)
         else:
             infinite = leaves_of(begin, end, trees, forest, table, table.values64, forest.sets, leaves)
-        met[0] |= infinite
+        flags[0] |= infinite

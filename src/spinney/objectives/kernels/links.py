@@ -1,4 +1,4 @@
-"""From scores to predictions, and back."""
+"""Link functions of all rows, from scores to predictions; and logarithms, from predictions to scores."""
 
 from spinney.jit import Member, f64, i64, kernel, out
 from spinney.jit.math import exp, log, sigmoid
@@ -13,7 +13,11 @@ def sigmoid_all(team: Member, count: i64, scores: f64["count"], result: out(f64[
 
 @kernel
 def softmax_all(
-    team: Member, rows: i64, outputs: i64, scores: f64["rows * outputs"], result: out(f64["rows * outputs"]),
+    team: Member,
+    rows: i64,
+    outputs: i64,
+    scores: f64["rows * outputs"],
+    result: out(f64["rows * outputs"]),
 ):
     """Softmax of every row of a row-major table of scores."""
     for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
@@ -31,12 +35,16 @@ def softmax_all(
 
 @kernel
 def one_vs_rest_all(
-    team: Member, rows: i64, outputs: i64, scores: f64["rows * outputs"], result: out(f64["rows * outputs"]),
+    team: Member,
+    rows: i64,
+    outputs: i64,
+    scores: f64["rows * outputs"],
+    result: out(f64["rows * outputs"]),
 ):
     """Logistic function of every score of a row-major table, divided by their sum over the row.
 
-    Scores so low that the functions are 0 are first raised to a largest of -700, where logistic function and exponential are
-    the same.
+    Scores so low that all functions are 0 are first raised, the largest to -700. There logistic function and exponential are the
+    same number.
     """
     for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
         top = scores[i * outputs]

@@ -1,1 +1,1 @@
-"""The kernels that draw rows and columns, what they draw for, and the records that they share."""
+"""Kernels that draw rows and columns, their random bits, and their records."""

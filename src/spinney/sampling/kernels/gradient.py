@@ -1,4 +1,7 @@
-"""Drawing rows by their gradients: those of the largest keys, which are made of gradients, of random numbers, or of both."""
+"""Drawing rows by their gradients: GOSS, weighted draws, and draws by chance.
+
+Drawn are the rows of the largest keys, which are made from gradients, random numbers, or both; or each row by its own chance.
+"""
 
 import numpy as np
 
@@ -6,19 +9,31 @@ from spinney.jit import Member, f64, i64, inline, kernel, own
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import bits_of
 from spinney.jit.math import fine_scale, log
-from spinney.sampling.kernels.largest import mark_largest
-from spinney.sampling.kernels.marks import DRAWN, KEPT, RANDOM_SHIFT, clear_marks, fill_bag, random_keys
-from spinney.sampling.kernels.purposes import PURPOSE_CHANCE, PURPOSE_OTHERS, PURPOSE_WEIGHTED
-from spinney.sampling.kernels.random import random_bits, unit
+from spinney.sampling.kernels.random import (
+    PURPOSE_CHANCE,
+    PURPOSE_OTHERS,
+    PURPOSE_WEIGHTED,
+    random_bits,
+    unit,
+)
 from spinney.sampling.kernels.records import Chances, Drawing, Pairs
+from spinney.sampling.kernels.rows import (
+    DRAWN,
+    KEPT,
+    RANDOM_SHIFT,
+    clear_marks,
+    fill_bag,
+    mark_largest,
+    random_keys,
+)
 
-# Gradients are float32. Sizes and waiting times beyond these limits count as the limits: 2**-128 and 2**127.
+# Gradients are float32. Sizes and waiting times are clipped to these limits, 2**-128 and 2**127.
 LEAST = 2.938735877055719e-39
 MOST = 1.7014118346046923e38
 KEY_OF_LEAST = 938475520
 LARGEST_KEY = 268435455
 KEY_SHIFT = 16
-MOST_TURNS = 100  # of looking for the factor; a handful is usual
+MOST_TURNS = 100  # of the search for the factor; a handful is usual
 
 
 @inline
@@ -34,7 +49,7 @@ def length(row, pairs, reg_lambda):
     total = 0.0
     for k in range(pairs.outputs):
         at = 2 * (k * pairs.rows + row)
-        # `float` would leave a float32 what it is, whose square may be too large for one.
+        # Not `float`, which leaves a float32 as it is: its square may be too large for one.
         g = np.float64(pairs.values[at])
         h = np.float64(pairs.values[at + 1])
         total += g * g + reg_lambda * (h * h)
@@ -45,7 +60,7 @@ def length(row, pairs, reg_lambda):
 def gradient_keys(begin, end, drawing, pairs):
     """Keys in the order of the rows' gradients."""
     if pairs.outputs == 1 and drawing.count == drawing.rows:
-        # The same in a simpler loop, which the compiler turns into vectors: 0.2 ms instead of 0.7 for 262 000 rows.
+        # A simpler loop for the common case, which the compiler vectorizes: 0.2 ms instead of 0.7 for 262 000 rows.
         for i in range(begin, end):
             drawing.keys[i] = key_of(abs(np.float64(pairs.values[2 * i])))
     else:
@@ -65,7 +80,7 @@ def scale_rows(begin, end, drawing, pairs, factors):
     """Multiply the rows' gradients by the factor of their mark."""
     for k in range(pairs.outputs):
         for i in range(begin, end):
-            # Looked up, as no processor can foresee the marks: with branches it took five times as long.
+            # A lookup instead of branches, which took five times as long: no processor can predict the marks.
             at = 2 * (k * pairs.rows + np.int64(drawing.eligible[i]))
             scale_pair(at, pairs.values, factors[drawing.chosen[i]])
 
@@ -93,7 +108,7 @@ def draw_goss(
 
 @inline
 def waiting_keys(begin, end, drawing, pairs, seed):
-    """Keys of rows by exponential waiting times at a rate of their gradients: the shorter, the larger."""
+    """Keys of rows by exponential waiting times at a rate of their gradients: the shorter the time, the larger the key."""
     for i in range(begin, end):
         row = np.int64(drawing.eligible[i])
         u = unit(random_bits(seed, PURPOSE_WEIGHTED, drawing.first + row)) + 1.1641532182693481e-10
@@ -132,23 +147,23 @@ def sum_sizes(begin, end, sizes, factor, scale):
     full = 0
     rest = 0
     for i in range(begin, end):
-        # Without a branch: no processor can foresee which rows are certain.
+        # Without a branch: no processor can predict which rows are certain.
         certain = factor * sizes[i] >= 1.0
         full += 1 if certain else 0
         size = 0.0 if certain else sizes[i]
-        # By way of int32, which vectors can convert to.
+        # By way of int32: vector instructions convert to that.
         rest += np.int64(np.int32(size * scale)) + (1 if size > 0.0 else 0)
     return full, rest
 
 
 @inline
 def find_factor(team, begin, end, wanted, chances):
-    """The factor for which min(1, factor · size) adds up to `wanted` over all rows, short by 2**-29 a row at most; -1 to give up.
+    """The factor for which min(1, factor · size) adds up to `wanted` over all rows, short by 2**-29 a row at most; -1: give up.
 
-    Every turn takes the last factor, counts the rows that it makes certain, and shares what is left of `wanted` among the others.
-    Their sizes are added as whole numbers of a step, so the sum depends neither on threads nor on the order of rows. The step
-    follows from the largest size that may be among them: 2**31 of them fit an int64. Sizes are rounded up. So no factor is too
-    large, factors only grow, and the step shrinks with them until all of them stay as they are.
+    Every turn counts the rows that have a chance of 1 by the last factor, and shares the rest of `wanted` among the others. Their
+    sizes are added as whole numbers of a step, so the sum depends neither on threads nor on the order of rows. The step follows
+    from the largest size that may be among them: 2**31 of them fit an int64. Sizes are rounded up. So no factor is too large,
+    factors only grow, and the step shrinks with them until nothing changes.
     """
     if not meet(team, team.size):
         return -1.0
@@ -159,7 +174,7 @@ def find_factor(team, begin, end, wanted, chances):
     factor = 0.0
     mine = own(chances.found, team.rank)
     for turn in range(MOST_TURNS):
-        # Others may still read the sums of the last turn.
+        # Other threads may still read the sums of the last turn.
         at = (turn % 2) * 2
         mine.sums[at], mine.sums[at + 1] = sum_sizes(begin, end, chances.sizes, factor, scale)
         if not meet(team, team.size):
@@ -181,7 +196,7 @@ def find_factor(team, begin, end, wanted, chances):
 
 @inline
 def draw_chances(begin, end, drawing, pairs, sizes, factor, seed):
-    """Mark each row with the chance that the factor gives it, and divide its gradients by that."""
+    """Mark each row with the chance that the factor gives, and divide its gradients by the chance."""
     for i in range(begin, end):
         chance = min(factor * sizes[i], 1.0)
         position = drawing.first + np.int64(drawing.eligible[i])

@@ -1,29 +1,29 @@
-"""The records of drawing rows."""
+"""Records of drawing rows."""
 
 from spinney.jit import f32, f64, i32, i64, out, record, u8
 
-PLACES = 10272  # of `counts`; `largest` says for what
+PLACES = 10272  # of `counts`; listed in `kernels/rows.py`
 
 
 @record(per_thread=True)
 class DrawScratch:
-    """A thread's own memory: counts of its rows by digits of their keys, and of those that are marked."""
+    """Memory of a thread: counts of its rows by digits of their keys, and of those that are marked."""
 
     counts: out(i32["PLACES"])
 
 
 @record
 class Drawing:
-    """Rows that may be drawn, their keys and marks, and the bag that drawn rows are written to."""
+    """Rows that may be drawn, their keys and marks, and the bag for the drawn rows."""
 
     count: i64
     rows: i64
-    first: i64  # number of row 0, for what is drawn by row
+    first: i64  # number of row 0 in the whole table: draws by row depend on it
     eligible: i32["count"]
     keys: out(i32["count"])
     chosen: out(u8["count"])
     scratch: DrawScratch
-    drawn: out(i64["1"])  # how many rows are in the bag
+    drawn: out(i64["1"])  # number of rows in the bag
     bag: out(i32["rows"])
 
 
@@ -38,7 +38,7 @@ class Pairs:
 
 @record(per_thread=True)
 class SizeSums:
-    """A thread's own memory: of its rows the largest size, and the sums of two turns."""
+    """Memory of a thread: the largest size of its rows, and the sums of two turns."""
 
     largest: out(f64["1"])
     sums: out(i64["4"])
@@ -46,7 +46,7 @@ class SizeSums:
 
 @record
 class Chances:
-    """The sizes of gradients, and what each thread finds of its rows."""
+    """The sizes of gradients, and the sums of each thread."""
 
     count: i64
     sizes: out(f64["count"])

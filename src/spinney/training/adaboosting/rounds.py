@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.forest_target import ForestTarget
+from spinney.data.target import ForestTarget
 from spinney.errors import DataError
 from spinney.params import AdaBoostConfig
 from spinney.training.adaboosting.steps import (

@@ -72,7 +72,7 @@ class Weights:
         """
         losses = np.empty(len(target))
         self._run(measure_errors.bind(len(said), leaf, said, target, self._state, losses))
-        largest = float(self._state.tallies["largest"][: self._team.size].max())
+        largest = float(self._state.sums["largest"][: self._team.size].max())
         if largest == 0.0:
             return losses, 0
         return losses, self._run(scale_errors.bind(FORMS[loss], largest, self._state, losses))
@@ -90,4 +90,4 @@ class Weights:
     def _run(self, job: Bound) -> int:
         """Run a kernel on all threads; returns what they have summed up together."""
         self._team.run(job)
-        return int(self._state.tallies["sum"][: self._team.size].sum())
+        return int(self._state.sums["sum"][: self._team.size].sum())

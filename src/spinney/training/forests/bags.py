@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.errors import DataError, ParameterError
 from spinney.model.forest_model import ForestModel
-from spinney.sampling.bootstrap import bag_counts
+from spinney.sampling.bags import bag_counts
 
 
 @dataclass(frozen=True)

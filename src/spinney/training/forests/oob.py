@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from spinney.data import Table
 from spinney.errors import DataError, OwnFunctionError, ParameterTypeError
+from spinney.messages import shown
 from spinney.model.forest_model import ForestModel
-from spinney.params.validate import shown
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.scores import accuracy, r2
 from spinney.training.forests.trees import by_output, decided, each_tree, leaf_predictions
-from spinney.training.own import call_own, checked_number, name_of
+from spinney.user_functions import call_user_function, checked_number, name_of
 
 ROLE = "the oob_score function"  # in messages
 Scorer = Callable[[NDArray[Any], NDArray[Any]], float]
@@ -125,7 +125,7 @@ def try_scorer(scorer: Scorer, target: NDArray[Any]) -> None:
 
 def _scored(scorer: Scorer, target: NDArray[Any], predicted: NDArray[Any]) -> float:
     """What a user's function says of copies of target and predictions."""
-    found = call_own(ROLE, scorer, _plain(target).copy(), _plain(predicted).copy())
+    found = call_user_function(ROLE, scorer, _plain(target).copy(), _plain(predicted).copy())
     return checked_number(name_of(scorer), found, ROLE)
 
 

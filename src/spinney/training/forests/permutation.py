@@ -12,7 +12,7 @@ from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
 from spinney.params import checked_seed
-from spinney.params.seeds import SeedLike
+from spinney.params.parameter import SeedLike
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.scores import accuracy, r2
 from spinney.training.forests.shuffle import Shuffler

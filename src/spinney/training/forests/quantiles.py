@@ -11,9 +11,9 @@ from spinney.data import Table
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
+from spinney.messages import shown
 from spinney.model.forest_model import ForestModel
-from spinney.model.leaf_rows import LeafRows
-from spinney.params.validate import shown
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.training.forests.kernels.quantiles import find_quantiles
 from spinney.training.forests.kernels.records import LeafEntries, Masses, Ranked
 from spinney.training.forests.trees import each_block
@@ -90,7 +90,7 @@ def _checked(quantiles: ArrayLike) -> NDArray[np.float64]:
     return wanted.astype(np.float64)
 
 
-def _leaf_rows(model: ForestModel) -> LeafRows:
+def _leaf_rows(model: ForestModel) -> TrainingRowsByLeaf:
     if model.classes:
         raise ParameterError("quantiles are those of numbers, but this forest predicts classes")
     if model.leaf_rows is None:

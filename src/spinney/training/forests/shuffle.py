@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.data.spans import kernel_blocks
 from spinney.data.sparse import SparseValues
-from spinney.data.table import as_matrix
+from spinney.data.table import as_matrix, kernel_blocks
 from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.model.forest_model import ForestModel

@@ -1,16 +1,15 @@
 """The kernels that grow the trees of a forest, and the records that they share.
 
-In layers, each of which knows only those below it:
+They stand in layers; each imports only those below it:
 
-- *drivers*: `grow`, many trees on many threads, a frame that `forms` fills; `pair_trees`, `channel_trees`, `median_trees`,
-  its three forms; `leaves`, the leaf of every row in a grown tree;
-- *trees*: `work`, a subtree depth first; `finish`, a tree's numbers and leaf values; `shape`, cutting it back;
-- *search*: `search`, the columns of a node; `pair_search` with `pairs`, `channel_search` with `channels`, `medians`, the cuts
-  of a column by the sums that a node has; `few`, those of a node of few rows; `light`, those of several classes in a light
-  node; `drawn`, cuts drawn for many columns at once;
-- *lists*: a column's codes in a node. `cells` sums its rows by code, `scores` says how good each cut is, `ranking` ranks the
-  targets of rows, `ordering` sorts, `halves` says which rows order categories and which ones judge, `absent` where categories
-  go that a node does not have;
-- *rows*: `bags`, the rows of a tree; `partition`, parting them; `codes`, what they have in a column; `entries`, what they have
-  in sparse ones; `access`, the numbers of a record; `records`.
+- *drivers*: `forms`, the three kernels that grow trees, made from the frames below: for nodes with one sum, with several
+  sums, and with medians; `leaves`, the leaf of every row in a grown tree;
+- *trees*: `grow`, many trees on many threads, each depth first; `finish`, cutting a tree back, its numbers and leaf values;
+- *search*: `search`, the columns of a node; `pairs`, cuts of a column in a node that has a weight and one sum; `channels`, in
+  a node with several sums; `medians`, in a node whose impurity is the absolute error; `small_nodes`, faster ways for nodes of
+  few rows or little weight; `drawn`, cuts drawn for many columns at once;
+- *cuts of a column*: `cells`, sums of a node's rows by code; `scores`, the score of each cut; `categories`, which rows order the
+  categories of a node, and the side of categories that it does not have;
+- *rows*: `rows`, the rows of a tree, their codes in a column, and their partition; `entries`, their entries in sparse columns;
+- `records`, which all of them share.
 """

@@ -1,25 +1,113 @@
-"""What the rows of a node sum up to by code of a column, as a list of the codes that occur.
+"""Sums of a node's rows by code of a column, as a list of the codes that occur; and sorting of such lists.
 
-Sums of pairs are packed: the sum of targets times weights above the bits of the weight, so that a row is added in one
-instruction. The codes of a small node are noted in a map of bits as they come, and the map is read in order, which also clears
-it.
+A *cell* has the sum of one code. Where a node has a weight and one sum, cells are packed: the sum of targets times weights above
+the bits of the weight, so that a row is added in one instruction. The codes of a small node are marked in a bit map as they
+come, and the map is read in order, which also clears it.
 """
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import payload_of, target_of, weight_of
-from spinney.growth.forest.kernels.codes import read_codes
 from spinney.growth.forest.kernels.entries import entries_of
-from spinney.growth.forest.kernels.ordering import sort_few
-from spinney.growth.forest.kernels.records import BATCH, MOVED, TARGET, WEIGHT
-from spinney.jit.inline import inline
+from spinney.growth.forest.kernels.records import (
+    BATCH,
+    MOVED,
+    TARGET,
+    WEIGHT,
+    payload_of,
+    target_of,
+    weight_of,
+)
+from spinney.growth.forest.kernels.rows import read_codes
+from spinney.jit import inline
 from spinney.jit.intrinsics import filled_cells, lowest_bit
 
-FEW_CODES = 512  # up to which all words of bits are looked at
-# Rows from which filled cells are found by looking at all of them: trees of two classes take 1.5 % less time (AMD EPYC, AVX2),
-# those of numbers as long as before. Noting a bit for each row takes less for fewer rows.
-LOOKED_ROWS = 24
-SORTED_ROWS = 128  # up to which rows of many codes are sorted
+# --- Sorting the few items of a node, and sets of categories
+
+
+@inline
+def sort_few(count, keys):
+    """Sort some keys, ascending (Shell sort)."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            key = keys[i]
+            j = i
+            while j >= gap and keys[j - gap] > key:
+                keys[j] = keys[j - gap]
+                j -= gap
+            keys[j] = key
+        gap = gap // 3
+
+
+@inline
+def sort_by_key(count, keys, first, second, third):
+    """Sort some items by their keys, ascending; the other arrays move with them. Equal keys keep the order of `first`."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            key = keys[i]
+            a = first[i]
+            b = second[i]
+            c = third[i]
+            j = i
+            while j >= gap and (keys[j - gap] > key or (keys[j - gap] == key and first[j - gap] > a)):
+                keys[j] = keys[j - gap]
+                first[j] = first[j - gap]
+                second[j] = second[j - gap]
+                third[j] = third[j - gap]
+                j -= gap
+            keys[j] = key
+            first[j] = a
+            second[j] = b
+            third[j] = c
+        gap = gap // 3
+
+
+@inline
+def sort_places(count, keys, places):
+    """Sort some places by their keys, ascending; of equal keys the lower place comes first."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            key = keys[i]
+            place = places[i]
+            j = i
+            while j >= gap and (keys[j - gap] > key or (keys[j - gap] == key and places[j - gap] > place)):
+                keys[j] = keys[j - gap]
+                places[j] = places[j - gap]
+                j -= gap
+            keys[j] = key
+            places[j] = place
+        gap = gap // 3
+
+
+@inline
+def clear_set(words, members):
+    """No category."""
+    for k in range(words):
+        members[k] = 0
+
+
+@inline
+def put_in(code, members):
+    """Add a category to a set."""
+    members[code >> 6] |= 1 << (code & 63)
+
+
+# --- Sums by code of a node that has a weight and one sum
+
+
+FEW_CODES = 512  # up to which all words of the bit map are read
+# Rows from which filled cells are found by scanning all of them: trees of two classes take 1.5 % less time (AMD EPYC, AVX2),
+# those of numbers as long as before. With fewer rows, setting a bit for each row takes less time.
+SCANNED_ROWS = 24
+SORTED_ROWS = 128  # up to which rows are sorted where codes are many
 PLACE = 4294967295
 
 
@@ -42,7 +130,7 @@ def packed_total(node, rows):
 
 @inline
 def touch(code, mine):
-    """Note that a code occurs. Many words of bits have a map of their own, so that nobody looks at all of them."""
+    """Mark that a code occurs. Where words of the bit map are many, a second map marks those in use."""
     word = code >> 6
     mine.touched[word] |= np.int64(1) << (code & 63)
     if mine.width > FEW_CODES:
@@ -51,12 +139,12 @@ def touch(code, mine):
 
 @inline
 def list_codes(codes, mine):
-    """List the codes that were touched, ascending, and clear the map. Returns how many there are."""
+    """List the marked codes, ascending, and clear the map. Returns how many there are."""
     listed = 0
-    few = mine.width <= FEW_CODES
-    for top in range(1 if few else (codes >> 12) + 1):
+    narrow = mine.width <= FEW_CODES
+    for top in range(1 if narrow else (codes >> 12) + 1):
         words_left = (np.int64(1) << ((codes + 63) >> 6)) - 1
-        if not few:
+        if not narrow:
             words_left = mine.touched_words[top]
             mine.touched_words[top] = 0
         while words_left != 0:
@@ -90,8 +178,8 @@ def list_filled(codes, mine):
 
 
 @inline
-def add_four(node, rows, chosen, groups, mine):
-    """Sum the packed sums of a node's rows by code of four columns, whose codes records hold."""
+def sum_four_columns(node, rows, chosen, groups, mine):
+    """Add the packed sums of a node's rows by code of four columns, whose codes records have."""
     words = rows.words
     held = rows.bytes
     ints = rows.ints
@@ -114,8 +202,8 @@ def add_four(node, rows, chosen, groups, mine):
 
 
 @inline
-def add_one(node, rows, group, mine):
-    """The same of one column."""
+def sum_one_column(node, rows, group, mine):
+    """As `sum_four_columns`, of one column."""
     words = rows.words
     cells = mine.cells
     place = node.begin * words * 8 + group
@@ -129,7 +217,7 @@ def add_one(node, rows, group, mine):
 
 
 @inline
-def count_four(node, rows, chosen, groups, mine):
+def count_four_columns(node, rows, chosen, groups, mine):
     """Count the rows of a node by code of four columns."""
     for k in range(4):
         group = groups[chosen[k]]
@@ -138,7 +226,7 @@ def count_four(node, rows, chosen, groups, mine):
 
 
 @inline
-def list_four(k, codes, counted, mine):
+def list_one_of_four(k, codes, counted, mine):
     """List the cells of the k-th of four columns, and clear them. Returns how many there are."""
     cells = mine.cells
     at = k * mine.width
@@ -162,12 +250,12 @@ def list_four(k, codes, counted, mine):
 
 @inline
 def sort_pairs(counted, node, rows, mine):
-    """List the packed sums of one column of many codes in a small node, whose rows are sorted by code."""
+    """List the packed sums of one column of many codes in a small node, by sorting its rows by code."""
     keys = mine.keys
     count = node.end - node.begin
     for k in range(count):
         i = node.begin + k
-        keys[k] = (np.int64(mine.line[k]) << 32) | k
+        keys[k] = (np.int64(mine.node_codes[k]) << 32) | k
         keys[count + k] = packed_sum(target_of(i, rows), weight_of(i, rows), node)
     sort_few(count, keys)
     packed = np.int64(0)
@@ -185,7 +273,7 @@ def sort_pairs(counted, node, rows, mine):
 
 @inline
 def take_cells(listed, counted, mine):
-    """Add up the sums of the codes that are listed, up to each of them, and clear their cells."""
+    """Write the sums up to each listed code, and clear the cells."""
     cells = mine.cells
     packed = np.int64(0)
     on_left = 0
@@ -201,15 +289,15 @@ def take_cells(listed, counted, mine):
 
 
 @inline
-def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
+def list_pairs(column, codes, counted, node, data, row_codes, rules, rows, mine):
     """List the packed sums of one column. Returns how many codes occur."""
     cells = mine.cells
     if rules.access != MOVED:
-        read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
+        read_codes(column, node.begin, node.end, data, row_codes, rules, rows, mine)
     count = node.end - node.begin
     if mine.width > FEW_CODES and count <= SORTED_ROWS:
         return sort_pairs(counted, node, rows, mine)
-    looked = mine.width <= FEW_CODES and count >= LOOKED_ROWS
+    scanned = mine.width <= FEW_CODES and count >= SCANNED_ROWS
     if rules.access == MOVED:
         words = rows.words
         group = data.features.group_of[column]
@@ -221,7 +309,7 @@ def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
             )
             code = np.int64(rows.bytes[place])
             cells[code] += packed
-            if not looked:
+            if not scanned:
                 touch(code, mine)
             if counted:
                 mine.cell_rows[code] += 1
@@ -229,20 +317,20 @@ def list_pairs(column, codes, counted, node, data, others, rules, rows, mine):
             numbers += words * 2
     else:
         for i in range(node.begin, node.end):
-            code = np.int64(mine.line[i - node.begin])
+            code = np.int64(mine.node_codes[i - node.begin])
             cells[code] += packed_sum(target_of(i, rows), weight_of(i, rows), node)
-            if not looked:
+            if not scanned:
                 touch(code, mine)
             if counted:
                 mine.cell_rows[code] += 1
-    listed = list_filled(codes, mine) if looked else list_codes(codes, mine)
+    listed = list_filled(codes, mine) if scanned else list_codes(codes, mine)
     take_cells(listed, counted, mine)
     return listed
 
 
 @inline
 def list_sparse_pairs(column, codes, counted, node, data, rows, mine):
-    """The same of a sparse column: its default bin has what the entries leave of the node, whose packed sum is known."""
+    """As `list_pairs`, of a sparse column: its default bin has the node's packed sum without those of the entries."""
     cells = mine.cells
     default = data.features.default[column]
     count = node.end - node.begin

@@ -1,24 +1,23 @@
-"""Cuts that are drawn for columns whose codes records hold.
+"""Cuts that are drawn for many columns together, whose codes are in the records.
 
 A number is drawn between the values of a node's lowest and highest code. In a node of few rows their values are compared with
-it, and the cut is only searched for where it is the best one. In larger nodes the cuts of all columns are searched in step, and
-one pass over the records sums what is left of each. A tree of two classes takes 17.4 ms instead of 31.4 with a search for every
-column and passes for four columns each, one of numbers that tries all columns 47.5 instead of 143 (100 000 × 28, AMD EPYC).
+it, and the cut is only looked up where it is the best one. In larger nodes the cuts of four columns are looked up at the same
+time, and one pass over the records sums the left side of each cut. A tree of two classes takes 17.4 ms instead of 31.4 with a
+search for every column and four-column passes, one of numbers that tries all columns 47.5 instead of 143 (100 000 × 28, AMD
+EPYC).
 """
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import payload_of
 from spinney.growth.forest.kernels.cells import packed_sum
-from spinney.growth.forest.kernels.records import COMPARED_ROWS, TARGET, WEIGHT
-from spinney.jit.inline import inline
+from spinney.growth.forest.kernels.records import COMPARED_ROWS, TARGET, WEIGHT, payload_of
+from spinney.jit import inline
 from spinney.jit.intrinsics import classes_below, either, sums_below, tail
-from spinney.sampling.kernels.purposes import PURPOSE_CUT
-from spinney.sampling.kernels.random import random_bits, unit
+from spinney.sampling.kernels.random import PURPOSE_CUT, random_bits, unit
 
-MOST_CLASSES = 8  # of which a thread has bytes
-MOST_WEIGHT = 255  # of rows whose classes are summed in bytes
-FEWEST_ROWS = 8  # that such a sum must have
+MAX_DRAWN_CLASSES = 8  # most classes whose weights are summed in bytes (see `below_classes`)
+MAX_BYTE = 255  # most weight that is summed in a byte
+MIN_BYTE_ROWS = 8  # rows that a sum in bytes must have
 FIRST_STEP = 128  # of a search among 256 codes
 
 
@@ -32,101 +31,105 @@ def number_between(bits, low, high, at, values):
 
 @inline
 def may_draw_together(node, rules):
-    """Whether the rows on the left of cuts need not be counted: any number will do, or their weight tells it."""
+    """Whether rows on the left of cuts need not be counted: because leaves may have any number of rows, or it is their weight."""
     return rules.min_leaf == 1 or node.heaviest == 1
 
 
 @inline
 def draw_numbers(count, node, data, values, mine):
     """Draw a number for each of the columns chosen. Returns how many of them have categories or, in the node, missing values;
-    cuts of those are drawn elsewhere.
+    cuts of those are drawn separately.
     """
     features = data.features
-    odd = np.int64(0)
+    separate = np.int64(0)
     for k in range(count):
         column = mine.chosen[k]
         group = features.group_of[column]
-        made = mine.drawn[k]
+        drawn = mine.drawn[k]
         low = np.int64(mine.low[group])
         high = np.int64(mine.high[group])
         codes = values.codes[column]
-        made.odd = 1 if features.categorical[column] != 0 or high == codes else 0
-        odd += made.odd
+        drawn.separate = 1 if features.categorical[column] != 0 or high == codes else 0
+        separate += drawn.separate
         high = min(high, codes - 1)
         at = values.starts[column]
         bits = random_bits(node.key, PURPOSE_CUT, mine.chosen_draw[k])
-        made.number = number_between(bits, low, high, at, values)
-        made.values_at = at
-        made.low = low
-        made.high = high
-        made.place = group
-    return odd
+        drawn.number = number_between(bits, low, high, at, values)
+        drawn.values_at = at
+        drawn.low = low
+        drawn.high = high
+        drawn.place = group
+    return separate
 
 
 @inline
-def is_below(code, low, high, number, own_values):
+def is_below(code, low, high, number, column_values):
     """1 where a code goes left of a number drawn between the values of two others: the lower one always, the higher one never."""
-    by_value = (1 if own_values[code] <= number else 0) & (1 if code < high else 0)
+    by_value = (1 if column_values[code] <= number else 0) & (1 if code < high else 0)
     return by_value | (1 if code == low else 0)
 
 
 @inline
-def few_packed(count, node, values, rows, mine):
-    """Packed sums on the left of each number drawn, of a node of few rows: the values of its rows are compared with it."""
+def compare_packed(count, node, values, rows, mine):
+    """Packed sums on the left of each number drawn, in a node of few rows: the values of its rows are compared with it."""
     words = rows.words
     size = node.end - node.begin
     numbers = payload_of(node.begin, words)
     for i in range(size):
-        mine.row_sums[i] = packed_sum(np.int64(rows.ints[numbers - TARGET]), np.int64(rows.ints[numbers - WEIGHT]), node)
+        mine.row_sums[i] = packed_sum(
+            np.int64(rows.ints[numbers - TARGET]), np.int64(rows.ints[numbers - WEIGHT]), node
+        )
         numbers += words * 2
     for k in range(count):
-        made = mine.drawn[k]
-        low = made.low
-        high = made.high
-        number = made.number
-        own_values = tail(values.values, made.values_at)
-        held = tail(rows.bytes, node.begin * words * 8 + made.place)
+        drawn = mine.drawn[k]
+        low = drawn.low
+        high = drawn.high
+        number = drawn.number
+        column_values = tail(values.values, drawn.values_at)
+        held = tail(rows.bytes, node.begin * words * 8 + drawn.place)
         packed = np.int64(0)
         for i in range(size):
-            go = is_below(np.int64(held[i * words * 8]), low, high, number, own_values)
+            go = is_below(np.int64(held[i * words * 8]), low, high, number, column_values)
             packed += either(go, mine.row_sums[i], np.int64(0))
         mine.left_sums[k] = packed
 
 
 @inline
-def few_classes(count, classes, node, values, rows, mine):
-    """The same of the weights of classes."""
+def compare_classes(count, classes, node, values, rows, mine):
+    """As `compare_packed`, of the weights of classes."""
     words = rows.words
     for k in range(count):
         left = tail(mine.left_classes, k * classes)
         for c in range(classes):
             left[c] = 0
-        made = mine.drawn[k]
-        low = made.low
-        high = made.high
-        number = made.number
-        own_values = tail(values.values, made.values_at)
-        place = node.begin * words * 8 + made.place
+        drawn = mine.drawn[k]
+        low = drawn.low
+        high = drawn.high
+        number = drawn.number
+        column_values = tail(values.values, drawn.values_at)
+        place = node.begin * words * 8 + drawn.place
         numbers = payload_of(node.begin, words)
         for _ in range(node.begin, node.end):
-            go = is_below(np.int64(rows.bytes[place]), low, high, number, own_values)
-            left[rows.ints[numbers - TARGET]] += either(go, np.int64(rows.ints[numbers - WEIGHT]), np.int64(0))
+            go = is_below(np.int64(rows.bytes[place]), low, high, number, column_values)
+            left[rows.ints[numbers - TARGET]] += either(
+                go, np.int64(rows.ints[numbers - WEIGHT]), np.int64(0)
+            )
             place += words * 8
             numbers += words * 2
 
 
 @inline
-def step_up(first, step, last, number, own_values):
-    """A code, or one that is a step higher where that is not above `last` and its value not above the number."""
+def step_up(first, step, last, number, column_values):
+    """A code, or the code a step higher, if that is not above `last` and its value is not above the number."""
     above = first + step
     # With a branch for each step a tree of numbers takes 20 ms more.
-    goes = (1 if own_values[above] <= number else 0) & (1 if above <= last else 0)
+    goes = (1 if column_values[above] <= number else 0) & (1 if above <= last else 0)
     return either(goes, above, first)
 
 
 @inline
 def find_cuts(count, values, mine):
-    """The last code before `high` whose value is not above the number drawn, for each column: as `middle_cut`, four in step."""
+    """The last code before `high` whose value is not above the number drawn, of four columns at a time (see `middle_cut`)."""
     for k in range(count, (count + 3) & -4):
         mine.drawn[k].low = 0
         mine.drawn[k].high = 0
@@ -170,15 +173,15 @@ def find_cuts(count, values, mine):
 
 @inline
 def rows_in_bytes(node):
-    """Rows of which the weights of each class surely fit a byte; 0 where these are too few."""
-    if node.weight <= MOST_WEIGHT:
+    """Number of rows whose weights of each class are sure to fit a byte; 0 where this is too small."""
+    if node.weight <= MAX_BYTE:
         return node.end - node.begin
-    return MOST_WEIGHT // node.heaviest if node.heaviest * FEWEST_ROWS <= MOST_WEIGHT else np.int64(0)
+    return MAX_BYTE // node.heaviest if node.heaviest * MIN_BYTE_ROWS <= MAX_BYTE else np.int64(0)
 
 
 @inline
-def many_classes(count, at_once, classes, node, rows, mine):
-    """The same of a node of more rows, in one pass over its records for 32 columns. So many rows at once fit bytes."""
+def pass_classes(count, at_once, classes, node, rows, mine):
+    """As `compare_classes`, of a node of more rows, in one pass over its records for 32 columns; `at_once` rows fit bytes."""
     for k in range(count * classes):
         mine.left_classes[k] = 0
     words = rows.words
@@ -196,8 +199,8 @@ def many_classes(count, at_once, classes, node, rows, mine):
 
 
 @inline
-def many_packed(count, node, rows, mine):
-    """The same of packed sums."""
+def pass_packed(count, node, rows, mine):
+    """As `pass_classes`, of packed sums."""
     words = rows.words
     for chunk in range(mine.chunks):
         sums_below(
@@ -214,12 +217,12 @@ def many_packed(count, node, rows, mine):
 def sum_drawn_classes(count, classes, node, values, rows, mine):
     """Weights of the classes on the left of each number drawn. False: they are too large."""
     if node.end - node.begin <= COMPARED_ROWS:
-        few_classes(count, classes, node, values, rows, mine)
+        compare_classes(count, classes, node, values, rows, mine)
         return True
     at_once = rows_in_bytes(node)
     if at_once > 0:
         find_cuts(count, values, mine)
-        many_classes(count, at_once, classes, node, rows, mine)
+        pass_classes(count, at_once, classes, node, rows, mine)
     return at_once > 0
 
 
@@ -227,14 +230,14 @@ def sum_drawn_classes(count, classes, node, values, rows, mine):
 def sum_drawn_pairs(count, node, values, target, rows, mine):
     """Packed sums on the left of each number drawn."""
     if node.end - node.begin <= COMPARED_ROWS:
-        few_packed(count, node, values, rows, mine)
+        compare_packed(count, node, values, rows, mine)
         return
     find_cuts(count, values, mine)
     at_once = rows_in_bytes(node) if target.classes != 0 else np.int64(0)
     if at_once == 0:
-        many_packed(count, node, rows, mine)
+        pass_packed(count, node, rows, mine)
         return
-    many_classes(count, at_once, 2, node, rows, mine)
+    pass_classes(count, at_once, 2, node, rows, mine)
     for k in range(count):
         second = mine.left_classes[2 * k + 1]
         mine.left_sums[k] = (second << node.bits) + second + mine.left_classes[2 * k]
@@ -243,13 +246,13 @@ def sum_drawn_pairs(count, node, values, target, rows, mine):
 @inline
 def cut_of_drawn(k, node, values, mine):
     """The cut of a column whose number was drawn."""
-    made = mine.drawn[k]
+    drawn = mine.drawn[k]
     if node.end - node.begin > COMPARED_ROWS:
-        return made.cut
-    own_values = tail(values.values, made.values_at)
-    cut = made.low
+        return drawn.cut
+    column_values = tail(values.values, drawn.values_at)
+    cut = drawn.low
     step = np.int64(FIRST_STEP)
     while step > 0:
-        cut = step_up(cut, step, made.high - 1, made.number, own_values)
+        cut = step_up(cut, step, drawn.high - 1, drawn.number, column_values)
         step >>= 1
     return cut

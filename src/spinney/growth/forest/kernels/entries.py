@@ -1,18 +1,17 @@
 """The entries that a node's rows have in sparse columns.
 
-There are two ways to find them. Those of all columns are *listed* from the rows of the node: one look at each row's entries
-tells which columns are not constant, and sorts the entries by column. Where few columns are looked at, or the node is large,
-it takes less to *walk* down each of these columns and to ask which of its rows are in the node.
+There are two ways to find them. Those of all columns are *listed* from the rows of the node: one pass over each row's entries
+shows which columns are not constant, and sorts the entries by column. Where few columns are searched, or the node is large, it is
+faster to *walk* down each of these columns and to check which of its rows are in the node.
 """
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import row_of
-from spinney.growth.forest.kernels.records import RANKS
-from spinney.jit.inline import inline
+from spinney.growth.forest.kernels.records import RANKS, row_of
+from spinney.jit import inline
 
-WALKED = -1  # in place of the number of live columns: entries are not listed
-# What an entry costs: to be listed, or to be searched for a row, in units of one that is walked by.
+WALKED = -1  # instead of the number of live columns: entries are not listed
+# Cost of listing an entry, and of searching an entry for a row, relative to walking over one.
 LISTED_COST = 2
 SEARCHED_COST = 4
 
@@ -27,7 +26,7 @@ def has_sparse(data, rules):
 def most_to_list(count, data, rules, mine):
     """Entries up to which a node of so many rows has them listed."""
     in_column = data.sparse.entries // rules.columns + 1
-    return min(mine.entry_room, rules.per_split * min(SEARCHED_COST * count, in_column) // LISTED_COST)
+    return min(mine.entry_capacity, rules.per_split * min(SEARCHED_COST * count, in_column) // LISTED_COST)
 
 
 @inline
@@ -44,14 +43,14 @@ def count_entries(node, most, data, rows):
 
 
 @inline
-def count_by_column(node, data, others, rows, mine):
+def count_by_column(node, data, row_codes, rows, mine):
     """Count a node's entries by column and list the columns that have one. Returns how many these are."""
     starts = data.sparse.row_starts
     live = np.int64(0)
     for i in range(node.begin, node.end):
         row = row_of(i, rows)
         for k in range(starts[row], starts[row + 1]):
-            column = others.entry_columns[k]
+            column = row_codes.entry_columns[k]
             mine.live_columns[live] = column
             live += 1 if mine.entry_counts[column] == 0 else 0
             mine.entry_counts[column] += 1
@@ -59,7 +58,7 @@ def count_by_column(node, data, others, rows, mine):
 
 
 @inline
-def sort_by_column(node, live, data, others, rows, mine):
+def sort_by_column(node, live, data, row_codes, rows, mine):
     """Write a node's entries column after column, each with the place of its row in the node."""
     starts = data.sparse.row_starts
     at = np.int64(0)
@@ -70,16 +69,16 @@ def sort_by_column(node, live, data, others, rows, mine):
     for i in range(node.begin, node.end):
         row = row_of(i, rows)
         for k in range(starts[row], starts[row + 1]):
-            column = others.entry_columns[k]
+            column = row_codes.entry_columns[k]
             place = np.int64(mine.entry_ends[column])
             mine.entry_places[place] = i - node.begin
-            mine.entry_bins[place] = others.entry_bins[k]
+            mine.entry_bins[place] = row_codes.entry_bins[k]
             mine.entry_ends[column] = place + 1
 
 
 @inline
-def find_live_columns(node, data, others, rules, rows, mine):
-    """Get ready for the entries of a node. Returns how many columns may differ among its rows: all, where nothing was listed."""
+def find_live_columns(node, data, row_codes, rules, rows, mine):
+    """Prepare the entries of a node. Returns how many columns may differ among its rows: all, if entries are not listed."""
     for k in range(mine.live[0]):
         mine.entry_counts[mine.live_columns[k]] = 0
     most = most_to_list(node.end - node.begin, data, rules, mine)
@@ -88,8 +87,8 @@ def find_live_columns(node, data, others, rules, rows, mine):
         for i in range(node.begin, node.end):
             mine.place_of[row_of(i, rows)] = i
         return rules.columns
-    live = count_by_column(node, data, others, rows, mine)
-    sort_by_column(node, live, data, others, rows, mine)
+    live = count_by_column(node, data, row_codes, rows, mine)
+    sort_by_column(node, live, data, row_codes, rows, mine)
     mine.live[0] = live
     return data.codes.groups + live
 
@@ -108,7 +107,7 @@ def first_entry(row, low, high, listed):
 
 @inline
 def sparse_bin(code, default):
-    """The bin behind the code of an entry: codes count from 1 and leave out the default bin."""
+    """The bin of an entry's code: codes count from 1 and skip the default bin."""
     number = np.int64(code) - 1
     return number if number < default else number + 1
 
@@ -136,7 +135,7 @@ def walk_entries(column, begin, end, data, rows, mine):
         return count
     for k in range(entry, last):
         row = np.int64(listed[k])
-        # Of a row that is not in the node any place may be noted; its record is another row's then.
+        # A row that is not in the node may have any place; the record there is that of another row.
         place = np.int64(mine.place_of[row])
         if place >= begin and place < end and row_of(place, rows) == row:
             mine.entry_places[count] = place - begin

@@ -1,22 +1,114 @@
-"""Finishing a tree: splits in preorder, leaves from left to right, and what the leaves predict.
+"""Finishing a tree: cutting it back, splits in preorder, leaves from left to right, and the values of leaves.
 
-A node's rows are one range of records, in the order of the table. So everything about a leaf can be summed up from them once the
-tree has its shape.
+A node's rows are one range of records, in the order of the table. So the values of a leaf are summed from them once the tree has
+its shape.
 """
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import row_of, target_of, weight_of
-from spinney.growth.forest.kernels.bags import weight_in_bag
-from spinney.growth.forest.kernels.shape import keep_best_splits, prune
-from spinney.jit.inline import hole, inline
+from spinney.growth.forest.kernels.records import row_of, target_of, weight_of
+from spinney.growth.forest.kernels.rows import weight_in_bag
+from spinney.jit import hole, inline
+
+# --- Cutting a grown tree back: to the leaves of best-first growth, and by cost-complexity pruning.
+#
+# A node's split does not depend on when it is made. So the tree that grows best first is the top of the fully grown one.
+
+
+@inline
+def goes_before(a, b, nodes, at, finished):
+    """Whether a node is split before another one: by gain, of equal ones in preorder."""
+    gain = nodes[at + a].gain
+    other = nodes[at + b].gain
+    return gain > other or (gain == other and finished.number[at + a] < finished.number[at + b])
+
+
+@inline
+def push(node, count, heap, nodes, at, finished):
+    """Add a node to a heap of `count` nodes."""
+    place = count
+    while place > 0:
+        above = (place - 1) >> 1
+        other = np.int64(heap[at + above])
+        if not goes_before(node, other, nodes, at, finished):
+            break
+        heap[at + place] = other
+        place = above
+    heap[at + place] = node
+
+
+@inline
+def pop(count, heap, nodes, at, finished):
+    """Take the first node from a heap of `count` nodes."""
+    first = np.int64(heap[at])
+    last = np.int64(heap[at + count - 1])
+    place = np.int64(0)
+    while 2 * place + 1 < count - 1:
+        below = 2 * place + 1
+        if below + 1 < count - 1:
+            right = np.int64(heap[at + below + 1])
+            if goes_before(right, np.int64(heap[at + below]), nodes, at, finished):
+                below += 1
+        other = np.int64(heap[at + below])
+        if not goes_before(other, last, nodes, at, finished):
+            break
+        heap[at + place] = other
+        place = below
+    heap[at + place] = last
+    return first
+
+
+@inline
+def keep_best_splits(most, nodes, at, finished):
+    """Keep the splits that best-first growth makes, until there are so many leaves. Nodes must be numbered."""
+    heap = finished.leaf
+    waiting = np.int64(0)
+    if nodes[at].column >= 0:
+        heap[at] = 0
+        waiting += 1
+    leaves = 1
+    while waiting > 0 and leaves < most:
+        node = pop(waiting, heap, nodes, at, finished)
+        waiting -= 1
+        leaves += 1
+        for side in range(2):
+            child = np.int64(nodes[at + node].child) + side
+            if nodes[at + child].column >= 0:
+                push(child, waiting, heap, nodes, at, finished)
+                waiting += 1
+    for k in range(waiting):
+        nodes[at + heap[at + k]].column = -1
+
+
+@inline
+def prune(alpha, used, nodes, at, finished):
+    """Undo every split that, with all below it, decreases the impurity by no more than `alpha` a leaf.
+
+    That leaves the smallest of the subtrees whose impurity plus `alpha` a leaf is least, which is where cutting the weakest link
+    again and again stops.
+    """
+    saved = finished.saved
+    for k in range(used):
+        i = at + used - 1 - k
+        node = nodes[i]
+        saved[i] = 0.0
+        if node.column >= 0:
+            best = node.gain - alpha + saved[at + node.child] + saved[at + node.child + 1]
+            if best > 0.0:
+                saved[i] = best
+            else:
+                node.column = -1
+
+
+# --- Numbers of nodes, and values of leaves
+
 
 FINE = 1073741824.0  # 2**30: parts of a step
 
 
 @inline
 def number_nodes(used, nodes, at, finished):
-    """Number splits in preorder and leaves from left to right. Children stand behind their parents. Returns the splits."""
+    """Number splits in preorder and leaves from left to right. Children come after their parents. Returns the splits."""
     below = finished.below
     for k in range(used):
         i = used - 1 - k
@@ -50,7 +142,7 @@ def bit_length(number):
 
 @inline
 def fine_part(real, unit, steps, parts):
-    """What rounding to steps left over, in parts of a step."""
+    """The remainder of rounding to steps, in parts of a step."""
     return np.int64(np.floor((real / unit - float(steps)) * parts + 0.5))
 
 
@@ -69,7 +161,7 @@ def sum_classes(begin, end, unit, target, rules, rows, sums, value, at):
             real = weight_in_bag(row, target, rules.balanced, rows.counts, rows.factors)
             weight = max(weight + fine_part(real, unit, steps, FINE), np.int64(1))
         total += weight
-        # The record holds the class of the first output; others are far away.
+        # The record has the class of the first output; others are not in the cache.
         sums[target_of(i, rows)] += weight
         for o in range(1, target.outputs):
             sums[target.first[o] + target.steps[row * target.outputs + o]] += weight
@@ -100,13 +192,14 @@ def mean_number(begin, end, o, unit, target, rows):
     size = target.units[o]
     center = target.centers[o]
     # Parts of a step of weight, so many that products with targets cannot overflow.
-    light = np.int64(1) << max(np.int64(0), 31 - bit_length(end - begin))
+    parts = np.int64(1) << max(np.int64(0), 31 - bit_length(end - begin))
     same = True
     weights = np.int64(0)
-    whole = np.int64(0)  # sums of products: steps with steps, steps of weight with parts of a target's step, the other way round
+    # Sums of products: steps with steps, steps of weight with parts of a target's step, and the other way round.
+    whole = np.int64(0)
     fine = np.int64(0)
-    light_weights = np.int64(0)
-    light_sum = np.int64(0)
+    part_weights = np.int64(0)
+    part_sum = np.int64(0)
     for i in range(begin, end):
         row = row_of(i, rows)
         number = target.numbers[row * outputs + o]
@@ -118,24 +211,25 @@ def mean_number(begin, end, o, unit, target, rows):
         fine += weight * fine_part(number - center, size, steps, FINE)
         if target.weighted != 0:
             real = weight_in_bag(row, target, 0, rows.counts, rows.factors)
-            part = fine_part(real, unit, weight, float(light))
-            light_weights += part
-            light_sum += part * steps
+            part = fine_part(real, unit, weight, float(parts))
+            part_weights += part
+            part_sum += part * steps
     if same:
         return first
-    if light_weights <= -weights * light:  # rows that weigh next to nothing beside the others of the tree: a step each
-        light_weights = np.int64(0)
-        light_sum = np.int64(0)
-    divisor = float(weights) + float(light_weights) / float(light)
-    return center + size * ((float(whole) + float(fine) / FINE + float(light_sum) / float(light)) / divisor)
+    # The weights of these rows are tiny compared with others of the tree: each counts as a step.
+    if part_weights <= -weights * parts:
+        part_weights = np.int64(0)
+        part_sum = np.int64(0)
+    divisor = float(weights) + float(part_weights) / float(parts)
+    return center + size * ((float(whole) + float(fine) / FINE + float(part_sum) / float(parts)) / divisor)
 
 
-leaf_number = hole("what a leaf of some records predicts for an output")
+leaf_number = hole("the prediction of a leaf of some records for an output")
 
 
 @inline
 def fill_leaf(node, leaf, unit, target, rules, rows, sums, finished):
-    """What a leaf predicts, its weight and rows."""
+    """Write the prediction of a leaf, its weight and rows."""
     begin = np.int64(node.begin)
     end = np.int64(node.end)
     at = (rows.leaves_at + leaf) * target.values
@@ -159,7 +253,7 @@ def fill_leaf(node, leaf, unit, target, rules, rows, sums, finished):
 
 @inline
 def finish_tree(slot, target, rules, slots, rows, sums, finished):
-    """Write a tree that has its shape: its splits, its leaves and, if they are kept, its rows by leaf."""
+    """Cut a grown tree back and write it: its splits, its leaves and, if they are kept, its rows by leaf."""
     facts = slots.facts[slot]
     used = slots.node_counts[slot].value
     nodes = slots.nodes
@@ -172,7 +266,7 @@ def finish_tree(slot, target, rules, slots, rows, sums, finished):
         prune(rules.prune, used, nodes, at, finished)
     if rules.max_leaves > 0 or rules.prune >= 0.0:
         facts.splits = number_nodes(used, nodes, at, finished)
-    # Below a split that was made a leaf again, nodes are not in the tree.
+    # Nodes below a split that became a leaf again are not in the tree.
     reached = finished.below
     for i in range(used):
         reached[at + i] = 1 if i == 0 else 0
@@ -192,7 +286,9 @@ def finish_tree(slot, target, rules, slots, rows, sums, finished):
                 inner = nodes[child].column >= 0
                 finished.children[2 * k + side] = finished.number[child] if inner else ~finished.leaf[child]
         elif inside != 0:
-            fill_leaf(node, np.int64(finished.leaf[at + i]), facts.weight_unit, target, rules, rows, sums, finished)
+            fill_leaf(
+                node, np.int64(finished.leaf[at + i]), facts.weight_unit, target, rules, rows, sums, finished
+            )
     if rules.keep_rows != 0:
         # The ranges of leaves follow each other from left to right.
         for i in range(facts.rows):

@@ -1,4 +1,4 @@
-"""Finding the leaf of every row of a binned table in a grown tree, by codes."""
+"""The leaf of every row of a binned table in a grown tree, found by codes."""
 
 import numpy as np
 
@@ -27,7 +27,11 @@ def code_of(row, column, data):
     group = data.features.group_of[column]
     if group >= 0:
         place = row * data.codes.stride + group
-        return np.int64(data.codes.by_row16[place]) if data.codes.wide != 0 else np.int64(data.codes.by_row8[place])
+        return (
+            np.int64(data.codes.by_row16[place])
+            if data.codes.wide != 0
+            else np.int64(data.codes.by_row8[place])
+        )
     default = data.features.default[column]
     last = data.sparse.starts[column + 1]
     entry = first_entry(row, data.sparse.starts[column], last, data.sparse.column_rows)

@@ -1,30 +1,171 @@
-"""Searching a column where a node's impurity is the absolute error around its median.
+"""Searching nodes whose impurity is the absolute error around the median.
 
 The rows of a node are ranked by their targets once. Then the rows of a column are taken in the order of its codes, and those on
-one side are kept in a Fenwick tree over the ranks: weights, and sums of targets times weights. It tells the side's median, and
-with it the error, in as many steps as a rank has bits. All sums are whole numbers.
+one side are kept in a Fenwick tree over the ranks: weights, and sums of targets times weights. It gives the median of the side,
+and with it the error, in as many steps as a rank has bits. All sums are whole numbers.
 """
 
 import numpy as np
 
-from spinney.growth.forest.kernels.access import differs, weight_of
-from spinney.growth.forest.kernels.cells import list_codes, touch
-from spinney.growth.forest.kernels.codes import read_codes
-from spinney.growth.forest.kernels.halves import FEW_CATEGORIES, direction, orders
-from spinney.growth.forest.kernels.ordering import sort_by_key
-from spinney.growth.forest.kernels.pairs import DECIDE_LATER, cut_after, keep_best, keep_drawn, keep_set, try_drawn_cut
-from spinney.growth.forest.kernels.ranking import rank_targets
-from spinney.growth.forest.kernels.records import Medians
-from spinney.growth.forest.kernels.scores import NEVER, best_of
-from spinney.jit.inline import inline
+from spinney.growth.forest.kernels.categories import FEW_CATEGORIES, is_ordering, order_sign
+from spinney.growth.forest.kernels.cells import list_codes, sort_by_key, sort_few, touch
+from spinney.growth.forest.kernels.pairs import keep_set, try_drawn_cut
+from spinney.growth.forest.kernels.records import Medians, differs, row_of, weight_of
+from spinney.growth.forest.kernels.rows import read_codes
+from spinney.growth.forest.kernels.scores import (
+    DECIDE_LATER,
+    NEVER,
+    best_of,
+    cut_after,
+    keep_best,
+    keep_drawn,
+)
+from spinney.jit import hole, inline
 from spinney.jit.intrinsics import tail
-from spinney.sampling.kernels.purposes import PURPOSE_CUT
-from spinney.sampling.kernels.random import random_bits
+from spinney.jit.math import order_key, value_of_key
+from spinney.jit.types import filled
+from spinney.sampling.kernels.random import PURPOSE_CUT, random_bits
+
+# --- Ranks of a node's targets, and the weighted median of some records
+
+
+COMPARED_KEYS = 256  # keys up to which they are sorted by comparing
+PLACE_BITS = 31
+PLACE = 2147483647  # the bits of a row's place in a key
+NO_KEY = 9223372036854775807  # above all keys
+
+
+@inline
+def steps_of(i, o, target, rows):
+    """An output of a record, in steps."""
+    return np.int64(target.steps[row_of(i, rows) * target.outputs + o])
+
+
+@inline
+def sort_digit(count, shift, source, sorted, places):
+    """Sort keys by eight of their bits, keeping the order of equal ones. There are 256 places."""
+    for digit in range(256):
+        places[digit] = 0
+    for i in range(count):
+        places[(source[i] >> shift) & 255] += 1
+    at = np.int64(0)
+    for digit in range(256):
+        held = places[digit]
+        places[digit] = at
+        at += held
+    for i in range(count):
+        digit = (source[i] >> shift) & 255
+        sorted[places[digit]] = source[i]
+        places[digit] += 1
+
+
+@inline
+def sort_keys(count, largest, keys, spare, places):
+    """Sort keys whose places are ascending already. The largest target among them sets how many digits are sorted."""
+    if count <= COMPARED_KEYS:
+        sort_few(count, keys)
+        return
+    shift = np.int64(PLACE_BITS)
+    while largest > 0:
+        # Two digits at a time, so that the sorted keys are back in `keys`.
+        sort_digit(count, shift, keys, spare, places)
+        sort_digit(count, shift + 8, spare, keys, places)
+        shift += 16
+        largest >>= 16
+
+
+@inline
+def rank_targets(node, target, rows, medians):
+    """Rank the rows of a node by each output, and list the outputs in the order of the ranks."""
+    count = medians.rows
+    keys = medians.order
+    for i in range(count):
+        medians.weights[i] = weight_of(node.begin + i, rows)
+    for o in range(target.outputs):
+        low = steps_of(node.begin, o, target, rows)
+        high = low
+        for i in range(node.begin, node.end):
+            step = steps_of(i, o, target, rows)
+            low = min(low, step)
+            high = max(high, step)
+        for i in range(count):
+            keys[i] = ((steps_of(node.begin + i, o, target, rows) - low) << PLACE_BITS) | i
+        # The memory of the Fenwick tree is large enough for the 256 places, where keys are sorted by digits.
+        sort_keys(count, high - low, keys, medians.left, medians.tree)
+        ranks = tail(medians.ranks, o * count)
+        levels = tail(medians.levels, o * count)
+        for rank in range(count):
+            ranks[keys[rank] & PLACE] = rank
+            levels[rank] = (keys[rank] >> PLACE_BITS) + low
+
+
+@inline
+def middle_of(low, high):
+    """The whole number halfway between two, rounded down; their sum may be too large."""
+    return (low & high) + ((low ^ high) >> 1)
+
+
+key_at = hole("an output of a record, as a whole number in the order of its values")
+
+
+@inline
+def find_median(begin, end, o, target, rows):
+    """Weighted median of a whole number of each record, and the next number above it if exactly half of the weight is below."""
+    low = key_at(begin, o, target, rows)
+    high = low
+    weight = np.int64(0)
+    for i in range(begin, end):
+        key = key_at(i, o, target, rows)
+        low = min(low, key)
+        high = max(high, key)
+        weight += weight_of(i, rows)
+    while low < high:
+        middle = middle_of(low, high)
+        held = np.int64(0)
+        for i in range(begin, end):
+            held += weight_of(i, rows) if key_at(i, o, target, rows) <= middle else 0
+        if 2 * held >= weight:
+            high = middle
+        else:
+            low = middle + 1
+    held = np.int64(0)
+    above = np.int64(NO_KEY)
+    for i in range(begin, end):
+        key = key_at(i, o, target, rows)
+        held += weight_of(i, rows) if key <= low else 0
+        above = min(above, key) if key > low else above
+    return low, above if 2 * held == weight and above != NO_KEY else low
+
+
+@inline
+def number_key(i, o, target, rows):
+    """An output of a record, as a whole number in the order of floats."""
+    return order_key(target.numbers[row_of(i, rows) * target.outputs + o])
+
+
+_median_number = filled(find_median, key_at=number_key)
+_median_steps = filled(find_median, key_at=steps_of)
+
+
+@inline
+def median_number(begin, end, o, unit, target, rows):
+    """Weighted median of an output of some records; where exactly half of the weight is below, the middle of two numbers."""
+    low, high = _median_number(begin, end, o, target, rows)
+    if low == high:
+        return value_of_key(low)
+    return 0.5 * value_of_key(low) + 0.5 * value_of_key(high)
+
+
+@inline
+def median_steps(begin, end, target, rows, mine):
+    """As `median_number`, of the first output, in steps."""
+    low, high = _median_steps(begin, end, 0, target, rows)
+    return 0.5 * float(low + high)
 
 
 @inline
 def medians_of(node, target, mine):
-    """A thread's memory for the medians of a node, laid out in its keys."""
+    """A thread's memory for the medians of a node, in its array of keys."""
     rows = node.end - node.begin
     by_output = rows * target.outputs
     at = 2 * by_output
@@ -33,6 +174,9 @@ def medians_of(node, target, mine):
         rows, keys, tail(keys, by_output), tail(keys, at), tail(keys, at + rows), tail(keys, at + 2 * rows),
         tail(keys, at + 3 * rows), tail(keys, at + 4 * rows),
     )  # fmt: skip
+
+
+# --- The Fenwick tree over the ranks of a node
 
 
 @inline
@@ -55,7 +199,7 @@ def add_rank(rank, weight, product, medians):
 
 @inline
 def median_rank(weight, beyond, medians):
-    """The rank at which the weights reach half of all, or with `beyond` more than half; weight and sum of all ranks below it."""
+    """The rank at which the weights reach half of all, or with `beyond` exceed it; weight and sum of all ranks below."""
     tree = medians.tree
     rank = np.int64(0)
     below = np.int64(0)
@@ -77,17 +221,20 @@ def median_rank(weight, beyond, medians):
 
 @inline
 def error_of(weight, total, levels, medians):
-    """Sum of the absolute errors around the median of all rows in the Fenwick tree."""
+    """Sum of the absolute errors around the median, of all rows in the Fenwick tree."""
     rank, below, below_sum = median_rank(weight, False, medians)
     return total - 2 * below_sum + levels[rank] * (2 * below - weight)
 
 
 @inline
 def twice_median(weight, levels, medians):
-    """The median times two: where just half of the weight is below, the middle of two targets."""
+    """Twice the median; where exactly half of the weight is below, the median is the middle of two targets."""
     low, _, _ = median_rank(weight, False, medians)
     high, _, _ = median_rank(weight, True, medians)
     return levels[low] + levels[high]
+
+
+# --- Lists of a column's codes, and the scores of their cuts
 
 
 @inline
@@ -108,8 +255,8 @@ def take_in(j, ranks, levels, medians, mine):
 
 
 @inline
-def score_output(o, listed, sign, node, medians, mine):
-    """Add to the score of each cut of the list how much it decreases the error of an output."""
+def score_output(o, listed, direction, node, medians, mine):
+    """Add to the score of each cut of the list its decrease of the error of an output."""
     ranks = tail(medians.ranks, o * medians.rows)
     levels = tail(medians.levels, o * medians.rows)
     clear(medians)
@@ -120,7 +267,7 @@ def score_output(o, listed, sign, node, medians, mine):
         weight += more
         total += product
         medians.left[j] = error_of(weight, total, levels, medians)
-        if sign != 0:
+        if direction != 0:
             medians.middles[j] = twice_median(weight, levels, medians)
     whole = medians.left[listed - 1]
     clear(medians)
@@ -132,11 +279,11 @@ def score_output(o, listed, sign, node, medians, mine):
         weight += more
         total += product
         mine.scores[j] += float(whole - medians.left[j] - error_of(weight, total, levels, medians))
-        if sign != 0:
+        if direction != 0:
             a = 0.5 * float(medians.middles[j])
             b = 0.5 * float(twice_median(weight, levels, medians))
             inside = a >= node.lower and b >= node.lower and a <= node.upper and b <= node.upper
-            if not inside or (a - b) * float(sign) > 0.0:
+            if not inside or (a - b) * float(direction) > 0.0:
                 mine.scores[j] = NEVER
 
 
@@ -150,26 +297,26 @@ def start_scores(listed, node, rules, medians, mine):
         for k in range(mine.list_sums[j], mine.list_sums[j] + mine.list_rows[j]):
             weight += medians.weights[medians.order[k]]
         on_left += mine.list_rows[j]
-        few = on_left < rules.min_leaf or count - on_left < rules.min_leaf
-        light = float(weight) < node.min_weight or float(node.weight - weight) < node.min_weight
-        mine.scores[j] = NEVER if few or light else 0.0
+        too_few = on_left < rules.min_leaf or count - on_left < rules.min_leaf
+        too_light = float(weight) < node.min_weight or float(node.weight - weight) < node.min_weight
+        mine.scores[j] = NEVER if too_few or too_light else 0.0
 
 
 @inline
-def score_list(listed, sign, node, target, rules, medians, mine):
-    """Scores of all cuts of a list: how much they decrease the error, the sum over outputs."""
+def score_list(listed, direction, node, target, rules, medians, mine):
+    """Scores of all cuts of a list: the decrease of the error, summed over outputs."""
     start_scores(listed, node, rules, medians, mine)
     for o in range(target.outputs):
-        score_output(o, listed, sign, node, medians, mine)
+        score_output(o, listed, direction, node, medians, mine)
 
 
 @inline
-def list_rows(column, codes, node, data, others, rules, rows, medians, mine):
-    """List the codes of a column with their rows: where they begin in the order by code, and how many. Returns how many codes."""
+def list_rows(column, codes, node, data, row_codes, rules, rows, medians, mine):
+    """List the codes of a column with their rows: where they begin in the order by code, and how many. Returns their number."""
     count = node.end - node.begin
-    read_codes(column, node.begin, node.end, data, others, rules, rows, mine)
+    read_codes(column, node.begin, node.end, data, row_codes, rules, rows, mine)
     for i in range(count):
-        code = np.int64(mine.line[i])
+        code = np.int64(mine.node_codes[i])
         mine.cell_rows[code] += 1
         touch(code, mine)
     listed = list_codes(codes, mine)
@@ -178,11 +325,11 @@ def list_rows(column, codes, node, data, others, rules, rows, medians, mine):
         code = mine.list_code[j]
         mine.list_rows[j] = mine.cell_rows[code]
         mine.list_sums[j] = begin
-        # From here on the place of the next row.
+        # From here on, the place of the next row.
         mine.cell_rows[code] = begin
         begin += mine.list_rows[j]
     for i in range(count):
-        code = np.int64(mine.line[i])
+        code = np.int64(mine.node_codes[i])
         medians.order[mine.cell_rows[code]] = i
         mine.cell_rows[code] += 1
     for j in range(listed):
@@ -206,37 +353,42 @@ def put_last_first(listed, mine):
     mine.list_rows[0] = count
 
 
+# --- The best cut of a column
+
+
 @inline
 def cut_medians(listed, column, bins, node, values, target, rules, medians, mine):
     """Choose the best cut of a column of numbers from the list of its codes."""
-    sign = rules.signs[column]
+    direction = rules.directions[column]
     at = values.starts[column]
     missing = np.int64(mine.list_code[listed - 1]) == bins
     for side in range(2 if missing and listed > 2 else 1):
         if side == 1:
             put_last_first(listed, mine)
-        score_list(listed, sign, node, target, rules, medians, mine)
+        score_list(listed, direction, node, target, rules, medians, mine)
         if side == 1:
             # The same cut as that which has the missing values alone on the right.
             mine.scores[0] = NEVER
         j = best_of(listed - 1, mine.scores, mine.best[0].score)
         if j >= 0:
-            cut, above = cut_after(np.int64(mine.list_code[j]), np.int64(mine.list_code[j + 1]), bins, at, values, rules)
+            cut, above = cut_after(
+                np.int64(mine.list_code[j]), np.int64(mine.list_code[j + 1]), bins, at, values, rules
+            )
             keep_best(mine.scores[j], column, cut, above, side if missing else DECIDE_LATER, 0, mine)
 
 
 @inline
-def put_judges_first(j, node, rows, medians, mine):
-    """Put those rows of a code that judge before those that order. Returns how many judge."""
+def put_evaluating_first(j, node, rows, medians, mine):
+    """Move the evaluating rows of a code before the ordering ones. Returns how many there are."""
     begin = mine.list_sums[j]
-    judging = np.int64(0)
+    evaluating = np.int64(0)
     for k in range(begin, begin + mine.list_rows[j]):
         i = medians.order[k]
-        if orders(node.begin + i, node, rows) == 0:
-            medians.order[k] = medians.order[begin + judging]
-            medians.order[begin + judging] = i
-            judging += 1
-    return judging
+        if is_ordering(node.begin + i, node, rows) == 0:
+            medians.order[k] = medians.order[begin + evaluating]
+            medians.order[begin + evaluating] = i
+            evaluating += 1
+    return evaluating
 
 
 @inline
@@ -252,34 +404,34 @@ def mean_of_rows(begin, end, instead, medians):
 
 
 @inline
-def find_judges(listed, node, rows, medians, mine):
-    """Put the judges of every code first, and note in its cell how many they are. Returns the mean of all rows that order, and
-    whether rows of two categories judge.
+def find_evaluating_rows(listed, node, rows, medians, mine):
+    """Move the evaluating rows of every code first, and write to its cell how many there are. Returns the mean of all ordering
+    rows, and whether the evaluating half has rows of two categories.
     """
-    judged = 0
+    evaluated = 0
     weight = np.int64(0)
     total = np.int64(0)
     for j in range(listed):
-        judging = put_judges_first(j, node, rows, medians, mine)
-        mine.cell_rows[mine.list_code[j]] = judging
-        judged += 1 if judging > 0 else 0
-        for k in range(mine.list_sums[j] + judging, mine.list_sums[j] + mine.list_rows[j]):
+        evaluating = put_evaluating_first(j, node, rows, medians, mine)
+        mine.cell_rows[mine.list_code[j]] = evaluating
+        evaluated += 1 if evaluating > 0 else 0
+        for k in range(mine.list_sums[j] + evaluating, mine.list_sums[j] + mine.list_rows[j]):
             i = medians.order[k]
             weight += medians.weights[i]
             total += medians.weights[i] * medians.levels[medians.ranks[i]]
-    return float(total) / float(max(weight, np.int64(1))), judged > 1
+    return float(total) / float(max(weight, np.int64(1))), evaluated > 1
 
 
 @inline
-def lower_to_judges(listed, node, target, rules, medians, mine):
-    """Lower the scores of cuts to those by the rows that did not order the categories."""
+def limit_by_evaluating(listed, node, target, rules, medians, mine):
+    """Limit the scores of cuts to those of the evaluating half."""
     by_all = tail(mine.scores, mine.width + 1)
-    judging = np.int64(0)
+    evaluating = np.int64(0)
     for j in range(listed):
         mine.list_rows[j] = mine.cell_rows[mine.list_code[j]]
         for k in range(mine.list_sums[j], mine.list_sums[j] + mine.list_rows[j]):
-            judging += medians.weights[medians.order[k]]
-    factor = float(node.weight) / float(judging)
+            evaluating += medians.weights[medians.order[k]]
+    factor = float(node.weight) / float(evaluating)
     for j in range(listed):
         by_all[j] = mine.scores[j]
         mine.scores[j] = 0.0
@@ -291,16 +443,16 @@ def lower_to_judges(listed, node, target, rules, medians, mine):
 
 @inline
 def cut_categories_of_medians(listed, column, bins, node, target, rules, rows, words, medians, mine):
-    """Choose the best set of a column's categories: ordered by the mean of the first output, missing values among them. One half
-    of the rows orders many categories, and the other half judges them.
+    """Choose the best set of a column's categories: ordered by the mean of the first output, missing values among them. Where
+    categories are many, one half of the rows orders them, and the other half evaluates the sets.
     """
     missing = np.int64(mine.list_code[listed - 1]) == bins
     many = listed > FEW_CATEGORIES
     halves = many
     mean = 0.0
     if many:
-        mean, halves = find_judges(listed, node, rows, medians, mine)
-    sign = direction(node) if halves else 1.0
+        mean, halves = find_evaluating_rows(listed, node, rows, medians, mine)
+    sign = order_sign(node) if halves else 1.0
     for j in range(listed):
         begin = mine.list_sums[j]
         first = begin + mine.cell_rows[mine.list_code[j]] if halves else begin
@@ -308,13 +460,16 @@ def cut_categories_of_medians(listed, column, bins, node, target, rules, rows, w
     sort_by_key(listed, mine.scores, mine.list_code, mine.list_sums, mine.list_rows)
     score_list(listed, 0, node, target, rules, medians, mine)
     if halves:
-        lower_to_judges(listed, node, target, rules, medians, mine)
+        limit_by_evaluating(listed, node, target, rules, medians, mine)
     if many:
         for j in range(listed):
             mine.cell_rows[mine.list_code[j]] = 0
     j = best_of(listed - 1, mine.scores, mine.best[0].score)
     if j >= 0:
         keep_set(mine.scores[j], column, j + 1, bins, words, missing, mine)
+
+
+# --- Drawn cuts
 
 
 @inline
@@ -350,7 +505,9 @@ def draw_cut_of_medians(draw, listed, column, bins, node, values, target, rules,
     low = np.int64(mine.list_code[0])
     high = np.int64(mine.list_code[found - 1])
     known = count - mine.list_rows[listed - 1] if missing else count
-    cut, default_left = try_drawn_cut(draw, column, bins, low, high, missing, values.starts[column], node, values)
+    cut, default_left = try_drawn_cut(
+        draw, column, bins, low, high, missing, values.starts[column], node, values
+    )
     middle = np.int64(0)
     for j in range(found):
         middle += mine.list_rows[j] if np.int64(mine.list_code[j]) <= cut else 0
@@ -362,31 +519,38 @@ def draw_cut_of_medians(draw, listed, column, bins, node, values, target, rules,
         entries = 3
     else:
         set_entry(1, middle, count, mine)
-    score_list(entries, rules.signs[column], node, target, rules, medians, mine)
+    score_list(entries, rules.directions[column], node, target, rules, medians, mine)
     keep_drawn(mine.scores[entries - 2], column, cut, default_left, mine)
 
 
+# --- Searching the columns chosen for a node
+
+
 @inline
-def search_medians(count, node, data, others, values, target, rules, rows, words, mine):
-    """Look for the best split in the columns chosen. Returns how many are not constant."""
+def search_medians(count, node, data, row_codes, values, target, rules, rows, words, mine):
+    """Search the columns chosen. Returns how many are not constant."""
     medians = medians_of(node, target, mine)
-    if mine.best[0].looked == 0:
+    if mine.best[0].tried == 0:
         rank_targets(node, target, rows, medians)
     good = 0
     for k in range(count):
         column = mine.chosen[k]
         bins = values.codes[column]
         categorical = data.features.categorical[column] != 0
-        listed = list_rows(column, bins + 1, node, data, others, rules, rows, medians, mine)
+        listed = list_rows(column, bins + 1, node, data, row_codes, rules, rows, medians, mine)
         if listed < 2:
             continue
         good += 1
         if categorical and rules.random != 0:
-            draw_categories_of_medians(mine.chosen_draw[k], listed, column, bins, node, target, rules, words, medians, mine)
+            draw_categories_of_medians(
+                mine.chosen_draw[k], listed, column, bins, node, target, rules, words, medians, mine
+            )
         elif categorical:
             cut_categories_of_medians(listed, column, bins, node, target, rules, rows, words, medians, mine)
         elif rules.random != 0:
-            draw_cut_of_medians(mine.chosen_draw[k], listed, column, bins, node, values, target, rules, medians, mine)
+            draw_cut_of_medians(
+                mine.chosen_draw[k], listed, column, bins, node, values, target, rules, medians, mine
+            )
         else:
             cut_medians(listed, column, bins, node, values, target, rules, medians, mine)
     return good
@@ -394,7 +558,7 @@ def search_medians(count, node, data, others, values, target, rules, rows, words
 
 @inline
 def decrease_of_medians(score, node, target, rules):
-    """What a score says in units of weight times impurity. Targets are never shifted here."""
+    """A score in units of weight times impurity. Targets are never shifted here."""
     return score / float(np.int64(1) << node.shift)
 
 

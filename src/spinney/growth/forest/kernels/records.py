@@ -1,30 +1,33 @@
 """The records that the kernels of a growing forest share.
 
-A tree's rows are *records* side by side: the codes of the row, its number, weight and target. A split moves records, so the
-rows of a node always are one range. Where a table has many columns, records hold no codes; these are looked up by the row's
-number.
+The rows of a tree are *records* side by side in memory: the codes of the row, its number, weight and target. A split moves
+records, so the rows of a node are always one range. Where a table has many columns, records have no codes; these are looked up
+by the row's number.
 """
 
-from spinney.jit import Counter, f64, i32, i64, item, out, record, u8, u16
+import numpy as np
+
+from spinney.jit import Counter, f64, i32, i64, inline, item, out, record, u8, u16
 
 PAYLOAD = 3  # int32 at the end of a record: number of the row, weight, target
 ROW = 3  # places of these, counted back from a record's end
 WEIGHT = 2
 TARGET = 1
-STACK = 64  # nodes that can wait: the larger child waits, so that they halve
+STACK = 64  # nodes that can be pending: the larger child is, so their sizes halve
 BATCH = 4  # columns whose cells are summed in one pass
-CHOSEN = 8  # most columns whose cells of few rows are searched in one go
-DRAWN = 32  # columns whose drawn cuts are judged in one pass
+CHOSEN = 8  # most columns of a small node that are searched together
+DRAWN = 32  # columns whose drawn cuts are scored in one pass
 # Rows of a node up to which their values are compared with drawn numbers: with 8, 12 and 16 trees of numbers take 48.5, 47.5 and
 # 47.9 ms, those of two classes as long as each other (100 000 × 28, AMD EPYC).
 COMPARED_ROWS = 12
-SEARCHED = 256  # values behind the last one that a search may look at
+SEARCHED = 256  # values behind the last one that a search may read
 SLACK = 320  # words behind the last record: sixteen records are read at once
 PLACES = 16  # that the threshold of a drawn cut can have in the gap between two values, a power of two
-FEW_ROWS = 64  # of a node, up to which they are sorted by code: the largest network; fewer were not measured
+# Rows of a small node, which are sorted by code: as many as the largest sorting network takes; fewer were not measured.
+SMALL_NODE_ROWS = 64
 POOL = 256  # subtrees that can wait for another thread
 
-# How records know codes
+# Where the codes of a record are
 MOVED = 0  # a byte each, in the record
 BYTES = 1  # in the table, a byte each
 PAIRS_OF_BYTES = 2  # in the table, two bytes each
@@ -37,13 +40,13 @@ POISSON = 2  # the same for sums of numbers that must be above 0
 ABSOLUTE = 3  # absolute error around the median
 
 
-# --- what trees are grown from
+# --- Inputs of trees
 
 
 @record
 class RowCodes:
-    """Codes by row in other forms: the table's bytes in words of eight, and every value's rank among the distinct values of its
-    column. The rank of a missing value is the number of these. Entries have the column and the bin itself.
+    """Codes by row in other layouts: the table's bytes as words of eight, and the rank of every value among the distinct values
+    of its column. The rank of a missing value is the number of these. Entries have the column and the bin itself.
     """
 
     word_count: i64
@@ -58,7 +61,7 @@ class RowCodes:
 
 @record
 class BinValues:
-    """A value that stands for each bin, by column; of a rank the value itself."""
+    """A value for each bin, by column; for a rank, the value itself."""
 
     columns: i64
     total: i64
@@ -69,7 +72,7 @@ class BinValues:
 
 @record
 class Target:
-    """What is predicted: class numbers, or numbers in steps, and what weights the rows have."""
+    """The targets, which are class numbers, or numbers in steps, and the weights of rows."""
 
     rows: i64
     outputs: i64
@@ -87,7 +90,7 @@ class Target:
 
 @record
 class ForestRules:
-    """What the parameters say about trees."""
+    """All parameters of trees."""
 
     columns: i64
     trees: i64  # of this call
@@ -109,13 +112,13 @@ class ForestRules:
     formula: i64
     random: i64  # 1: one cut a column, drawn at random
     target_bits: i64  # of a target's steps
-    access: i64  # how records know codes
+    access: i64  # where the codes of a record are
     keep_rows: i64  # 1: rows are listed by leaf
     bounded: i64  # 1: a column has a direction
-    signs: i64["columns"]
+    directions: i64["columns"]
 
 
-# --- trees that grow
+# --- Trees that grow
 
 
 @item
@@ -136,7 +139,7 @@ class ForestNode:
 
 @item(own_line=True)
 class TreeFacts:
-    """What is known of a growing tree."""
+    """Counts of a growing tree."""
 
     rows: i64  # distinct ones
     weight: i64  # of all, in steps
@@ -144,12 +147,12 @@ class TreeFacts:
     heaviest: i64  # weight of one row, in steps
     parts: i64  # of the tree that are being grown, or wait to be
     splits: i64  # of the finished tree
-    full: i64  # 1: there was no room for a set of categories
+    full: i64  # 1: there was no memory for a set of categories
 
 
 @record
 class Slots:
-    """Room for trees that grow at the same time."""
+    """Memory of trees that grow at the same time, one a slot."""
 
     slots: i64
     capacity: i64  # records of one tree
@@ -172,7 +175,7 @@ class Slots:
     factors: out(f64["slots * values"])  # on the weights of classes
     spares: i64  # one for each thread or, if these are fewer, for each tree
     by_thread: i64  # 1: they are for threads
-    spare: out(i64["spares * capacity * words"])  # room to part records
+    spare: out(i64["spares * capacity * words"])  # buffers for partition
 
 
 @record
@@ -193,22 +196,23 @@ class FinishedTrees:
     weight: out(f64["slots.slots * (max_splits + 1)"])
     count: out(i32["slots.slots * (max_splits + 1)"])
     rows: out(i32["slots.slots * slots.capacity * kept"])
-    # while a tree is finished, by node
+    # Scratch while a tree is finished, by node.
     below: out(i32["slots.slots * slots.max_nodes"])
     number: out(i32["slots.slots * slots.max_nodes"])
     leaf: out(i32["slots.slots * slots.max_nodes"])
-    saved: out(f64["slots.slots * slots.max_nodes * pruned"])  # impurity that the splits below save, less the cost of leaves
+    # Impurity that the splits below save, less the cost of leaves
+    saved: out(f64["slots.slots * slots.max_nodes * pruned"])
 
 
 @item
-class Waiting:
-    """A node that waits to be split."""
+class PendingNode:
+    """A node that is to be split."""
 
     slot: i64
     node: i64
     begin: i64
     end: i64
-    key: i64  # of its random numbers, which knows its path
+    key: i64  # of its random numbers, made from its path
     depth: i64
     mixed: i64  # 0: all targets are the same
     lower: f64
@@ -217,7 +221,7 @@ class Waiting:
 
 @item
 class PoolState:
-    """How far the trees of a call are."""
+    """Progress of the trees of a call."""
 
     next_tree: i64
     waiting: i64  # subtrees in the pool
@@ -229,11 +233,11 @@ class SubtreePool:
     """Subtrees that any thread may take."""
 
     state: out(PoolState["1"])
-    nodes: out(Waiting["POOL"])
+    nodes: out(PendingNode["POOL"])
     totals: out(i64["POOL * (target.channels + 1)"])
 
 
-# --- the search
+# --- The search
 
 
 @item
@@ -242,7 +246,7 @@ class BestSplit:
 
     score: f64
     column: i64  # -1: none
-    looked: i64  # columns that were looked at
+    tried: i64  # columns that were searched
     cut: i64
     above: i64
     default_left: i64
@@ -257,9 +261,9 @@ class DrawnCut:
     values_at: i64  # where the column's values begin
     low: i64
     high: i64
-    cut: i64  # the last code whose value is not above the number, which nodes of few rows do not know
+    cut: i64  # the last code whose value is not above the number; not set in nodes of few rows
     place: i64  # of the column's code in a record
-    odd: i64  # 1: it has categories, or missing values in the node
+    separate: i64  # 1: searched separately, for its categories or missing values in the node
 
 
 @record(per_thread=True)
@@ -267,14 +271,14 @@ class TreeScratch:
     """A thread's own memory."""
 
     width: i64  # most codes of a column, with that of missing values
-    lines: i64  # most items of a list of cells
+    list_length: i64  # most items of a list of cells
     cell_columns: i64  # columns that have cells at the same time
     capacity: i64
     set_words: i64
     sorted: i64  # keys to sort
     chunks: i64  # of four words, of which records hold codes
-    stack: out(Waiting["STACK"])
-    current: out(Waiting["1"])
+    stack: out(PendingNode["STACK"])
+    current: out(PendingNode["1"])
     best: out(BestSplit["1"])
     totals: out(i64["STACK * (target.channels + 1)"])
     node_totals: out(i64["target.channels + 1"])
@@ -285,7 +289,7 @@ class TreeScratch:
     high: out(u8["chunks * 32"])  # largest one
     best_set: out(i64["set_words"])
     present: out(i64["set_words"])  # categories that a node has
-    order: out(i32["rules.columns"])  # the columns, undrawn; always put back in order
+    order: out(i32["rules.columns"])  # the columns that can be drawn; always put back in order
     swaps: out(i32["rules.columns"])
     chosen: out(i64["DRAWN"])
     chosen_draw: out(i64["DRAWN"])
@@ -297,40 +301,44 @@ class TreeScratch:
     row_sums: out(i64["COMPARED_ROWS"])  # of the rows of a small node, packed
     below: out(i64["32"])  # sums left of the cuts of 32 columns
     below_classes: out(u8["32 * 8"])
-    cells: out(i64["cell_columns * width * (target.channels + 1) + 64"])  # always zeros between columns; 64 are read at once
+    # Always zeros between columns; 64 are read at once
+    cells: out(i64["cell_columns * width * (target.channels + 1) + 64"])
     cell_rows: out(i32["cell_columns * width"])  # always zeros too
     touched: out(i64["width // 64 + 2"])
     touched_words: out(i64["width // 4096 + 2"])
-    list_code: out(i32["lines"])
-    list_sums: out(i64["lines * (target.channels + 1)"])
-    list_rows: out(i32["lines"])
-    scores: out(f64["2 * lines + 8"])  # of cuts; behind them those by all rows, where a half of them judges
+    list_code: out(i32["list_length"])
+    list_sums: out(i64["list_length * (target.channels + 1)"])
+    list_rows: out(i32["list_length"])
+    # Of cuts; behind them those by all rows, where a half of them evaluates
+    scores: out(f64["2 * list_length + 8"])
     keys: out(i64["sorted * 2"])
-    # Of a node of few rows: codes by column, what each row weighs and adds to the sum; of a column the rows by code, both up to
-    # each of them, and scores.
-    few_turned: out(i64["1"])  # which chunks of the codes are there, a bit each
-    few_codes: out(u8["chunks * 32 * FEW_ROWS"])
-    few_weights: out(f64["FEW_ROWS"])
-    few_sums: out(f64["FEW_ROWS"])
-    few_keys: out(u16["FEW_ROWS + 16"])
-    left_weights: out(f64["FEW_ROWS"])
-    left_totals: out(f64["FEW_ROWS"])
-    few_scores: out(f64["FEW_ROWS"])
-    # Of several classes: the weight of each row in the byte of its class, the first bit of that byte, and sums of squares.
-    few_words: out(i64["FEW_ROWS"])
-    few_bytes: out(i64["FEW_ROWS"])
-    left_squares: out(f64["FEW_ROWS"])
-    line: out(i32["capacity"])  # codes of a node's rows in a column
-    # Entries of a node's rows in sparse columns: listed column after column, or of one column that was walked.
-    sparse_columns: i64  # all columns, 0: none of them is sparse
-    sparse_rows: i64  # all rows, or 0
-    entry_room: i64  # entries that can be listed
+    # Of a small node: codes by column, the weight of each row and its product with the target; of a column the rows by code, the
+    # sums of both up to each row, and scores.
+    small_chunks: out(i64["1"])  # chunks of columns whose codes have been transposed, a bit each
+    small_codes: out(u8["chunks * 32 * SMALL_NODE_ROWS"])
+    small_weights: out(f64["SMALL_NODE_ROWS"])
+    small_sums: out(f64["SMALL_NODE_ROWS"])
+    small_keys: out(u16["SMALL_NODE_ROWS + 16"])
+    left_weights: out(f64["SMALL_NODE_ROWS"])
+    left_totals: out(f64["SMALL_NODE_ROWS"])
+    small_scores: out(f64["SMALL_NODE_ROWS"])
+    # Of a small node of several classes: the weight of each row in the byte of its class, the first bit of that byte, sums of
+    # squares.
+    small_words: out(i64["SMALL_NODE_ROWS"])
+    small_shifts: out(i64["SMALL_NODE_ROWS"])
+    left_squares: out(f64["SMALL_NODE_ROWS"])
+    node_codes: out(i32["capacity"])  # codes of a node's rows in a column
+    # Entries of a node's rows in sparse columns: listed column after column, or those found in one column (see `entries`).
+    sparse_columns: i64  # number of all columns, 0: none of them is sparse
+    sparse_rows: i64  # number of all rows, or 0
+    entry_capacity: i64  # entries that can be listed
     live: out(i64["1"])  # sparse columns that have an entry in the node, WALKED: entries are not listed
     live_columns: out(i32["sparse_columns + 1"])  # these columns
-    entry_counts: out(i32["sparse_columns"])  # entries of each column, 0 between nodes; of a column that is not sparse always 1
+    # Entries of each column, 0 between nodes; of a column that is not sparse always 1
+    entry_counts: out(i32["sparse_columns"])
     entry_ends: out(i32["sparse_columns"])  # where those of each column end
-    entry_places: out(i32["entry_room"])  # place of an entry's row in the node
-    entry_bins: out(u16["entry_room"])
+    entry_places: out(i32["entry_capacity"])  # place of an entry's row in the node
+    entry_bins: out(u16["entry_capacity"])
     place_of: out(i32["sparse_rows"])  # record of a row, where nothing is listed
 
 
@@ -345,13 +353,14 @@ class TreeRows:
     bytes: out(u8["1"])
     counts: out(i32["1"])
     factors: out(f64["1"])
-    spare: out(i64["1"])  # room to part records
-    spare_step: i64  # 1: a node takes the part of it that stands for its records, because other threads take others
+    spare: out(i64["1"])  # buffer for partition
+    # 1: A node uses the part of it at its records' positions, because other threads use other parts
+    spare_step: i64
 
 
 @record
 class NodeFacts:
-    """The node that is being split: its records, and what must hold for its children."""
+    """The node that is being split: its records, totals, and limits for its children."""
 
     begin: i64
     end: i64
@@ -369,7 +378,7 @@ class NodeFacts:
 
 @record
 class Medians:
-    """What is known of a node's targets where its impurity is the absolute error."""
+    """Ranks, weights and scratch of a node's rows where the impurity is the absolute error."""
 
     rows: i64
     ranks: i64["rows"]  # of each row, by output
@@ -379,3 +388,57 @@ class Medians:
     left: out(i64["rows"])  # errors on the left of cuts
     middles: out(i64["rows"])  # twice the medians there
     tree: out(i64["2 * rows + 2"])  # the Fenwick tree: weight and sum of each node
+
+
+# --- The numbers of a record (row, weight and target), and how many columns are searched together
+
+
+TOGETHER_ROWS = 512  # of a node, from which four columns are summed in one pass
+
+
+@inline
+def payload_of(i, words):
+    """Place behind the three numbers at the end of a record."""
+    return (i + 1) * words * 2
+
+
+@inline
+def row_of(i, rows):
+    """Number of a record's row in the table."""
+    return np.int64(rows.ints[payload_of(i, rows.words) - ROW])
+
+
+@inline
+def weight_of(i, rows):
+    """Weight of a record, in steps."""
+    return np.int64(rows.ints[payload_of(i, rows.words) - WEIGHT])
+
+
+@inline
+def target_of(i, rows):
+    """Target of a record: class or steps of its first output."""
+    return np.int64(rows.ints[payload_of(i, rows.words) - TARGET])
+
+
+@inline
+def differs(i, first, target, rows):
+    """1 where an output of a record differs from that of the first one, else 0."""
+    if target.outputs == 1:
+        # Records have their first target; the list of all targets is not in the cache.
+        return 1 if target_of(i, rows) != target_of(first, rows) else 0
+    own = row_of(i, rows) * target.outputs
+    other = row_of(first, rows) * target.outputs
+    found = 0
+    for o in range(target.outputs):
+        found |= 1 if target.steps[own + o] != target.steps[other + o] else 0
+    return found
+
+
+@inline
+def columns_at_once(size, node, rules):
+    """How many columns of a node of some rows are searched together."""
+    if rules.access != MOVED:
+        return np.int64(1)
+    if rules.random != 0:
+        return np.int64(DRAWN) if size > 2 else np.int64(1)
+    return np.int64(BATCH) if size > TOGETHER_ROWS else np.int64(1)

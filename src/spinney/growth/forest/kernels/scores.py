@@ -1,4 +1,4 @@
-"""How good a cut is, and choosing the best one of a column's list of cells.
+"""Scores of cuts, and the best cut of a column's list of cells.
 
 A list has the codes that a node's rows have in a column, ascending, with sums up to each of them; the code of missing values
 is the last one.
@@ -6,20 +6,22 @@ is the last one.
 
 import numpy as np
 
-from spinney.growth.forest.kernels.records import POISSON, SQUARES
-from spinney.jit.inline import inline
+from spinney.growth.forest.kernels.records import POISSON, RANKS, SQUARES
+from spinney.jit import inline
 from spinney.jit.intrinsics import first_highest, from_bits
 from spinney.jit.math import log
 
-SMALL_BITS = 51  # of a number that `small_float` takes
-SMALL_NUMBERS = 4843621399236968448  # the bits of the float64 whose last digits count ones, beside numbers of both signs
-SMALL_ZERO = 6755399441055744.0  # that float
+SMALL_BITS = 51  # of a number that `small_float` converts
+# A float64 whose last bit counts ones: numbers of both signs may be added to its bits.
+SMALL_NUMBERS = 4843621399236968448
+SMALL_ZERO = 6755399441055744.0
+DECIDE_LATER = -1  # where missing values go: with the larger side
 NEVER = -1.0e300  # the score of a cut that is not allowed
 
 
 @inline
 def small_float(number):
-    """A whole number as a float: by adding it to the bits of one, because AVX2 has no instruction that turns vectors of int64."""
+    """A whole number as a float: it is added to the bits of one, because AVX2 cannot convert vectors of int64."""
     return from_bits(number + SMALL_NUMBERS) - SMALL_ZERO
 
 
@@ -32,7 +34,7 @@ def x_log(x, weight):
 @inline
 def middle_cut(low, high, value, values, at):
     """The last cut from `low` on, before `high`, whose bin's value is not above `value`."""
-    # No branch depends on values, which a processor could not guess.
+    # No branch depends on values: the processor could not predict it.
     first = low
     size = high - low
     while size > 1:
@@ -52,13 +54,13 @@ def cut_between(low, high, values, at):
 
 @inline
 def decrease_of_pairs(score, node, target, rules):
-    """What a score says in units of weight times impurity."""
+    """A score in units of weight times impurity."""
     return score / float(node.weight) if rules.formula == SQUARES else score
 
 
 @inline
 def pair_score(left, s, weight, total, formula):
-    """Score of a cut that has so much weight and so large a sum on its left."""
+    """Score of a cut with this weight and sum on its left."""
     right = weight - left
     if formula == SQUARES:
         d = s * weight - total * left
@@ -75,15 +77,15 @@ def pair_score(left, s, weight, total, formula):
 
 
 @inline
-def in_bounds(left, s, weight, total, sign, lower, upper):
+def in_bounds(left, s, weight, total, direction, lower, upper):
     """Whether the means of both sides keep the direction of the column and the bounds of the node."""
     a = s / left
     b = (total - s) / (weight - left)
-    return a >= lower and b >= lower and a <= upper and b <= upper and (a - b) * float(sign) <= 0.0
+    return a >= lower and b >= lower and a <= upper and b <= upper and (a - b) * float(direction) <= 0.0
 
 
 @inline
-def score_pairs(count, last, extra, extra_rows, node, rules, sign, mine):
+def score_pairs(count, last, extra, extra_rows, node, rules, direction, mine):
     """Scores of the first `count` cuts of a list of packed sums that ends at `last`; `extra` is added to each left side."""
     sums = mine.list_sums
     scores = mine.scores
@@ -109,7 +111,7 @@ def score_pairs(count, last, extra, extra_rows, node, rules, sign, mine):
         for j in range(count):
             packed = sums[j] + extra
             scores[j] = pair_score(float(packed & mask), float(packed >> bits), weight, total, rules.formula)
-    if rules.min_leaf > 1 or node.min_weight > 0.0 or sign != 0:
+    if rules.min_leaf > 1 or node.min_weight > 0.0 or direction != 0:
         rows = node.end - node.begin
         for j in range(count):
             packed = sums[j] + extra
@@ -120,15 +122,15 @@ def score_pairs(count, last, extra, extra_rows, node, rules, sign, mine):
                 scores[j] = NEVER
             if left < node.min_weight or weight - left < node.min_weight:
                 scores[j] = NEVER
-            if sign != 0:
+            if direction != 0:
                 step = float(np.int64(1) << node.shift)
-                if not in_bounds(left, s * step, weight, total * step, sign, node.lower, node.upper):
+                if not in_bounds(left, s * step, weight, total * step, direction, node.lower, node.upper):
                     scores[j] = NEVER
 
 
 @inline
 def best_of(count, scores, above):
-    """The first of the highest scores, if it is above a number; else -1. None is NaN, and behind them is room for seven more."""
+    """The first of the highest scores, if it is above a number; else -1. None may be NaN; there is memory for seven more."""
     if count == 0:
         return -1
     rounded = (count + 7) & -8
@@ -136,3 +138,75 @@ def best_of(count, scores, above):
         scores[j] = NEVER
     found = first_highest(scores, rounded)
     return found if scores[found] > above else -1
+
+
+@inline
+def keep_best(score, column, cut, above, default_left, is_set, mine):
+    """Store the best split so far."""
+    best = mine.best[0]
+    best.score = score
+    best.column = column
+    best.cut = cut
+    best.above = above
+    best.default_left = default_left
+    best.is_set = is_set
+
+
+@inline
+def cut_after(low, high, bins, at, values, rules):
+    """The cut between two neighbouring codes of a node, in the middle of the gap, and the code above. Between ranks the cut is
+    the lower one, and the threshold is found when the tree is finished; -1: there is no code above.
+    """
+    if high == bins:
+        return bins - 1, np.int64(-1)
+    if rules.access == RANKS:
+        return low, high
+    return cut_between(low, high, values.values, at), high
+
+
+@inline
+def keep_drawn(score, column, cut, default_left, mine):
+    """Store a drawn cut if it is the best so far."""
+    if score > mine.best[0].score:
+        keep_best(score, column, cut, 0, default_left, 0, mine)
+
+
+@inline
+def side_score(sums, totals, rest, target, formula):
+    """The part of one side in the score: with these sums or, with `rest`, with the totals without them."""
+    weight = float(totals[0] - sums[0]) if rest else float(sums[0])
+    found = 0.0
+    for k in range(1, target.channels + 1):
+        x = float(totals[k] - sums[k]) if rest else float(sums[k])
+        if formula == SQUARES:
+            found += x * x
+        else:
+            if formula == POISSON and x <= 0.0:
+                return NEVER
+            found += x_log(x, weight)
+    return found / weight if formula == SQUARES else found
+
+
+@inline
+def score_channels(on_left, sums, node, target, rules):
+    """Score of a cut with these sums on its left."""
+    weight = node.weight
+    rows = node.end - node.begin
+    left = sums[0]
+    if left == 0 or left == weight:
+        return NEVER
+    if rules.min_leaf > 1 and (on_left < rules.min_leaf or rows - on_left < rules.min_leaf):
+        return NEVER
+    if float(left) < node.min_weight or float(weight - left) < node.min_weight:
+        return NEVER
+    a = side_score(sums, node.totals, False, target, rules.formula)
+    b = side_score(sums, node.totals, True, target, rules.formula)
+    if a == NEVER or b == NEVER:
+        return NEVER
+    return a + b
+
+
+@inline
+def decrease_of_channels(score, node, target, rules):
+    """A score in units of weight times impurity: its difference to that of the unsplit node."""
+    return score - side_score(node.totals, node.totals, False, target, rules.formula)

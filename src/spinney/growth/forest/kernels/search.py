@@ -1,13 +1,12 @@
-"""Looking for the best split of a node: columns drawn one after another, until enough of them were looked at."""
+"""Searching a node: columns are drawn one after another, until enough of them have been searched."""
 
 import numpy as np
 
 from spinney.growth.forest.kernels.entries import WALKED, find_live_columns, has_sparse
 from spinney.growth.forest.kernels.records import MOVED
-from spinney.jit.inline import hole, inline
+from spinney.jit import hole, inline
 from spinney.jit.intrinsics import byte_ranges
-from spinney.sampling.kernels.purposes import PURPOSE_SPLIT
-from spinney.sampling.kernels.random import LOW_32, random_bits
+from spinney.sampling.kernels.random import LOW_32, PURPOSE_SPLIT, random_bits
 
 NOT_FOUND = -1.0e299
 LEAST_SCORE = -1.0e298  # below that of any split
@@ -15,7 +14,7 @@ LEAST_SCORE = -1.0e298  # below that of any split
 
 @inline
 def draw_column(draw, left, node, mine):
-    """Draw one of the columns that are left, and put it behind them."""
+    """Draw one of the columns that are left, and move it behind them."""
     bits = (random_bits(node.key, PURPOSE_SPLIT, draw) >> 32) & LOW_32
     place = (bits * left) >> 32
     column = mine.order[place]
@@ -43,7 +42,7 @@ def put_back(drawn, columns, mine):
 
 @inline
 def find_ranges(node, rows, mine):
-    """The range of every column's codes in a node, where records hold them."""
+    """Find the range of every column's codes in a node, where records have them."""
     for chunk in range(mine.chunks):
         byte_ranges(
             rows.memory, node.begin * rows.words + chunk * 4, rows.words, node.end - node.begin, mine.low, mine.high, chunk * 32
@@ -52,26 +51,28 @@ def find_ranges(node, rows, mine):
 
 @inline
 def is_constant(column, held, listed, data, mine):
-    """Whether all rows of a node are known to have the same code in a column."""
+    """Whether all rows of a node have the same code in a column, as far as ranges or listed entries show it."""
     if held:
         group = data.features.group_of[column]
         return mine.low[group] == mine.high[group]
     return listed and mine.entry_counts[column] == 0
 
 
-columns_at_once = hole("how many columns of a node of some rows are searched in one go")
-search_columns = hole("search some columns of a node, and note the best split so far; how many of them were not constant")
+columns_at_once = hole("how many columns of a node of some rows are searched together")
+search_columns = hole(
+    "search some columns of a node, and store the best split so far; how many of them were not constant"
+)
 
 
 @inline
-def search_node(node, data, others, values, target, rules, rows, words, mine):
-    """Find the best split of a node: at least `per_split` columns are looked at, and as many more as it takes to find one that
-    is not constant. No column can do better once a split parts two rows, or leaves one class on either side.
+def search_node(node, data, row_codes, values, target, rules, rows, words, mine):
+    """Find the best split of a node: at least `per_split` columns are searched, and as many more as it takes to find one that is
+    not constant. No column can do better once a split separates two rows, or leaves one class on each side.
     """
     columns = rules.columns
     mine.best[0].score = NOT_FOUND
     mine.best[0].column = -1
-    mine.best[0].looked = 0
+    mine.best[0].tried = 0
     draw = np.int64(0)
     good = 0
     held = rules.access == MOVED
@@ -79,12 +80,14 @@ def search_node(node, data, others, values, target, rules, rows, words, mine):
         find_ranges(node, rows, mine)
     live = columns  # columns that are not known to be constant
     if has_sparse(data, rules):
-        live = find_live_columns(node, data, others, rules, rows, mine)
+        live = find_live_columns(node, data, row_codes, rules, rows, mine)
     listed = has_sparse(data, rules) and mine.live[0] != WALKED
     size = node.end - node.begin
     together = columns_at_once(size, node, rules)
     perfect = node.perfect if size > 2 else LEAST_SCORE
-    while draw < columns and live > 0 and mine.best[0].score < perfect and (draw < rules.per_split or good == 0):
+    while (
+        draw < columns and live > 0 and mine.best[0].score < perfect and (draw < rules.per_split or good == 0)
+    ):
         count = np.int64(0)
         while draw < columns and count < together and (draw < rules.per_split or (good == 0 and count == 0)):
             column = draw_column(draw, columns - draw, node, mine)
@@ -94,7 +97,7 @@ def search_node(node, data, others, values, target, rules, rows, words, mine):
                 count += 1
             draw += 1
         if count > 0:
-            good += search_columns(count, node, data, others, values, target, rules, rows, words, mine)
-            mine.best[0].looked += count
+            good += search_columns(count, node, data, row_codes, values, target, rules, rows, words, mine)
+            mine.best[0].tried += count
             live -= count
     put_back(draw, columns, mine)

@@ -1,1 +1,1 @@
-"""The kernel that grows isolation trees: `grow`, trees on all threads; `split`, what is drawn at a node; `records`."""
+"""The kernel that grows isolation trees (`grow`), and its records (`records`)."""

@@ -5,7 +5,7 @@ from spinney.jit import Counter, f64, i32, i64, item, out, record, u8
 
 @record
 class Samples:
-    """What the rows of some trees hold: values side by side, or the stored entries of a sparse table.
+    """The values of the rows of some trees, side by side, or the stored entries of a sparse table.
 
     A tree's *candidates* are the columns that were drawn for it.
     """
@@ -16,7 +16,7 @@ class Samples:
     candidates: i64  # of all trees
     dense: i64  # 1: values side by side
     entries: i64
-    absent: f64  # what an entry that is not stored means
+    absent: f64  # value of an entry that is not stored
     values: f64["dense * trees * rows * columns"]
     starts: i64["trees + 1"]  # candidates of each tree
     column: i32["candidates"]
@@ -28,8 +28,8 @@ class Samples:
 
 
 @record
-class GrownTrees:
-    """Nodes of some trees, the memory of each one side by side; node 0 is the root, a right child follows the left one."""
+class IsolationTrees:
+    """Nodes of some trees, one tree after another; node 0 is the root, a right child follows the left one."""
 
     max_nodes: i64
     max_depth: i64
@@ -47,29 +47,29 @@ class GrownTrees:
 
 
 @item
-class Waiting:
-    """A node that is to be split: its rows, and which candidates may still part them, a range of a list."""
+class PendingSplit:
+    """A node that is to be split: its rows, and the candidates that may still split them, a range of `list`."""
 
     begin: i64
     end: i64
     node: i64
     depth: i64
     key: i64
-    first: i64
-    many: i64
+    first_candidate: i64
+    candidate_count: i64
 
 
 @record(per_thread=True)
-class Scratch:
+class IsolationScratch:
     """A thread's own memory."""
 
     candidates: i64  # most of a tree
-    stack: out(Waiting["grown.max_depth + 2"])
-    current: out(Waiting["1"])
+    stack: out(PendingSplit["grown.max_depth + 2"])
+    current: out(PendingSplit["1"])
     order: out(i32["samples.rows"])  # rows by node
-    place: out(i32["samples.rows"])  # where each row stands in `order`
+    place: out(i32["samples.rows"])  # position of each row in `order`
     spare: out(i32["samples.rows"])
-    values: out(f64["samples.rows"])  # of the column that is looked at, in the order of `order`
+    values: out(f64["samples.rows"])  # of a column, in the order of `order`
     list: out(i32["(grown.max_depth + 2) * candidates"])
     seen: out(i64["grown.words"])  # categories of a node
     set: out(i64["grown.words"])  # that of the node being split

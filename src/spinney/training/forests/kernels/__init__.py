@@ -1,1 +1,1 @@
-"""Kernels of what can be learnt about a forest."""
+"""Kernels that inspect a finished forest: quantiles, proximities, the jackknife, shuffled columns."""

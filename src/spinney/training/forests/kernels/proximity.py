@@ -5,7 +5,12 @@ from spinney.jit import Member, i32, i64, kernel, out
 
 @kernel
 def count_shared(
-    team: Member, rows: i64, others: i64, trees: i64, leaves: i32["rows * trees"], other_leaves: i32["others * trees"],
+    team: Member,
+    rows: i64,
+    others: i64,
+    trees: i64,
+    leaves: i32["rows * trees"],
+    other_leaves: i32["others * trees"],
     shared: out(i32["rows * others"]),
 ):
     """Add to every pair of rows of two tables the number of trees in which they reach the same leaf."""

@@ -9,7 +9,7 @@ SLACK = 1e-12
 
 @inline
 def sink(numbers, count, parent):
-    """Let a number of a heap, the largest on top, sink to its place."""
+    """Move a number of a heap, the largest on top, down to its place."""
     number = numbers[parent]
     child = 2 * parent + 1
     while child < count:
@@ -38,7 +38,7 @@ def sort_numbers(numbers, count):
 
 @inline
 def add_leaf(leaf, entries, ranked, mine, touched):
-    """Deal a mass of 1 to the targets of a leaf's rows, by count and weight; returns how many targets have a mass now."""
+    """Distribute a mass of 1 over the targets of a leaf's rows, by count and weight; returns how many targets have a mass now."""
     whole = 0.0
     for i in range(entries.start[leaf], entries.start[leaf + 1]):
         weight = entries.weight[entries.rows[i]] if entries.weights > 0 else 1.0
@@ -58,7 +58,7 @@ def add_leaf(leaf, entries, ranked, mine, touched):
 
 @inline
 def list_all(mine):
-    """List the targets that have a mass, ascending, by looking at all."""
+    """List the targets that have a mass, ascending, by reading all."""
     touched = 0
     for place in range(mine.rows):
         mine.touched[touched] = place
@@ -88,8 +88,16 @@ def read_off(ranked, mine, touched, wanted, quantiles, found, to):
 
 @kernel
 def find_quantiles(
-    team: Member, rows: i64, trees: i64, wanted: i64, leaves: i64["rows * trees"], quantiles: f64["wanted"],
-    entries: LeafEntries, ranked: Ranked, masses: Masses, found: out(f64["rows * wanted"]),
+    team: Member,
+    rows: i64,
+    trees: i64,
+    wanted: i64,
+    leaves: i64["rows * trees"],
+    quantiles: f64["wanted"],
+    entries: LeafEntries,
+    ranked: Ranked,
+    masses: Masses,
+    found: out(f64["rows * wanted"]),
 ):
     """Quantiles, ascending, of the targets that share leaves with each row; NaN where these have no weight.
 

@@ -1,4 +1,4 @@
-"""The records of what can be learnt about a forest."""
+"""The records of the kernels that inspect a forest."""
 
 from spinney.jit import f64, i32, i64, out, record, u8
 
@@ -18,7 +18,7 @@ class LeafEntries:
 
 @record
 class Ranked:
-    """Targets of the training rows, ascending, and the place of every row among them."""
+    """Targets of the training rows, ascending, and the rank of every row among them."""
 
     rows: i64
     targets: f64["rows"]
@@ -27,7 +27,7 @@ class Ranked:
 
 @record(per_thread=True)
 class Masses:
-    """A thread's own memory: the mass that a prediction gives to every target, and places whose mass is above 0."""
+    """A thread's memory: the mass that a prediction gives to every target, and the ranks whose mass is above 0."""
 
     rows: i64
     mass: out(f64["rows"])
@@ -36,7 +36,7 @@ class Masses:
 
 @record
 class PlainTree:
-    """A tree of a compact forest with the thresholds of its splits, or where the words of their sets begin, else -1."""
+    """A tree of a compact forest: thresholds of its splits, and where the words of their sets begin, -1 without a set."""
 
     splits: i64
     words: i64
@@ -50,9 +50,9 @@ class PlainTree:
 
 @record
 class Shuffles:
-    """Rows among which some columns are shuffled, the order of each of these, and the leaf of each row before and then.
+    """Rows among which some columns are shuffled, the order of each column, and the leaf of each row before and after.
 
-    `place` tells which of the table's columns these are: their number among them, or -1.
+    `place` is the number of each column of the table among the shuffled ones, or -1.
     """
 
     rows: i64
@@ -68,8 +68,8 @@ class Shuffles:
 
 @record(per_thread=True)
 class OnPath:
-    """A thread's own note of which of the shuffled columns it has met on the path of a row."""
+    """A thread's memory: which of the shuffled columns are on the path of a row."""
 
     columns: i64
-    met: out(i64["columns"])
+    visited: out(i64["columns"])
     listed: out(i32["columns"])

@@ -9,7 +9,7 @@ from spinney.training.forests.kernels.records import OnPath, PlainTree, Shuffles
 
 @inline
 def below(split, x, tree):
-    """What is below a split for a value: another split, or ~number of a leaf."""
+    """The split below a split on the side of a value, or ~number of a leaf."""
     if x != x:
         left = tree.default_left[split] != 0
     elif tree.set_at[split] >= 0:
@@ -21,8 +21,8 @@ def below(split, x, tree):
 
 
 @inline
-def note_path(i, tree, table, values, shuffles, on_path):
-    """Leaf of a row, and how many of the columns in question are on its path, which are listed."""
+def walk_path(i, tree, table, values, shuffles, on_path):
+    """Leaf of a row, and how many of the shuffled columns are on its path; these are listed."""
     line = shuffles.row[i] * table.row_step
     split = np.int64(0)
     found = 0
@@ -30,8 +30,8 @@ def note_path(i, tree, table, values, shuffles, on_path):
         column = np.int64(tree.column[split])
         k = shuffles.place[column]
         if k >= 0:
-            if on_path.met[k] != i + 1:
-                on_path.met[k] = i + 1
+            if on_path.visited[k] != i + 1:
+                on_path.visited[k] = i + 1
                 on_path.listed[found] = k
                 found += 1
         split = below(split, float(values[line + column * table.column_step]), tree)
@@ -40,7 +40,7 @@ def note_path(i, tree, table, values, shuffles, on_path):
 
 @inline
 def walk_shuffled(i, k, tree, table, values, shuffles):
-    """Leaf of a row that has the value of another one in one column."""
+    """Leaf of a row that has the value of another row in one column."""
     line = shuffles.row[i] * table.row_step
     other = shuffles.row[shuffles.orders[k * shuffles.rows + i]] * table.row_step
     split = np.int64(0)
@@ -53,11 +53,11 @@ def walk_shuffled(i, k, tree, table, values, shuffles):
 
 @inline
 def walk_all(team, tree, table, values, shuffles, on_path):
-    """Leaves of the thread's rows: a row can only move where a column of its path is shuffled."""
+    """Leaves of the thread's rows: a row can only get another leaf if a column of its path is shuffled."""
     mine = own(on_path, team.rank)
     rows = shuffles.rows
     for i in range(rows * team.rank // team.size, rows * (team.rank + 1) // team.size):
-        leaf, found = note_path(i, tree, table, values, shuffles, mine)
+        leaf, found = walk_path(i, tree, table, values, shuffles, mine)
         shuffles.before[i] = leaf
         for k in range(shuffles.columns):
             shuffles.leaves[k * rows + i] = leaf
@@ -68,7 +68,7 @@ def walk_all(team, tree, table, values, shuffles, on_path):
 
 @kernel
 def shuffled_leaves(team: Member, tree: PlainTree, table: Values, shuffles: Shuffles, on_path: OnPath):
-    """Leaf of every row, and when each column in turn is shuffled. The tree has a split."""
+    """Leaf of every row as it is, and with each column shuffled in turn. The tree has a split."""
     if table.span32 > 0:
         walk_all(team, tree, table, table.values32, shuffles, on_path)
     else:

@@ -1,0 +1,223 @@
+"""Encoded columns: their cuts, their codes, and a data set that has them after the columns of the table.
+
+The code of a row follows from its fold and its category, so codes are looked up in small tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.cuts import Cuts, cuts_from_masses
+from spinney.binning.dataset import Dataset
+from spinney.binning.encode import ColumnCodes, with_rows
+from spinney.binning.features import BYTE_CODES, Features, code_type
+from spinney.binning.matrix import BinnedMatrix
+from spinney.binning.plan import Plan
+from spinney.binning.take import take_codes
+from spinney.data.target_encoding import TargetEncoding
+from spinney.jit.team import Team
+from spinney.target_encoding.sums import FoldEncoding, category_numbers, column_codes, source_columns
+
+MOST_BINS = BYTE_CODES - 1  # of an encoded column, so that it never needs wider codes than the table
+
+
+class EncodedCodes:
+    """The codes of the encoded columns of some rows.
+
+    Parameters
+    ----------
+    encoding : TargetEncoding or FoldEncoding
+        For the rows that it was fitted on a FoldEncoding: each row gets values from the folds that it is not in.
+    cuts : Cuts
+        Those of the encoded columns.
+
+    Attributes
+    ----------
+    columns : list of int
+        The columns of categories that they are made from.
+    """
+
+    def __init__(self, encoding: TargetEncoding | FoldEncoding, cuts: Cuts) -> None:
+        self._fold = None
+        if isinstance(encoding, FoldEncoding):
+            self._fold = encoding.fold
+            values, encoding = encoding.by_fold, encoding.encoding
+        else:
+            values = [encoding.values_of(place) for place in range(encoding.encoded_count)]
+        self._features = encoding.features
+        self.columns = source_columns(self._features)
+        kind = code_type(int(cuts.bins.max()) + 1)  # one more for missing values
+        self._tables = [
+            _bins(own, cuts.values[begin:end], kind)
+            for own, begin, end in zip(values, cuts.starts[:-1], cuts.starts[1:], strict=True)
+        ]
+
+    def of_rows(self, numbers: Mapping[int, NDArray[np.int64]], begin: int, end: int) -> NDArray[Any]:
+        """Codes of rows begin..end-1, encoded columns × rows; `numbers` are those of their categories, by column."""
+        found = np.empty((len(self._tables), end - begin), self._tables[0].dtype)
+        outputs = len(self._tables) // len(self._features)
+        for at, feature in enumerate(self._features):
+            number = feature.number(numbers)
+            if self._fold is not None:
+                number = self._fold[begin:end] * (feature.size + 1) + number
+            for place in range(at * outputs, (at + 1) * outputs):
+                np.take(self._tables[place], number, out=found[place])
+        return found
+
+
+def _bins(values: NDArray[np.float64], cuts: NDArray[np.float64], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Bins of values; one that equals a cut is below it."""
+    return np.searchsorted(cuts, values, side="left").astype(kind)
+
+
+class EncodedBlocks:
+    """Codes that come some rows at a time, with encoded columns after the others.
+
+    Blocks that fit into memory get their encoded columns once, and are kept in place of the store's own. The others get them at
+    every scan.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, or some of those that come in blocks.
+    plan : Plan
+        All columns.
+    codes : EncodedCodes
+        Those of the encoded columns.
+    """
+
+    def __init__(self, dataset: Dataset, plan: Plan, codes: EncodedCodes) -> None:
+        base = dataset.whole.blocks
+        assert base is not None
+        self._base, self._index, self._plan, self._codes = base, dataset.index, plan, codes
+        firsts = base.begins if self._index is None else np.searchsorted(self._index, base.begins)
+        some = np.flatnonzero(np.diff(firsts))
+        self._store_blocks: list[int] = some.tolist()
+        self.begins: NDArray[np.int64] = firsts[[*some, -1]].astype(np.int64)
+        self.rows = dataset.rows
+        self.features, self.columns, self.bins = plan.features, plan.features.columns, plan.features.bins
+        self.wide, self.from_sparse = bool(plan.dtype == np.uint16), base.from_sparse
+        encoded = self.columns - base.columns
+        self.values = base.values * self.rows // max(base.rows, 1) + encoded * self.rows
+        self.nbytes = base.nbytes * self.rows // max(base.rows, 1) + 2 * encoded * self.rows
+        self._kept: dict[int, BinnedMatrix] = {}
+
+    def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
+        """Every block once, but for some."""
+        places = {block: place for place, block in enumerate(self._store_blocks)}
+        kept = dict(self._kept)
+        yield from ((place, matrix) for place, matrix in kept.items() if place not in but)
+        passed = {
+            block for block in range(len(self._base.begins) - 1)
+            if (place := places.get(block)) is None or place in kept or place in but
+        }  # fmt: skip
+        for block, matrix in self._base.scan(team, passed):
+            encoded = self._with_encoded(places[block], matrix, team or Team(1))
+            if self._base.release(block):
+                self._kept[places[block]] = encoded
+            yield places[block], encoded
+
+    def release(self, block: int) -> bool:
+        """There is memory for those that are kept."""
+        return block in self._kept
+
+    def _with_encoded(self, place: int, matrix: BinnedMatrix, team: Team) -> BinnedMatrix:
+        begin, end = int(self.begins[place]), int(self.begins[place + 1])
+        if self._index is not None and end - begin < matrix.rows:
+            first = np.int32(self._base.begins[self._store_blocks[place]])
+            matrix = take_codes(matrix, self._index[begin:end] - first)
+        codes = self._codes.of_rows(column_codes(matrix, self._codes.columns), begin, end)
+        return append_columns(matrix, codes, self._plan, team)
+
+
+def append_columns(matrix: BinnedMatrix, added: NDArray[Any], plan: Plan, team: Team) -> BinnedMatrix:
+    """A copy of a matrix with the codes of more columns, columns × rows, after its own."""
+    sparse = matrix.sparse
+    codes = ColumnCodes(
+        np.concatenate([matrix.by_column, added]),
+        np.concatenate([sparse.starts, np.full(len(added), sparse.starts[-1])]),
+        sparse.column_rows.copy(),
+        sparse.column_codes.copy(),
+        matrix.from_sparse,
+    )
+    return with_rows(codes, plan, team)
+
+
+class EncodedDataset(Dataset):
+    """The rows of a data set, with encoded columns after its own. Codes are copied; labels are shared.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows.
+    encoding : TargetEncoding or FoldEncoding
+        For the rows that it was fitted on a FoldEncoding, see `EncodedCodes`.
+    team : Team
+        Threads; nothing depends on them.
+    cuts : Cuts
+        Of the encoded columns.
+    """
+
+    def __init__(
+        self, dataset: Dataset, encoding: TargetEncoding | FoldEncoding, team: Team, cuts: Cuts
+    ) -> None:
+        self._base = dataset
+        self._views = {}
+        self.rows, self.schema, self.params = dataset.rows, dataset.schema, dataset.params
+        self.target, self.weight = dataset.target, dataset.weight
+        self.margin, self.queries = dataset.margin, dataset.queries
+        self.cuts = _append_cuts(dataset.cuts, cuts)
+        self.plan = Plan(
+            self.cuts,
+            dataset.plan.absent,
+            _append_features(dataset.plan.features, cuts.bins),
+            dataset.plan.conflicts,
+        )
+        codes = EncodedCodes(encoding, cuts)
+        if dataset.whole.blocks is not None:
+            self.blocks = EncodedBlocks(dataset, self.plan, codes)
+        else:
+            ((_, _, numbers),) = category_numbers(dataset, codes.columns)
+            added = codes.of_rows(numbers, 0, self.rows)
+            self._matrix = append_columns(dataset.matrix, added, self.plan, team)
+
+    @property
+    def has_table(self) -> bool:
+        """Always false: the table has no encoded columns."""
+        return False
+
+    def release(self) -> None:
+        """Let go of the table that the rows are from."""
+        self._base.release()
+
+
+def encoded_cuts(encoding: FoldEncoding, max_bin: int) -> Cuts:
+    """Cuts of the encoded columns: quantiles of the values of the rows that the encoding was fitted on."""
+    weighted = zip(map(np.ravel, encoding.by_fold), map(np.ravel, encoding.masses), strict=True)
+    return cuts_from_masses(weighted, min(max_bin, MOST_BINS))
+
+
+def _append_cuts(cuts: Cuts, added: Cuts) -> Cuts:
+    """Cuts of the table's columns, then those of the encoded ones."""
+    return Cuts(
+        np.concatenate([cuts.values, added.values]),
+        np.concatenate([cuts.starts, cuts.starts[-1] + added.starts[1:]]),
+        cuts.max_bin,
+        np.concatenate([cuts.categorical, added.categorical]),
+    )
+
+
+def _append_features(features: Features, bins: NDArray[np.int64]) -> Features:
+    """Features with more columns after them, each a group of its own."""
+    added = Features.lone(bins)
+    return Features(
+        np.concatenate([features.group, added.group + len(features.group_codes)]),
+        np.concatenate([features.low, added.low]),
+        np.concatenate([features.codes, added.codes]),
+        np.concatenate([features.bins, added.bins]),
+        np.concatenate([features.default, added.default]),
+    )

@@ -1,0 +1,142 @@
+"""The code base's layout: sizes of files and functions, names of classes, private words, public names, files in a call."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import called_files
+import layout
+import public_names
+import words
+
+# Packages whose names, docstrings, comments and messages have no private words. All are to be here in the end.
+DONE = (
+    "binning/kernels",
+    "data",
+    "errors",
+    "growth",
+    "jit",
+    "judging/kernels",
+    "messages",
+    "metrics",
+    "model/kernels",
+    "objectives",
+    "pages/kernels",
+    "params",
+    "sampling",
+    "target_encoding",
+    "training/adaboosting/kernels",
+    "training/forests/kernels",
+    "tree",
+    "user_functions",
+)
+
+# Classes that share a name with others → the number of files that define one. A new class takes a new name: numbers here only
+# become smaller, and a name that is left to one file goes.
+SHARED_CLASS_NAMES = {
+    "Ensemble": 2,
+    "Header": 2,
+    "Outcome": 2,
+    "Past": 2,
+    "Round": 2,
+    "Rounds": 2,
+    "Rows": 2,
+    "Rules": 2,
+    "Shuffles": 2,
+    "SortedColumns": 2,
+    "Start": 2,
+    "Survey": 2,
+    "Task": 2,
+    "Trees": 2,
+    "_OneRow": 2,
+}
+# The public module of Dask has the same names as the package: users change one import.
+DASK_NAMES = {"Dataset": 2, "GBMClassifier": 2, "GBMRanker": 2, "GBMRegressor": 2}
+
+# Files with a function that takes part in a call. Numbers here only become smaller; SLACK is for versions of Python.
+CALLED_FILES = {
+    "train": (called_files.TRAIN, 67),
+    "fit": (called_files.FIT, 96),
+}
+SLACK = 2
+
+
+def assert_none(messages):
+    found = list(messages)
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_files_have_at_most_600_lines():
+    assert_none(layout.long_files(600))
+
+
+def test_functions_have_at_most_80_lines():
+    assert_none(layout.long_functions(80))
+
+
+def test_a_class_name_means_one_thing():
+    allowed = SHARED_CLASS_NAMES | DASK_NAMES
+    assert_none(
+        f"class {name} is defined in {len(found)} files, give it a name of its own: {', '.join(found)}"
+        for name, found in sorted(layout.class_places().items())
+        if len(found) > allowed.get(name, 1)
+    )
+
+
+def test_shared_class_names_are_still_shared():
+    found = layout.class_places()
+    assert_none(
+        f"class {name} is defined in {len(found[name])} of {files} files now: lower SHARED_CLASS_NAMES in test_layout.py"
+        for name, files in SHARED_CLASS_NAMES.items()
+        if len(found[name]) < files
+    )
+
+
+@pytest.mark.parametrize("package", DONE)
+def test_no_private_words(package):
+    assert_none(words.findings(package))
+
+
+CODE = '''
+"""It is told
+a thing."""
+# whoever comes
+class ToldColumns:
+    kin = told_columns = 1
+class OwnFunctionError: ...
+def f(Course): raise ValueError(f"the user who {kin.sight} says so")
+'''
+
+
+def test_private_words_are_found_in_names_docstrings_comments_and_messages(tmp_path):
+    (tmp_path / "some_manners.py").write_text(CODE.lstrip())
+    found = [message.removeprefix(f"{tmp_path}/some_manners.py:") for message in words.findings(tmp_path)]
+    assert [message.split(": rather")[0] for message in found] == [
+        "1: file name 'some_manners'",
+        "1: word 'told'",
+        "3: word 'whoever'",
+        "4: name 'ToldColumns'",
+        "5: name 'kin'",
+        "5: name 'told_columns'",
+        "7: name 'Course'",
+        "7: word 'says'",
+    ]
+
+
+@pytest.mark.parametrize("call", CALLED_FILES)
+def test_files_that_take_part_in_a_call(call):
+    program, most = CALLED_FILES[call]
+    found = called_files.files_called_by(program)
+    assert len(found) <= most, f"{call} calls functions of {len(found)} files, {most} before:\n" + "\n".join(
+        found
+    )
+    assert len(found) >= most - SLACK, (
+        f"{call} calls functions of {len(found)} files now: lower its number in CALLED_FILES"
+    )
+
+
+def test_public_names_are_all_there():
+    known = json.loads((Path(__file__).parent / "public_names.json").read_text(encoding="utf-8"))
+    found = list(public_names.differences(known, public_names.public_names()))
+    assert not found, "\n".join(["", *found, f"if this is meant: {public_names.COMMAND}"])
