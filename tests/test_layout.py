@@ -32,25 +32,6 @@ DONE = (
     "user_functions",
 )
 
-# Classes that share a name with others → the number of files that define one. A new class takes a new name: numbers here only
-# become smaller, and a name that is left to one file goes.
-SHARED_CLASS_NAMES = {
-    "Ensemble": 2,
-    "Header": 2,
-    "Outcome": 2,
-    "Past": 2,
-    "Round": 2,
-    "Rounds": 2,
-    "Rows": 2,
-    "Rules": 2,
-    "Shuffles": 2,
-    "SortedColumns": 2,
-    "Start": 2,
-    "Survey": 2,
-    "Task": 2,
-    "Trees": 2,
-    "_OneRow": 2,
-}
 # The public module of Dask has the same names as the package: users change one import.
 DASK_NAMES = {"Dataset": 2, "GBMClassifier": 2, "GBMRanker": 2, "GBMRegressor": 2}
 
@@ -76,20 +57,10 @@ def test_functions_have_at_most_80_lines():
 
 
 def test_a_class_name_means_one_thing():
-    allowed = SHARED_CLASS_NAMES | DASK_NAMES
     assert_none(
         f"class {name} is defined in {len(found)} files, give it a name of its own: {', '.join(found)}"
         for name, found in sorted(layout.class_places().items())
-        if len(found) > allowed.get(name, 1)
-    )
-
-
-def test_shared_class_names_are_still_shared():
-    found = layout.class_places()
-    assert_none(
-        f"class {name} is defined in {len(found[name])} of {files} files now: lower SHARED_CLASS_NAMES in test_layout.py"
-        for name, files in SHARED_CLASS_NAMES.items()
-        if len(found[name]) < files
+        if len(found) > DASK_NAMES.get(name, 1)
     )
 
 

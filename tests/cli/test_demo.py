@@ -90,6 +90,8 @@ def test_held_out_rows_are_not_trained_on():
 def test_a_saved_model_that_predicts_otherwise_is_an_error(tmp_path):
     task = next(demo.generated_tables(200))
     outcome = demo.train(task)
-    wrong = demo.Outcome(outcome.model, outcome.predictions + 1e-16 + outcome.predictions * 1e-15, 0.0, 0.0)
+    wrong = demo.DemoResult(
+        outcome.model, outcome.predictions + 1e-16 + outcome.predictions * 1e-15, 0.0, 0.0
+    )
     with pytest.raises(SpinneyError, match="predicts otherwise"):
         demo.save_and_check(task, wrong, tmp_path / "model.safetensors")

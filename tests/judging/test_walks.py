@@ -11,7 +11,7 @@ import forests
 from oracles import random_bits
 from spinney.jit.team import Team
 from spinney.judging import walks
-from spinney.judging.walks import BoostedTrees, GrownTrees, Rows, Shuffles
+from spinney.judging.walks import BoostedTrees, ColumnReader, GrownTrees, ShuffledScores
 from spinney.model.model import Model
 from spinney.sampling.kernels.random import PURPOSE_SHUFFLE as SHUFFLE
 
@@ -42,9 +42,9 @@ def naive_scores(predict, X, group, repeats, seed):
 def found_scores(trees, table, absent=0.0, groups=GROUPS, repeats=2, seed=3, threads=1):
     with Team(threads) as team:
         found = {}
-        for number, repeat, scores in Shuffles(trees, Rows(table, absent), repeats, seed, team).scores(
-            groups
-        ):
+        for number, repeat, scores in ShuffledScores(
+            trees, ColumnReader(table, absent), repeats, seed, team
+        ).scores(groups):
             found.setdefault(number, {})[repeat] = scores
         return {
             number: np.array([by_repeat[r] for r in range(repeats)]) for number, by_repeat in found.items()
@@ -151,7 +151,9 @@ def test_few_trees_are_walked_in_one_go(monkeypatch):
     model, X = boosted_case(outputs=3)
     trees = BoostedTrees(model)
     monkeypatch.setattr(walks, "NODES", 30)
-    cuts = Shuffles(trees, Rows(model.read(X), 0.0), 1, 0, Team(1))._cuts(np.ones((12, 4), np.bool_))
+    cuts = ShuffledScores(trees, ColumnReader(model.read(X), 0.0), 1, 0, Team(1))._cuts(
+        np.ones((12, 4), np.bool_)
+    )
     assert cuts[0] == 0
     assert cuts[-1] == 12
     assert len(cuts) > 3

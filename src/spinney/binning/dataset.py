@@ -18,7 +18,7 @@ from spinney.binning.features import Features
 from spinney.binning.from_disk import FromDisk
 from spinney.binning.matrix import BinnedMatrix
 from spinney.binning.plan import Plan
-from spinney.binning.sorted import SortedColumns, sort_columns
+from spinney.binning.sorted import SortedTable, sort_columns
 from spinney.binning.source import Source
 from spinney.binning.views import Fine, fine_view
 from spinney.data import (
@@ -189,7 +189,7 @@ class Dataset(FromDisk):
         """Whether `table` can give it: after a training on bins only as long as somebody keeps X."""
         return "table" in self._views or not self._source.gone
 
-    def sorted_columns(self, threads: int) -> SortedColumns:
+    def sorted_columns(self, threads: int) -> SortedTable:
         """Every column's values, sorted once; they do not depend on the threads."""
         return self._view("sorted", lambda: sort_columns(self.table(), threads, self.params.absent_value))
 

@@ -16,7 +16,7 @@ from spinney.binning.entries import Entries, Lines
 from spinney.binning.features import SPARSE, Features
 from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.plan import Plan, make_plan
-from spinney.binning.survey import Survey, count_bins, mostly_absent, mostly_in, part_entries
+from spinney.binning.survey import TableBins, count_bins, mostly_absent, mostly_in, part_entries
 from spinney.data.table import starts_of
 from spinney.jit.team import Team
 
@@ -98,7 +98,7 @@ def final_defaults(
     return default
 
 
-def survey_draft(codes: ColumnCodes, plan: Plan, default: NDArray[np.int64], team: Team) -> Survey:
+def survey_draft(codes: ColumnCodes, plan: Plan, default: NDArray[np.int64], team: Team) -> TableBins:
     """Bins of a draft, as a survey of its rows would give them, with the columns listed that have a final default."""
     rows, from_sparse = codes.groups.shape[1], codes.from_sparse
     if from_sparse:
@@ -107,7 +107,7 @@ def survey_draft(codes: ColumnCodes, plan: Plan, default: NDArray[np.int64], tea
         lines, entries = part_entries(stored, stored.counts, listed, rows, plan.cuts, team)
     else:
         lines, entries = Lines(np.arange(len(codes.groups)), codes.groups), Entries.none()
-    return list_lines(Survey(rows, lines, entries, from_sparse), default, team)
+    return list_lines(TableBins(rows, lines, entries, from_sparse), default, team)
 
 
 def final_plan(
@@ -149,4 +149,4 @@ def final_plan(
         at += some.counts
     entries = Entries(listed, starts, of_rows, bins, default[listed])
     others = Lines(np.flatnonzero(default == NO_DEFAULT), np.empty((0, 0), np.uint8))
-    return make_plan(Survey(rows, others, entries, from_sparse), first.cuts, first.absent, bundling)
+    return make_plan(TableBins(rows, others, entries, from_sparse), first.cuts, first.absent, bundling)

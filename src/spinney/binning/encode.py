@@ -17,7 +17,7 @@ from spinney.binning.kernels.entry import entries_by_row, fill_groups, lines_of_
 from spinney.binning.kernels.records import NO_DEFAULT, SparseCodes
 from spinney.binning.matrix import BinnedMatrix, aligned, row_stride
 from spinney.binning.plan import Plan, make_plan
-from spinney.binning.survey import Survey, bin_entries, bin_lines, count_bins, survey, take_lines
+from spinney.binning.survey import TableBins, bin_entries, bin_lines, bin_table, count_bins, take_lines
 from spinney.data import Table, describe_column
 from spinney.data.table import starts_of
 from spinney.errors import DataError
@@ -53,7 +53,7 @@ def plan_and_encode(
     table: Table, cuts: Cuts, team: Team, bundling: Bundling | None = None, absent: float = 0.0
 ) -> tuple[Plan, BinnedMatrix]:
     """Plan a whole table and give its codes. The values are put into bins once."""
-    found = survey(table, cuts, absent, team, bundling is not None)
+    found = bin_table(table, cuts, absent, team, bundling is not None)
     plan = make_plan(found, cuts, absent, bundling)
     return plan, with_rows(arranged(found, plan, team), plan, team)
 
@@ -92,7 +92,7 @@ def encode_columns(table: Table, plan: Plan, team: Team) -> ColumnCodes:
     return arranged(found, plan, team)
 
 
-def _as_planned(table: Table, plan: Plan, team: Team) -> Survey:
+def _as_planned(table: Table, plan: Plan, team: Team) -> TableBins:
     """Bins of a table, with entries of those columns that the plan lists."""
     default = plan.features.default
     if table.sparse is None:
@@ -100,10 +100,10 @@ def _as_planned(table: Table, plan: Plan, team: Team) -> Survey:
     else:
         listed = default == plan.cuts.bins_of(plan.absent)
         lines, entries = bin_entries(table, plan.cuts, plan.absent, team, listed)
-    return list_lines(Survey(table.rows, lines, entries, table.sparse is not None), default, team)
+    return list_lines(TableBins(table.rows, lines, entries, table.sparse is not None), default, team)
 
 
-def list_lines(found: Survey, default: NDArray[np.int64], team: Team) -> Survey:
+def list_lines(found: TableBins, default: NDArray[np.int64], team: Team) -> TableBins:
     """The same bins, with entries of those lines that have a default bin; `default` tells that of every column of the table."""
     lines = found.lines
     wanted = default[lines.columns]
@@ -112,11 +112,11 @@ def list_lines(found: Survey, default: NDArray[np.int64], team: Team) -> Survey:
         return found
     in_default, _ = count_bins(lines, wanted, wanted, team)
     lines, more = take_lines(lines, picks, wanted[picks], found.rows - in_default[picks], team)
-    return Survey(found.rows, lines, found.entries.join(more), found.from_sparse)
+    return TableBins(found.rows, lines, found.entries.join(more), found.from_sparse)
 
 
-def arranged(found: Survey, plan: Plan, team: Team) -> ColumnCodes:
-    """Codes of bins. The entries of the survey are used up."""
+def arranged(found: TableBins, plan: Plan, team: Team) -> ColumnCodes:
+    """Codes of bins. The entries of the bins are used up."""
     features, lines, entries = plan.features, found.lines, found.entries
     if not len(entries.columns):
         return _with_sparse(lines.bins, entries, features, found.from_sparse)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.dataset import Dataset
 from spinney.binning.matrix import BinnedMatrix
-from spinney.binning.sorted import SortedColumns
+from spinney.binning.sorted import SortedTable
 from spinney.binning.take import take_codes, take_sorted
 from spinney.data import Table
 from spinney.data.labels import by_column, renumbered
@@ -72,7 +72,7 @@ class Part(Dataset):
         """Whether `table` can give it."""
         return "table" in self._views or self._whole.has_table
 
-    def sorted_columns(self, threads: int) -> SortedColumns:
+    def sorted_columns(self, threads: int) -> SortedTable:
         """Every column's values, sorted once for the whole, and picked out."""
         return self._view("sorted", lambda: take_sorted(self._whole.sorted_columns(threads), self.index))
 

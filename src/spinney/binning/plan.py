@@ -13,7 +13,7 @@ from spinney.binning.cuts import Cuts
 from spinney.binning.entries import Entries
 from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.kernels.records import NO_DEFAULT
-from spinney.binning.survey import Survey
+from spinney.binning.survey import TableBins
 
 # Share of the rows from which a group is kept for all rows, instead of the rows with an entry only.
 DENSE_SHARE = 0.25
@@ -52,12 +52,12 @@ class Plan:
         return found
 
 
-def make_plan(found: Survey, cuts: Cuts, absent: float, bundling: Bundling | None) -> Plan:
+def make_plan(found: TableBins, cuts: Cuts, absent: float, bundling: Bundling | None) -> Plan:
     """Give each column of entries a place: in a bundle, alone, or among the sparse ones.
 
     Parameters
     ----------
-    found : Survey
+    found : TableBins
         What was found in the table.
     cuts, absent
         What it was surveyed with.

@@ -21,7 +21,7 @@ Listed = tuple[NDArray[np.int64], NDArray[np.float64], int]
 
 
 @dataclass(frozen=True, eq=False)
-class SortedColumns:
+class SortedTable:
     """Entries of all columns, column after column, each column's sorted by value.
 
     Attributes
@@ -59,7 +59,7 @@ class SortedColumns:
         return np.where(above < 0, np.finfo(np.float64).max, middle)
 
 
-def sort_columns(table: Table, threads: int, absent: float = 0.0) -> SortedColumns:
+def sort_columns(table: Table, threads: int, absent: float = 0.0) -> SortedTable:
     """Sort the columns of a table of finite numbers.
 
     Parameters
@@ -94,7 +94,7 @@ def sort_columns(table: Table, threads: int, absent: float = 0.0) -> SortedColum
     return _join(table.rows, found)
 
 
-def _join(rows: int, found: list[Listed]) -> SortedColumns:
+def _join(rows: int, found: list[Listed]) -> SortedTable:
     entries, values, rest = zip(*found, strict=True)
     value_starts = starts_of(np.array([len(one) for one in values], np.int64))
     listed = np.concatenate(entries)
@@ -107,7 +107,7 @@ def _join(rows: int, found: list[Listed]) -> SortedColumns:
         ranks=np.diff(value_starts),
         zero=np.array([_rank_of_zero(one) for one in values], np.int64),
     )
-    return SortedColumns(rows, record, np.concatenate(values), value_starts)
+    return SortedTable(rows, record, np.concatenate(values), value_starts)
 
 
 def _rank_of_zero(values: NDArray[np.float64]) -> int:

@@ -1,4 +1,4 @@
-"""A survey of a table: the bins of its columns, and which of them mostly are in one."""
+"""Bins of a table: those of its columns, and which of them mostly are in one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from spinney.jit.team import Team
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class TableBins:
     """Bins of a table, each column a line or a list of entries."""
 
     rows: int
@@ -37,7 +37,7 @@ class Survey:
     from_sparse: bool  # whether the table was sparse
 
 
-def survey(table: Table, cuts: Cuts, absent: float, team: Team, list_lines: bool) -> Survey:
+def bin_table(table: Table, cuts: Cuts, absent: float, team: Team, list_lines: bool) -> TableBins:
     """Put every value of a table into its bin. An infinite value is an error that names the column.
 
     Parameters
@@ -56,7 +56,7 @@ def survey(table: Table, cuts: Cuts, absent: float, team: Team, list_lines: bool
 
     Returns
     -------
-    Survey
+    TableBins
         The same for any number of threads.
     """
     if table.sparse is None:
@@ -70,7 +70,7 @@ def survey(table: Table, cuts: Cuts, absent: float, team: Team, list_lines: bool
         counts = table.rows - np.maximum(zeros, missings)[picks]
         lines, more = take_lines(lines, picks, default[picks], counts, team)
         entries = entries.join(more)
-    return Survey(table.rows, lines, entries, table.sparse is not None)
+    return TableBins(table.rows, lines, entries, table.sparse is not None)
 
 
 def mostly_in(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.kernels.records import SparseCodes
 from spinney.binning.matrix import BinnedMatrix, aligned
-from spinney.binning.sorted import ROW_BITS, SortedColumns
+from spinney.binning.sorted import ROW_BITS, SortedTable
 from spinney.data.table import starts_of
 
 _ROW_MASK = (1 << ROW_BITS) - 1
@@ -25,7 +25,7 @@ def take_codes(matrix: BinnedMatrix, rows: NDArray[np.int32]) -> BinnedMatrix:
     return BinnedMatrix(by_row, by_column, matrix.features, sparse, matrix.from_sparse)
 
 
-def take_sorted(sorted_columns: SortedColumns, rows: NDArray[np.int32]) -> SortedColumns:
+def take_sorted(sorted_columns: SortedTable, rows: NDArray[np.int32]) -> SortedTable:
     """Sorted entries of some rows, ascending. Ranks stay those of the whole table's values."""
     record = sorted_columns.record
     number = _numbers(rows, sorted_columns.rows)

@@ -41,7 +41,7 @@ JUDGES: dict[str, dict[str, Judge]] = {
 
 
 @dataclass(frozen=True)
-class Task:
+class DemoTask:
     """A table to learn from and rows held out to judge by."""
 
     name: str
@@ -53,7 +53,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DemoResult:
     """What came of a task."""
 
     model: sp.Model
@@ -90,7 +90,7 @@ def run(rows: int | None, save: Path | None) -> None:
             console.print(f"{path.name}: {size:,} bytes; loaded, it predicts the same bits", highlight=False)
 
 
-def real_tables() -> Iterator[Task]:
+def real_tables() -> Iterator[DemoTask]:
     """Tables that lie inside the scikit-learn package."""
     from sklearn.datasets import load_breast_cancer, load_diabetes
 
@@ -103,7 +103,7 @@ def real_tables() -> Iterator[Task]:
         yield _split(name, objective, X[order], y[order])
 
 
-def generated_tables(rows: int) -> Iterator[Task]:
+def generated_tables(rows: int) -> Iterator[DemoTask]:
     """Normal columns; the target is a product, a wave, a slope and noise."""
     random = np.random.default_rng(0)
     X = random.standard_normal((rows, COLUMNS), dtype=np.float32)
@@ -113,7 +113,7 @@ def generated_tables(rows: int) -> Iterator[Task]:
     yield _split("numbers", "squared_error", X, y)
 
 
-def train(task: Task) -> Outcome:
+def train(task: DemoTask) -> DemoResult:
     """Fit an estimator on a task with a progress bar, and predict its held-out rows."""
     started = perf_counter()
     kind = sp.GBMClassifier if task.objective == "log_loss" else sp.GBMRegressor
@@ -125,10 +125,10 @@ def train(task: Task) -> Outcome:
         predictions = estimator.predict_proba(task.X_held)[:, 1]
     else:
         predictions = estimator.predict(task.X_held)
-    return Outcome(estimator.model_, predictions, fitted - started, perf_counter() - fitted)
+    return DemoResult(estimator.model_, predictions, fitted - started, perf_counter() - fitted)
 
 
-def save_and_check(task: Task, outcome: Outcome, path: Path) -> int:
+def save_and_check(task: DemoTask, outcome: DemoResult, path: Path) -> int:
     """Save a model, load it, compare; the size of the file."""
     outcome.model.save(path)
     loaded = sp.load(path)
@@ -137,12 +137,12 @@ def save_and_check(task: Task, outcome: Outcome, path: Path) -> int:
     return path.stat().st_size
 
 
-def _split(name: str, objective: str, X: NDArray[Any], y: NDArray[Any]) -> Task:
+def _split(name: str, objective: str, X: NDArray[Any], y: NDArray[Any]) -> DemoTask:
     kept = len(y) - len(y) // HELD_OUT
-    return Task(name, objective, X[:kept], y[:kept], X[kept:], y[kept:])
+    return DemoTask(name, objective, X[:kept], y[:kept], X[kept:], y[kept:])
 
 
-def _judged(tasks: list[Task], outcomes: list[Outcome]) -> Table:
+def _judged(tasks: list[DemoTask], outcomes: list[DemoResult]) -> Table:
     table = Table(title="on held-out rows; the baseline always predicts the mean", title_justify="left")
     for heading in ("table", "rows", "held out", "metric", "baseline", "spinney"):
         side: JustifyMethod = "left" if heading in ("table", "metric") else "right"
@@ -158,7 +158,7 @@ def _judged(tasks: list[Task], outcomes: list[Outcome]) -> Table:
     return table
 
 
-def _timed(tasks: list[Task], outcomes: list[Outcome]) -> Table:
+def _timed(tasks: list[DemoTask], outcomes: list[DemoResult]) -> Table:
     table = Table(title="speed", title_justify="left")
     for heading in ("table", "step", "seconds", "rows/s"):
         side: JustifyMethod = "left" if heading in ("table", "step") else "right"

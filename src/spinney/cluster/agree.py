@@ -27,7 +27,7 @@ from spinney.cluster.encode import (
     entries_of_part,
     recut,
 )
-from spinney.cluster.labels import Learnt, Rows
+from spinney.cluster.labels import LabelledPartitions, Learnt
 from spinney.cluster.opening import PartTable
 from spinney.cluster.sketches import cuts_of_sketches
 from spinney.cluster.telling import result, results, telling
@@ -40,7 +40,7 @@ from spinney.params import Config
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class BinningRules:
     """How rows are to be binned.
 
     Attributes
@@ -79,9 +79,9 @@ class Agreement:
     ----------
     client : Client
         Whose workers hold the partitions.
-    rows : Rows
+    rows : LabelledPartitions
         The partitions.
-    rules : Rules
+    rules : BinningRules
         How they are to be binned.
 
     Attributes
@@ -90,7 +90,7 @@ class Agreement:
         What `CategoryCounts` calls so, where that is not refused.
     """
 
-    def __init__(self, client: Client, rows: Rows, rules: Rules) -> None:
+    def __init__(self, client: Client, rows: LabelledPartitions, rules: BinningRules) -> None:
         self._client, self._rows, self._rules = client, rows, rules
         self._begins = starts_of(rows.summary.lengths)
         self._total = int(self._begins[-1])

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from spinney.binning import dataset as local
 from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns
 from spinney.binning.cuts import Cuts
-from spinney.cluster.agree import Agreement, Rules
+from spinney.cluster.agree import Agreement, BinningRules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.encode import Form
 from spinney.cluster.given import compute
-from spinney.cluster.labels import Rows, chosen_rows, join, plain_labels
+from spinney.cluster.labels import LabelledPartitions, chosen_rows, join, plain_labels
 from spinney.cluster.opening import open_parts
 from spinney.data import Schema, read_target
 from spinney.data.schema import named_categorical
@@ -117,17 +117,19 @@ class Dataset:
         named = named_categorical(categorical, opened.outline, known)
         joined, summary, _, _ = join(client, opened, plain_labels)
         rows = chosen_rows(client, opened, joined, summary)
-        rules = Rules(params, named, known, None if reference is None else reference.cuts, cuts == "sketch")
+        rules = BinningRules(
+            params, named, known, None if reference is None else reference.cuts, cuts == "sketch"
+        )
         self._take(client, rows, rules)
 
     @classmethod
-    def of_rows(cls, client: Client, rows: Rows, rules: Rules) -> Dataset:
+    def of_rows(cls, client: Client, rows: LabelledPartitions, rules: BinningRules) -> Dataset:
         """A data set of rows whose labels were read already."""
         made = cls.__new__(cls)
         made._take(client, rows, rules)
         return made
 
-    def _take(self, client: Client, rows: Rows, rules: Rules) -> None:
+    def _take(self, client: Client, rows: LabelledPartitions, rules: BinningRules) -> None:
         self.client = client
         self.groups: list[Future] | None = None  # of the rows, where an estimator was told of some
         self.form: Form

@@ -66,7 +66,7 @@ class LabelSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LabelledPartitions:
     """Partitions that are to be binned.
 
     Attributes
@@ -182,7 +182,7 @@ def chosen_rows(
     *,
     split: bool = False,
     held: bool = False,
-) -> Rows:
+) -> LabelledPartitions:
     """The partitions of the rows to train on, or of those that are held out, as far as they have some.
 
     Parameters
@@ -211,7 +211,7 @@ def chosen_rows(
     labels = _by_partition(client, joined, summary, held)
     some = np.flatnonzero(summary.lengths).tolist()
     outline = replace(opened.outline, rows=int(summary.lengths.sum()))
-    return Rows(
+    return LabelledPartitions(
         [tables[k] for k in some], [labels[k] for k in some], joined,
         replace(summary, lengths=summary.lengths[some]), outline, opened.from_sparse,
     )  # fmt: skip

@@ -33,7 +33,7 @@ _CHUNK = 4 << 20
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunResult:
     """What the ranks gave, how many runs it took, and what rank 0 sent and received in the last."""
 
     value: Any
@@ -41,7 +41,7 @@ class Outcome:
     traffic: Traffic
 
 
-def run_ranks(client: Client, tables: Sequence[Parts], work: Work, *, patience: float = 120.0) -> Outcome:
+def run_ranks(client: Client, tables: Sequence[Parts], work: Work, *, patience: float = 120.0) -> RunResult:
     """Do the same work on every rank, and go on after losses.
 
     Ranks are workers: all that are there, at most as many as the first table has partitions. Each holds consecutive partitions of
@@ -60,7 +60,7 @@ def run_ranks(client: Client, tables: Sequence[Parts], work: Work, *, patience: 
 
     Returns
     -------
-    Outcome
+    RunResult
 
     Raises
     ------
@@ -83,7 +83,7 @@ class _Driver:
         self._recipe: bytes = pickled(work)
         self._said: list[bytes] = []
 
-    def drive(self) -> Outcome:
+    def drive(self) -> RunResult:
         """Run after run."""
         try:
             answered(self._client, lambda: self._client.register_plugin(RankPlugin()))
@@ -95,14 +95,14 @@ class _Driver:
                 raise ClusterError(f"client is {self._client.status}; the training ended with it") from error
             raise
 
-    def _one_run(self) -> Outcome | None:
+    def _one_run(self) -> RunResult | None:
         run = self._begin()
         try:
             run.watch()
             run.look()
             finished = run.finished()
             if finished is not None:
-                return Outcome(finished.value, self._runs, finished.traffic)
+                return RunResult(finished.value, self._runs, finished.traffic)
             self._judge(run)
             return None
         finally:

@@ -23,7 +23,7 @@ from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.auto_arguments import Auto
 from spinney.training.callbacks import Callback
-from spinney.training.shard_rounds import CallbackError, Round
+from spinney.training.shard_rounds import CallbackError, RoundRecord
 from spinney.training.sharded import train_shard
 
 Metrics = Iterable[str | Callable[..., object]] | None
@@ -118,7 +118,7 @@ class Training:
         rounds = self.rounds
         if isinstance(rounds, Auto) and len(held) > len(self.forms):
             rounds = replace(rounds, groups=np.concatenate([np.empty(0, np.int64), *held[-1].parts]))
-        past: list[Round] = [pickle.loads(piece) for piece in start]
+        past: list[RoundRecord] = [pickle.loads(piece) for piece in start]
         try:
             model = train_shard(
                 config,

@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.arguments import DATA_PARAMS, data_params
-from spinney.cluster.agree import Rules
+from spinney.cluster.agree import BinningRules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.dataset import Dataset
 from spinney.cluster.given import columns_in, compute
@@ -36,7 +36,7 @@ from spinney.data import Schema
 from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.estimators.base import GBMBase
-from spinney.estimators.continuing import Start
+from spinney.estimators.continuing import Continuation
 from spinney.estimators.evaluation import RawData, naming
 from spinney.estimators.samples import notes_of_text, warn_of_column_vector, with_columns_checked
 from spinney.model.model import Model
@@ -160,7 +160,7 @@ class OnCluster(GBMBase):
         self,
         given: RawData,
         watched: list[RawData],
-        start: Start | None,
+        start: Continuation | None,
         groups: object,
         validation: Rows,
         told: Mapping[str, object],
@@ -186,14 +186,14 @@ class OnCluster(GBMBase):
         params = data_params({name: getattr(config, name) for name in DATA_PARAMS}, None)
         named = named_categorical(self.categorical, opened.outline, found.schema)
         rows = chosen_rows(client, opened, joined, train, split=split)
-        rules = Rules(params, named, found.schema, None, sketch=False, strict=False)
+        rules = BinningRules(params, named, found.schema, None, sketch=False, strict=False)
         dataset = Dataset.of_rows(client, rows, rules)
         for note in notes_of_text(dataset.numbers_as_text, dataset.schema.names):
             warnings.warn(note, stacklevel=5)
         dataset.groups = None if numbers is None else [numbers]
         if held is not None:
             rows = chosen_rows(client, opened, joined, held, split=True, held=True)
-            rules = Rules(params, set(), dataset.schema, dataset.cuts, sketch=False)
+            rules = BinningRules(params, set(), dataset.schema, dataset.cuts, sketch=False)
             return config, dataset, {"validation_0": Dataset.of_rows(client, rows, rules)}
         valid = {}
         for place, other in enumerate(watched):
@@ -214,7 +214,7 @@ class OnCluster(GBMBase):
         joined, summary, _, _ = join(client, opened, learn)
         rows = chosen_rows(client, opened, joined, summary)
         return Dataset.of_rows(
-            client, rows, Rules(dataset.params, set(), dataset.schema, dataset.cuts, sketch=False)
+            client, rows, BinningRules(dataset.params, set(), dataset.schema, dataset.cuts, sketch=False)
         )
 
     def _opened(self, client: Client, found: RawData, known: Schema | None) -> Opened:
@@ -241,7 +241,7 @@ class OnCluster(GBMBase):
         made.__dict__.pop("model_", None)
         return made
 
-    def _fixed(self, dataset: Any, start: Start | None) -> NDArray[np.float64] | None:
+    def _fixed(self, dataset: Any, start: Continuation | None) -> NDArray[np.float64] | None:
         facts: FitFacts = self.__dict__.pop("_facts")  # of this fit alone
         return facts.fixed
 

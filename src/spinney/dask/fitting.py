@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spinney.cluster.labels import Learnt
 from spinney.data import RawLabels, Schema, Table
 from spinney.estimators.base import GBMBase
-from spinney.estimators.continuing import Start
+from spinney.estimators.continuing import Continuation
 from spinney.estimators.evaluation import naming
 from spinney.params import Config
 from spinney.training.holdout import Rows
@@ -50,7 +50,7 @@ class FitLabels:
         A local one with the parameters; it is not fitted.
     watched : bool
         Whether there are validation data.
-    start : Start, optional
+    start : Continuation, optional
         What the fit goes on from.
     told : mapping
         Parameters of this fit alone.
@@ -60,7 +60,7 @@ class FitLabels:
 
     estimator: GBMBase
     watched: bool
-    start: Start | None
+    start: Continuation | None
     told: Mapping[str, object]
     validation: Rows = None
 

@@ -30,7 +30,7 @@ from spinney.training.auto import USUAL
 from spinney.training.auto_arguments import Auto, auto_of, check_auto
 from spinney.training.boosting import config_of, resolved_config
 from spinney.training.callbacks import Callback, checked_callbacks
-from spinney.training.continuing import model_of, past_of
+from spinney.training.continuing import load_init_model, model_of
 from spinney.training.evaluation import check_stopping, training_metrics
 from spinney.training.members import check_members, members_of
 from spinney.training.search import SearchLog, warn_of_cap
@@ -145,7 +145,7 @@ def train_each(
         auto = auto.of_rows(data.rows)
     number = checked_rounds(rounds) if auto is None else 0
     resolved_config(config, outline)
-    past = past_of(init_model, config, data.schema)
+    past = load_init_model(init_model, config, data.schema)
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
     metrics = list(metrics) if is_iterable(metrics) and not isinstance(metrics, str) else metrics

@@ -38,7 +38,7 @@ from spinney.estimators.checks import (
     rounds_of,
     said,
 )
-from spinney.estimators.continuing import Start, start_of
+from spinney.estimators.continuing import Continuation, start_of
 from spinney.estimators.evaluation import (
     FirstHistory,
     RawData,
@@ -231,7 +231,7 @@ class GBMBase(Estimator, ABC):
 
     @abstractmethod
     def _learn_target(
-        self, y: object, rows: int, start: Start | None
+        self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         """The target of the training rows as numbers, and the parameters that follow from it."""
 
@@ -259,7 +259,7 @@ class GBMBase(Estimator, ABC):
         """Weights of validation rows, once their classes' factors are applied."""
         return labels.weight
 
-    def _fixed_scores(self, labels: Labels, start: Start | None) -> NDArray[np.float64] | None:
+    def _fixed_scores(self, labels: Labels, start: Continuation | None) -> NDArray[np.float64] | None:
         """Raw scores that every row gets where the target leaves nothing to learn, else None."""
         return None
 
@@ -270,7 +270,7 @@ class GBMBase(Estimator, ABC):
         rounds: int | Auto,
         valid: Mapping[str, Dataset],
         callbacks: list[Callback],
-        start: Start | None,
+        start: Continuation | None,
     ) -> list[Model]:
         """The models whose mean the fit gives."""
         given: Any = {
@@ -292,7 +292,7 @@ class GBMBase(Estimator, ABC):
         (found,) = self._train(bare, dataset, 0, **given)
         return [Model(found.forest, fixed, config.objective, config, dataset.schema)]
 
-    def _fixed(self, dataset: Any, start: Start | None) -> NDArray[np.float64] | None:
+    def _fixed(self, dataset: Any, start: Continuation | None) -> NDArray[np.float64] | None:
         """What `_fixed_scores` says of a data set."""
         return self._fixed_scores(dataset.labels(), start)
 
@@ -304,7 +304,7 @@ class GBMBase(Estimator, ABC):
         self,
         given: RawData,
         watched: list[RawData],
-        start: Start | None,
+        start: Continuation | None,
         groups: object,
         validation: Rows,
         told: Mapping[str, object],
@@ -337,7 +337,7 @@ class GBMBase(Estimator, ABC):
         raw: RawLabels,
         columns: Table,
         watched: bool,
-        start: Start | None,
+        start: Continuation | None,
         told: Mapping[str, object],
         groups: object = None,
         validation: Rows = None,

@@ -33,7 +33,7 @@ from spinney.data.classes import (
 )
 from spinney.data.dask import refuse_dask
 from spinney.estimators.arguments import told
-from spinney.estimators.continuing import Start
+from spinney.estimators.continuing import Continuation
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMClassifierParameters
 from spinney.estimators.objectives import classification_objective, is_binary, takes_labels
@@ -240,7 +240,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
 
     def _learn_target(
-        self, y: object, rows: int, start: Start | None
+        self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         columns = target_columns(y)
         known = None if start is None else start.classes
@@ -303,7 +303,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
             return weigh_labels(class_weight, labels.target, labels.weight, "eval_class_weight")
         return weigh_validation(class_weight, self.classes_, labels.target, labels.weight)
 
-    def _fixed_scores(self, labels: Labels, start: Start | None) -> NDArray[np.float64] | None:
+    def _fixed_scores(self, labels: Labels, start: Continuation | None) -> NDArray[np.float64] | None:
         if are_of_labels(self.classes_) or (start is not None and len(self.classes_) > 1):
             return None  # labels have trees of their own; there are trees of all classes
         only = only_class(labels.target, labels.weight)

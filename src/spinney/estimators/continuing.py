@@ -18,7 +18,7 @@ from spinney.estimators.evaluation import best_values
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.auto_arguments import Auto
-from spinney.training.continuing import check_past, model_of
+from spinney.training.continuing import check_compatible, model_of
 
 Evals = dict[str, dict[str, list[float]]]
 # In scikit-learn's words, by which users may filter it.
@@ -26,7 +26,7 @@ NO_MORE = "Warm-start fitting without increasing n_estimators does not fit new t
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class Continuation:
     """What a fit goes on from.
 
     Attributes
@@ -49,7 +49,7 @@ class Start:
     def schema_for(self, table: Table, config: Config) -> Schema:
         """The columns to bin a table by; an error where the model, the parameters and the table do not fit."""
         old = self.model.schema
-        check_past(self.model, config, Schema(table.names, table.columns, old.categories), self.what)
+        check_compatible(self.model, config, Schema(table.names, table.columns, old.categories), self.what)
         return old if old.names is not None else replace(old, names=table.names)
 
     def with_evals(
@@ -92,7 +92,9 @@ class Start:
         }
 
 
-def start_of(estimator: Any, init_model: object, rounds: int | Auto) -> tuple[Start | None, int | Auto]:
+def start_of(
+    estimator: Any, init_model: object, rounds: int | Auto
+) -> tuple[Continuation | None, int | Auto]:
     """What a fit goes on from, None where it starts anew, and how many rounds are left to do."""
     if isinstance(rounds, Auto) or not estimator.warm_start or "model_" not in vars(estimator):
         return None if init_model is None else _given_start(estimator, init_model), rounds
@@ -101,7 +103,7 @@ def start_of(estimator: Any, init_model: object, rounds: int | Auto) -> tuple[St
             "init_model contradicts warm_start=True: the estimator goes on from its own trees; give only one"
         )
     classes = getattr(estimator, "classes_", None)
-    start = Start(estimator.model_, classes, "the fitted model", estimator.evals_result_)
+    start = Continuation(estimator.model_, classes, "the fitted model", estimator.evals_result_)
     done = start.model.rounds_to_use()
     if rounds < done:
         raise ParameterError(
@@ -113,7 +115,7 @@ def start_of(estimator: Any, init_model: object, rounds: int | Auto) -> tuple[St
     return start, rounds - done
 
 
-def _given_start(estimator: object, init_model: object) -> Start:
+def _given_start(estimator: object, init_model: object) -> Continuation:
     if isinstance(init_model, str | os.PathLike):
         from spinney.estimators.files import read_estimator  # which knows every kind of model
 
@@ -126,7 +128,7 @@ def _given_start(estimator: object, init_model: object) -> Start:
             )
     model = model_of(init_model)
     assert model is not None
-    return Start(model, getattr(init_model, "classes_", None))
+    return Continuation(model, getattr(init_model, "classes_", None))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from spinney.data import Labels, RawLabels, read_queries, read_query_weight, rea
 from spinney.errors import DataError
 from spinney.estimators.arguments import told
 from spinney.estimators.base import GBMBase
-from spinney.estimators.continuing import Start, fitting
+from spinney.estimators.continuing import Continuation, fitting
 from spinney.estimators.documents import documented
 from spinney.estimators.evaluation import RawData, evaluations
 from spinney.estimators.generated import GBMRankerParameters
@@ -225,7 +225,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         return metric.compute(Predictions(scores.reshape(1, -1), "identity", Team(1)), labels).value
 
     def _learn_target(
-        self, y: object, rows: int, start: Start | None
+        self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         return self._read_target(y, rows), self._told()
 

@@ -19,7 +19,7 @@ from spinney.data.dask import refuse_dask
 from spinney.data.survival import columns_of_records
 from spinney.errors import DataError
 from spinney.estimators.arguments import told
-from spinney.estimators.continuing import Start
+from spinney.estimators.continuing import Continuation
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.estimators.objectives import needs_no_negatives, regression_objective, takes_columns
@@ -161,7 +161,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         return objectives.get(self.model_.params).link(raw)
 
     def _learn_target(
-        self, y: object, rows: int, start: Start | None
+        self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         target = self._read_target(y, rows)
         told = self._told()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.sorted import SortedColumns
+from spinney.binning.sorted import SortedTable
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.kernels.exact import ExactBag, ExactRows, ExactScratch, grow_exact
 from spinney.growth.kernels.records import ChosenColumns
@@ -36,7 +36,7 @@ class ExactGrower:
 
     Parameters
     ----------
-    data : SortedColumns
+    data : SortedTable
         The training rows.
     config : Config
         Parameters of a tree.
@@ -53,7 +53,7 @@ class ExactGrower:
 
     def __init__(
         self,
-        data: SortedColumns,
+        data: SortedTable,
         config: Config,
         candidates: int,
         gradients: Gradients,

@@ -17,7 +17,7 @@ from spinney.errors import DataError, ParameterTypeError
 from spinney.jit.team import Team
 from spinney.judging.replacing import Replaceable
 from spinney.judging.scales import Scale
-from spinney.judging.walks import BoostedTrees, GrownTrees, Rows, Shuffles
+from spinney.judging.walks import BoostedTrees, ColumnReader, GrownTrees, ShuffledScores
 from spinney.messages import shown
 from spinney.model.forest_model import ForestModel
 from spinney.model.isolation_model import IsolationModel
@@ -58,7 +58,7 @@ class Subject(ABC):
 
     @abstractmethod
     def shuffled(self, groups: Sequence[tuple[int, ...]], repeats: int, seed: int, team: Team) -> Scores:
-        """Shuffle groups of columns; yields what `Shuffles.scores` does."""
+        """Shuffle groups of columns; yields what `ShuffledScores.scores` does."""
 
     def targets(self, y: object) -> list[Floats]:
         """The target of each output."""
@@ -90,12 +90,12 @@ class BoostedSubject(Subject):
 
     def shuffled(self, groups: Sequence[tuple[int, ...]], repeats: int, seed: int, team: Team) -> Scores:
         """Shuffle groups of columns."""
-        rows = Rows(self._table, self._model.absent)
+        rows = ColumnReader(self._table, self._model.absent)
         made, reordered = self._model.statistics, None
         if made is not None:
             groups = [made.with_encoded(group, share=True) for group in groups]
             reordered = partial(made.reordered, made.numbers(self._table))
-        return Shuffles(BoostedTrees(self._model), rows, repeats, seed, team, reordered).scores(groups)
+        return ShuffledScores(BoostedTrees(self._model), rows, repeats, seed, team, reordered).scores(groups)
 
 
 class ForestSubject(Subject):
@@ -120,8 +120,8 @@ class ForestSubject(Subject):
 
     def shuffled(self, groups: Sequence[tuple[int, ...]], repeats: int, seed: int, team: Team) -> Scores:
         """Shuffle groups of columns."""
-        rows = Rows(self._table, self._model.absent)
-        return Shuffles(GrownTrees(self._model), rows, repeats, seed, team).scores(groups)
+        rows = ColumnReader(self._table, self._model.absent)
+        return ShuffledScores(GrownTrees(self._model), rows, repeats, seed, team).scores(groups)
 
 
 class AnySubject(Subject):

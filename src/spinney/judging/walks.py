@@ -39,7 +39,7 @@ NODES = 2**17  # of the trees of one go: 2 MB
 DENSE_CELLS = 2**20  # values of a sparse table that are written out at a time
 
 
-class Trees(ABC):
+class EnsembleView(ABC):
     """The trees of a model, a few at a time.
 
     Attributes
@@ -70,7 +70,7 @@ class Trees(ABC):
         """Make of sums over trees what the model predicts, in place."""
 
 
-class BoostedTrees(Trees):
+class BoostedTrees(EnsembleView):
     """Those of a boosted model."""
 
     def __init__(self, model: Model) -> None:
@@ -92,7 +92,7 @@ class BoostedTrees(Trees):
         """Scores are the sums."""
 
 
-class GrownTrees(Trees):
+class GrownTrees(EnsembleView):
     """Those of a forest."""
 
     def __init__(self, model: ForestModel) -> None:
@@ -116,7 +116,7 @@ class GrownTrees(Trees):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ColumnReader:
     """A table whose columns can be had one by one, or block by block.
 
     Attributes
@@ -185,14 +185,14 @@ class Chosen(NamedTuple):
     moved: Columns
 
 
-class Shuffles:
+class ShuffledScores:
     """Scores of a model's trees for rows of which groups of columns are shuffled, one group at a time.
 
     Parameters
     ----------
-    trees : Trees
+    trees : EnsembleView
         The trees.
-    rows : Rows
+    rows : ColumnReader
         The table.
     repeats, seed : int
         How many orders a group gets. An order depends on the seed, on its number and on the first column of the group.
@@ -205,8 +205,8 @@ class Shuffles:
 
     def __init__(
         self,
-        trees: Trees,
-        rows: Rows,
+        trees: EnsembleView,
+        rows: ColumnReader,
         repeats: int,
         seed: int,
         team: Team,

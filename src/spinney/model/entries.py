@@ -92,16 +92,16 @@ class EntryWalker:
         """Scores of the one row of a table, shape (1, outputs); None where a value is infinite."""
         entries = next(table.row_blocks(1))[1]
         stored, outputs = len(entries.indices), start.shape[-1]
-        mine: _OneRow | None = getattr(self._local, "one_row", None)
+        mine: _OneSparseRow | None = getattr(self._local, "one_row", None)
         if mine is None or mine.shape != (trees, outputs) or len(mine.entries.indices) < stored:
             mine = self._local.one_row = self._make_one_row(trees, outputs, max(2 * stored, 64))
         return mine.scores_of(entries, start)
 
-    def _make_one_row(self, trees: int, outputs: int, room: int) -> _OneRow:
+    def _make_one_row(self, trees: int, outputs: int, room: int) -> _OneSparseRow:
         entries = SparseBlock(np.zeros(2, np.int64), np.zeros(room, np.int32), np.zeros(room))
         scores, seen = np.empty((1, outputs)), nothing_seen(1)
         job = self._bound(entries, self._batch(trees, 1, 1), (scores, NO_LEAVES), seen)
-        return _OneRow((trees, outputs), entries, scores, seen, job)
+        return _OneSparseRow((trees, outputs), entries, scores, seen, job)
 
     def _batch(self, trees: int, rows: int, threads: int) -> EntryBatch:
         """Lines of absent values, leaves of rows without entries, and memory for rows that leave their path, for each thread."""
@@ -142,7 +142,7 @@ def _paths_of(forest: PackedForest, asked: int, absent: float) -> Paths:
 
 
 @dataclass(frozen=True, eq=False)
-class _OneRow:
+class _OneSparseRow:
     """A prediction of one row, bound once: checking a kernel's arguments takes longer than walking 100 trees."""
 
     shape: tuple[int, int]

@@ -24,10 +24,10 @@ from spinney.pages.codec import Compressor
 from spinney.pages.dataset import PagedDataset
 from spinney.pages.drafts import Drafting, PageWriter, Rewriting, rows_of_page
 from spinney.pages.folder import Folder, FolderWriter, TemporaryFolder, folders_of
-from spinney.pages.header import Header, Pages
+from spinney.pages.header import FolderHeader, Pages
 from spinney.pages.memory import memory_bytes
 from spinney.pages.progress import Steps
-from spinney.pages.survey import Categorical, Rules, Survey
+from spinney.pages.survey import BatchSurvey, Categorical, ReadingRules
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,18 +79,18 @@ def from_source(
     if reference is not None and not isinstance(reference, Dataset):
         raise DataTypeError(f"reference must be a spinney.Dataset, got {type_name(reference)}")
     known = known_columns(reference, schema)
-    rules = Rules(data_params(given, reference), known, categorical, cut=reference is None)
+    rules = ReadingRules(data_params(given, reference), known, categorical, cut=reference is None)
     return build(source, rules, reference, place)
 
 
-def build(source: RowSource, rules: Rules, reference: Dataset | None, place: Place) -> PagedDataset:
+def build(source: RowSource, rules: ReadingRules, reference: Dataset | None, place: Place) -> PagedDataset:
     """Read rows as often as it takes, and write a data set.
 
     Parameters
     ----------
     source : RowSource
         The rows.
-    rules : Rules
+    rules : ReadingRules
         How they are read.
     reference : Dataset, optional
         The data set whose cuts are taken.
@@ -116,10 +116,16 @@ def build(source: RowSource, rules: Rules, reference: Dataset | None, place: Pla
 
 
 def _write(
-    source: RowSource, rules: Rules, reference: Dataset | None, place: Place, writer: FolderWriter, team: Team, steps: Steps
-) -> None:  # fmt: skip
+    source: RowSource,
+    rules: ReadingRules,
+    reference: Dataset | None,
+    place: Place,
+    writer: FolderWriter,
+    team: Team,
+    steps: Steps,
+) -> None:
     """Write everything; what was gathered in memory is let go of in the end."""
-    survey = Survey(source, rules, steps.begin("reading", source.rows))
+    survey = BatchSurvey(source, rules, steps.begin("reading", source.rows))
     if reference is None:
         cuts = survey.cuts(team, steps.begin("sampling", survey.rows))
     else:
@@ -145,7 +151,7 @@ class _Making:
     """Writes the pages of rows that were surveyed."""
 
     def __init__(
-        self, survey: Survey, rules: Rules, writer: FolderWriter, compression: str, team: Team, steps: Steps
+        self, survey: BatchSurvey, rules: ReadingRules, writer: FolderWriter, compression: str, team: Team, steps: Steps
     ) -> None:  # fmt: skip
         self._survey, self._rules, self._writer = survey, rules, writer
         self._compression, self._team, self._steps = compression, team, steps
@@ -189,7 +195,9 @@ def _add(drafting: Drafting, batch: Batch, table: Table) -> None:
         raise  # of the folder, which is not the batch's fault
 
 
-def _written(writer: FolderWriter, survey: Survey, rules: Rules, plan: Plan, pages: Pages) -> Header:
+def _written(
+    writer: FolderWriter, survey: BatchSurvey, rules: ReadingRules, plan: Plan, pages: Pages
+) -> FolderHeader:
     """Write the arrays; gives the header."""
     labels, features = survey.labels.labels(), plan.features
     arrays = {
@@ -199,6 +207,6 @@ def _written(writer: FolderWriter, survey: Survey, rules: Rules, plan: Plan, pag
         "margin": labels.margin, "queries": labels.queries,
     }  # fmt: skip
     told = {name: writer.array(name, values) for name, values in arrays.items() if values is not None}
-    return Header(
+    return FolderHeader(
         survey.rows, rules.params, survey.schema, survey.from_sparse, plan.conflicts, told, pages, len(writer.folders)
     )  # fmt: skip

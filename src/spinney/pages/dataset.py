@@ -20,7 +20,7 @@ from spinney.pages.check import checked_cuts, checked_features
 from spinney.pages.codec import PLAIN
 from spinney.pages.folder import Folder, TemporaryFolder, check_size, folders_of, read_file
 from spinney.pages.form import PageForm
-from spinney.pages.header import ARRAYS, LABELS, Header, read_header
+from spinney.pages.header import ARRAYS, LABELS, FolderHeader, read_header
 from spinney.pages.memory import memory_bytes
 from spinney.pages.store import PageStore
 
@@ -57,7 +57,7 @@ class PagedDataset(StreamedDataset):
         _check_pages(self._store)
         self.blocks = PagedBlocks(self._store, memory)
 
-    def _take(self, header: Header, arrays: dict[str, NDArray[Any]]) -> None:
+    def _take(self, header: FolderHeader, arrays: dict[str, NDArray[Any]]) -> None:
         """Check the arrays, and keep them."""
         params, rows = header.params, header.rows
         self.cuts = checked_cuts(arrays["cut_values"], arrays["cut_starts"], header.schema, params.max_bin)
@@ -136,7 +136,7 @@ def open_dataset(folder: Folder | Iterable[Folder], memory: str | int | None = N
     return PagedDataset(folders_of(folder), memory_bytes(memory))
 
 
-def _array(folder: Path, name: str, header: Header) -> NDArray[Any]:
+def _array(folder: Path, name: str, header: FolderHeader) -> NDArray[Any]:
     told, dtype = header.arrays[name], np.dtype("<" + (ARRAYS | LABELS)[name])
     size = told["items"] * dtype.itemsize
     path = folder / f"{name}.bin"

@@ -15,7 +15,7 @@ from spinney.binning.encode import ColumnCodes, arranged, encode_columns
 from spinney.binning.entries import Entries
 from spinney.binning.kernels.bin import WORD
 from spinney.binning.plan import Plan
-from spinney.binning.survey import Survey
+from spinney.binning.survey import TableBins
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
 from spinney.jit.team import Team
@@ -146,7 +146,7 @@ class Rewriting:
         self._store, self._first, self._default, self._team = store, first, default, team
         self._raw, self._room = store.raw_room(), store.room()
 
-    def survey(self, page: int) -> Survey:
+    def survey(self, page: int) -> TableBins:
         """Bins of a page, as a survey of its rows would give them."""
         codes = self._store.columns(self._store.raw(page, self._raw), self._room.by_column, self._team)
         return survey_draft(codes, self._first, self._default, self._team)

@@ -70,7 +70,7 @@ class Pages:
 
 
 @dataclass(frozen=True, eq=False)
-class Header:
+class FolderHeader:
     """What the header says.
 
     Attributes
@@ -126,7 +126,7 @@ class Header:
         return json.dumps({"kind": KIND, "key": self.key, "place": place})
 
 
-def read_header(folders: list[Path]) -> Header:
+def read_header(folders: list[Path]) -> FolderHeader:
     """Read the header, and make sure that the folders are those of one data set, in order."""
     path = folders[0] / HEADER
     try:
@@ -172,7 +172,7 @@ def _text(path: Path) -> str:
         return file.read().decode("utf-8")
 
 
-def _from_json(told: object) -> Header:
+def _from_json(told: object) -> FolderHeader:
     keys = (
         "kind",
         "format",
@@ -197,7 +197,7 @@ def _from_json(told: object) -> Header:
         raise ModelFormatError(f"params must be {', '.join(DATA_PARAMS)}")
     if not isinstance(told["from_sparse"], bool):
         raise ModelFormatError("from_sparse must be true or false")
-    header = Header(
+    header = FolderHeader(
         rows, Config.parse(params), Schema.from_json(told["schema"]), told["from_sparse"],
         _whole(told["conflicts"], "conflicts", 0, 2**62), _arrays(told["arrays"]), _pages(told["pages"], rows),
         _whole(told["folders"], "folders", 1, MOST_FOLDERS),

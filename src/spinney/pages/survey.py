@@ -26,7 +26,7 @@ Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class ReadingRules:
     """How rows are to be read.
 
     Attributes
@@ -47,7 +47,7 @@ class Rules:
     cut: bool
 
 
-class Survey:
+class BatchSurvey:
     """Rows that were read once, and can be read again as they are to be encoded.
 
     Attributes
@@ -65,7 +65,7 @@ class Survey:
     schema: Schema
     from_sparse: bool
 
-    def __init__(self, source: RowSource, rules: Rules, advance: Advance) -> None:
+    def __init__(self, source: RowSource, rules: ReadingRules, advance: Advance) -> None:
         self._source, self._rules = source, rules
         if source.rows is not None and source.rows > MOST_ROWS:
             raise self._too_many()

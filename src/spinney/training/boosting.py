@@ -29,7 +29,7 @@ from spinney.params import Config, resolve_columns
 from spinney.sampling import Bag
 from spinney.target_encoding.fit import apply_target_encoding
 from spinney.training import growers
-from spinney.training.continuing import Past, continued, so_far
+from spinney.training.continuing import InitialModel, continued, so_far
 from spinney.training.learning_rates import SMALLEST_RATE, too_small
 from spinney.training.several import with_targets
 from spinney.training.table_rows import DrawsByGradient, DrawsUniformly, TableRows, starting_scores
@@ -69,7 +69,7 @@ class Boosting:
         loss: Objective,
         metrics: list[Metric],
         team: Team,
-        past: Past | None,
+        past: InitialModel | None,
         rows: TableRows | None = None,
         kin: NDArray[np.int64] | None = None,
     ) -> None:

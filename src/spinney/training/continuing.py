@@ -27,13 +27,13 @@ from spinney.target_encoding.columns import EncodedDataset
 from spinney.tree import Tree, concatenate
 
 
-class Past:
+class InitialModel:
     """The rounds that a training goes on from: those that the model predicts with.
 
     Parameters
     ----------
     model : Model
-        It must fit the training: see `check_past`.
+        It must fit the training: see `check_compatible`.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def _pieces(data: Dataset, team: Team) -> Iterator[tuple[int, int, BinnedMatrix]
             yield begin, end, matrix
 
 
-def continued(past: Past | None, schema: Schema) -> Schema:
+def continued(past: InitialModel | None, schema: Schema) -> Schema:
     """The columns of a model that goes on, where those of the data set are as `check_columns` wants them.
 
     A column without values in the data set may have had some before, and the other way round.
@@ -130,13 +130,13 @@ def continued(past: Past | None, schema: Schema) -> Schema:
     return schema if past is None else replace(past.schema.filled(schema.categories), names=schema.names)
 
 
-def past_of(init_model: object, config: Config, schema: Schema) -> Past | None:
+def load_init_model(init_model: object, config: Config, schema: Schema) -> InitialModel | None:
     """What a training with these parameters and columns goes on from; None stays None."""
     model = model_of(init_model)
     if model is None:
         return None
-    check_past(model, config, schema)
-    return Past(model)
+    check_compatible(model, config, schema)
+    return InitialModel(model)
 
 
 def so_far(
@@ -183,7 +183,7 @@ def model_of(init_model: object) -> Model | None:
     )
 
 
-def check_past(model: Model, config: Config, schema: Schema, what: str = "init_model") -> None:
+def check_compatible(model: Model, config: Config, schema: Schema, what: str = "init_model") -> None:
     """Refuse a model, called `what`, that a training with these parameters and columns cannot go on from.
 
     Raises

@@ -28,7 +28,7 @@ Evals = dict[str, list[MetricValue]]
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class RoundRecord:
     """A finished round: what another run needs to go on behind it.
 
     Attributes
@@ -80,14 +80,14 @@ class Listening:
     best : int, optional
         The best round, where it is known without `stopping`.
     say : callable, optional
-        Called at every rank with each new `Round`.
+        Called at every rank with each new `RoundRecord`.
     """
 
     callbacks: list[Callback]
     rates: LearningRateSchedule | None
     stopping: EarlyStopping | None
     best: int | None = None
-    say: Callable[[Round], object] | None = None
+    say: Callable[[RoundRecord], object] | None = None
 
     def end_search(self, found: AutoRounds) -> None:
         """Tell callbacks of a search that has ended."""
@@ -132,7 +132,7 @@ class Rounds:
         self._before: Evals = {}
         self._rate = config.learning_rate
 
-    def finish(self, boosting: Boosting, past: Sequence[Round]) -> Model:
+    def finish(self, boosting: Boosting, past: Sequence[RoundRecord]) -> Model:
         """Do the rounds that are left."""
         listening = self._listening
         with _failures_of_callbacks():
@@ -159,7 +159,7 @@ class Rounds:
                 evals = self._tell(done, evals)
             if listening.say is not None:
                 trees = boosting.parts[0][-outputs:]
-                listening.say(Round(done, trees, evals, listening.best is not None, self._before))
+                listening.say(RoundRecord(done, trees, evals, listening.best is not None, self._before))
         return boosting.model(boosting.done, self._best)
 
     def _hear(self, done: int, said: Evals, boosting: Boosting) -> None:
@@ -200,7 +200,7 @@ class Rounds:
         return bool(self._joining.spread(own)[0])
 
 
-def check_past(past: Sequence[Round], start: int, rounds: int, outputs: int) -> None:
+def check_past(past: Sequence[RoundRecord], start: int, rounds: int, outputs: int) -> None:
     """Refuse rounds that are not the first ones of a training."""
     numbers = [one.number for one in past]
     if len(past) > rounds or numbers != list(range(start + 1, start + 1 + len(past))):

@@ -20,10 +20,10 @@ from spinney.objectives.base import Fill
 from spinney.objectives.kernels.common import find_largest
 from spinney.params import Config, link_of
 from spinney.sampling import RankSampler
-from spinney.training.continuing import Past, so_far
+from spinney.training.continuing import InitialModel, so_far
 from spinney.training.evaluation import evaluate
 from spinney.training.several import scaled_weights, unit_of
-from spinney.training.table_rows import Start, TableRows, check_rows, first_score
+from spinney.training.table_rows import TableRows, TrainingStart, check_rows, first_score
 from spinney.tree import Tree
 
 # Losses whose gradients are computed at rank 0 from the scores of all rows.
@@ -58,10 +58,10 @@ class ShardRows(TableRows):
         config: Config,
         loss: Objective,
         labels: Labels,
-        past: Past | None,
+        past: InitialModel | None,
         schema: Schema,
         statistics: TargetEncoding | None = None,
-    ) -> Start:
+    ) -> TrainingStart:
         """Let rank 0 check the labels of all rows, and find the base score and the unit of weights."""
         whole = gathered_labels(labels, self.joining)
         told = None
@@ -77,8 +77,8 @@ class ShardRows(TableRows):
         base = np.array(scores)
         if self._grown:
             trees = [*(past.trees if past is not None else ()), *self._grown]
-            past = Past(so_far(len(trees) // len(base), trees, base, config, schema, statistics))
-        return Start(own, unit_of(config, float(divisor)), base, past)
+            past = InitialModel(so_far(len(trees) // len(base), trees, base, config, schema, statistics))
+        return TrainingStart(own, unit_of(config, float(divisor)), base, past)
 
     def prepared(self, loss: Objective, labels: Labels) -> Labels:
         """Labels of this rank's rows, which rank 0 has checked with all others."""

@@ -24,13 +24,13 @@ from spinney.params import Config, checked_rounds
 from spinney.training.auto_arguments import Auto
 from spinney.training.boosting import Boosting, config_of, resolved_config
 from spinney.training.callbacks import Callback, checked_callbacks
-from spinney.training.continuing import Past, past_of
+from spinney.training.continuing import InitialModel, load_init_model
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import check_stopping, training_metrics
 from spinney.training.learning_rates import schedule_of
 from spinney.training.search import record_of
 from spinney.training.shard_course import Shard, ShardCourse, joined_course
-from spinney.training.shard_rounds import Listening, Round, Rounds, check_past
+from spinney.training.shard_rounds import Listening, RoundRecord, Rounds, check_past
 from spinney.training.shard_rows import ShardRows
 from spinney.training.sharing import threads_of
 
@@ -46,8 +46,8 @@ def train_shard(
     metrics: Iterable[str | Callable[..., object]] | None = None,
     callbacks: Iterable[Callback] | None = None,
     init_model: object = None,
-    past: Sequence[Round] = (),
-    say: Callable[[Round], object] | None = None,
+    past: Sequence[RoundRecord] = (),
+    say: Callable[[RoundRecord], object] | None = None,
 ) -> Model:
     """Train on one rank's rows, together with the other ranks; each gives the model of `train` on all rows, byte for byte.
 
@@ -70,12 +70,12 @@ def train_shard(
         The other ranks.
     valid : mapping of str to Shard, optional
         Data to compute the metrics on after each round, by name.
-    past : sequence of Round, optional
+    past : sequence of RoundRecord, optional
         Rounds of the same training that was broken off, all from the first one on, maybe on other shards of the same rows. Their
         trees are added to the scores again, callbacks are told of them again, and so is early stopping. So the model, and what
         callbacks know in the end, are those of a training that was never broken off. Rounds that fit all rows again come last.
     say : callable, optional
-        Called at every rank with each new `Round`.
+        Called at every rank with each new `RoundRecord`.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def train_shard(
             f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
         )
     resolved = resolved_config(config, shard.data)
-    before = past_of(init_model, config, shard.data.schema)
+    before = load_init_model(init_model, config, shard.data.schema)
     loss = objectives.get(config, function)
     chosen_metrics = training_metrics(config, metrics, function)
     if valid is not None and not isinstance(valid, Mapping):
@@ -140,7 +140,7 @@ class _Job:
     resolved: Config
     loss: Objective
     metrics: list[Metric]
-    before: Past | None
+    before: InitialModel | None
     joining: Joining
 
     def finished(
@@ -149,7 +149,7 @@ class _Job:
         valid: Mapping[str, Shard],
         rounds: int,
         listening: Listening,
-        past: Sequence[Round],
+        past: Sequence[RoundRecord],
         team: Team,
         kin: NDArray[np.int64] | None,
     ) -> Model:

@@ -21,7 +21,7 @@ from spinney.objectives.base import Fill
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, link_of
 from spinney.sampling import GradientSampler, UniformSampler
-from spinney.training.continuing import Past
+from spinney.training.continuing import InitialModel
 from spinney.training.evaluation import evaluate
 from spinney.training.several import eligible_rows, scaled_weights, unit_of
 
@@ -47,7 +47,7 @@ class DrawsByGradient(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class TrainingStart:
     """Where a training starts.
 
     Attributes
@@ -58,14 +58,14 @@ class Start:
         What penalties are divided by, because weights were.
     base_score : float64[outputs]
         Where the scores of a row begin.
-    past : Past, optional
+    past : InitialModel, optional
         The rounds so far.
     """
 
     labels: Labels
     unit: float
     base_score: NDArray[np.float64]
-    past: Past | None
+    past: InitialModel | None
 
 
 class TableRows:
@@ -87,16 +87,16 @@ class TableRows:
         config: Config,
         loss: Objective,
         labels: Labels,
-        past: Past | None,
+        past: InitialModel | None,
         schema: Schema,
         statistics: TargetEncoding | None = None,
-    ) -> Start:
+    ) -> TrainingStart:
         """Check the labels, scale the weights and find the base score. Trees know the columns of `schema`, and `statistics`."""
         labels = loss.prepared(labels)
         check_rows(loss, labels)
         labels, divisor = scaled_weights(labels, config)
         base = first_score(config, loss, labels) if past is None else past.base_score
-        return Start(labels, unit_of(config, divisor), base, past)
+        return TrainingStart(labels, unit_of(config, divisor), base, past)
 
     def prepared(self, loss: Objective, labels: Labels) -> Labels:
         """Labels of the rows at hand in the form that the loss reads."""

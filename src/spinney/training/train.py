@@ -19,7 +19,7 @@ from spinney.training.auto import USUAL, Course, course_of, draws
 from spinney.training.auto_arguments import Auto, auto_of
 from spinney.training.boosting import Boosting, config_of, resolved_config
 from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
-from spinney.training.continuing import past_of, so_far
+from spinney.training.continuing import load_init_model, so_far
 from spinney.training.dealing import check_truth
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import check_stopping, checked_valid, last_set, training_metrics, values_of
@@ -149,7 +149,7 @@ def train_each(
         auto = auto.of_rows(dataset.rows)
     number = 0 if auto is not None else checked_rounds(rounds)
     resolved = resolved_config(config, dataset)
-    past = past_of(init_model, config, dataset.schema)
+    past = load_init_model(init_model, config, dataset.schema)
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
     chosen_metrics = training_metrics(config, metrics, function)

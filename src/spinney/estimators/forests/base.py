@@ -24,7 +24,7 @@ from spinney.data import ForestTarget, Table, read_table, read_weight
 from spinney.errors import DataError
 from spinney.estimators.continuing import fitting
 from spinney.estimators.files import save_estimator
-from spinney.estimators.forests.growing import Past, grown
+from spinney.estimators.forests.growing import EarlierForest, grown
 from spinney.estimators.samples import categories_of_text, with_columns_checked
 from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
@@ -112,7 +112,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         return self._grow_on(self._sample(X, y, sample_weight, past), past)
 
     def _sample(
-        self, X: object, y: object, sample_weight: ArrayLike | None, past: Past | None
+        self, X: object, y: object, sample_weight: ArrayLike | None, past: EarlierForest | None
     ) -> ForestSample:
         """Read rows to grow trees on, and check all that needs no bins."""
         table = read_table(with_columns_checked(self, X, reset=past is None))
@@ -135,7 +135,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         table, notes = categories_of_text(table, self.categorical, known)
         return ForestSample(config, table, target, weight, kept, notes)
 
-    def _grow_on(self, sample: ForestSample, past: Past | None) -> list[Warning]:
+    def _grow_on(self, sample: ForestSample, past: EarlierForest | None) -> list[Warning]:
         config, table, target = sample.config, sample.table, sample.target
         dataset = Dataset(
             table, weight=sample.weight, schema=None if past is None else past.schema_for(table),
@@ -197,7 +197,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         """Trees that are asked for."""
         return 1
 
-    def _past(self) -> Past | None:
+    def _past(self) -> EarlierForest | None:
         """What a fit goes on from."""
         return None
 
@@ -216,7 +216,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
             write_columns(self.categorical)
         self._parsed(0 if is_drawn(self.random_state) else self.random_state)
 
-    def _config(self, past: Past | None) -> ForestConfig:
+    def _config(self, past: EarlierForest | None) -> ForestConfig:
         if past is not None and is_drawn(self.random_state):
             return self._parsed(past.model.config.random_state)
         return self._parsed(self.random_state)

@@ -17,7 +17,7 @@ from spinney.data import ForestTarget, read_class_target, target_columns
 from spinney.data.classes import class_codes
 from spinney.errors import DataError
 from spinney.estimators.forests.base import ForestBase
-from spinney.estimators.forests.ensemble import Ensemble, spread_rows
+from spinney.estimators.forests.ensemble import ForestEnsemble, spread_rows
 from spinney.estimators.forests.tree import SingleTree
 from spinney.estimators.forests.trees import ClassTreeView, most_likely
 from spinney.estimators.forests.weights import PRESETS, check_factors, weigh_rows
@@ -119,7 +119,7 @@ class ClassForest(Scored, ClassifierMixin, ForestBase):
         return weights, replace(config, class_weight=kind)
 
 
-class ClassEnsemble(ClassForest, Ensemble):
+class ClassEnsemble(ClassForest, ForestEnsemble):
     """A forest of classes."""
 
     @property

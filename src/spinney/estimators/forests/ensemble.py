@@ -19,7 +19,7 @@ from spinney.data import ForestTarget
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.estimators.continuing import NO_MORE
 from spinney.estimators.forests.base import ForestBase, ForestSample
-from spinney.estimators.forests.growing import Past
+from spinney.estimators.forests.growing import EarlierForest
 from spinney.estimators.forests.trees import TreeView
 from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
 from spinney.messages import shown
@@ -35,7 +35,7 @@ from spinney.user_functions import takes_estimator
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
 
 
-class Ensemble(ForestBase):
+class ForestEnsemble(ForestBase):
     """Many trees, each on rows and columns of its own."""
 
     n_estimators: int
@@ -202,7 +202,7 @@ class Ensemble(ForestBase):
         return notes + super()._grow(X, y, sample_weight)
 
     def _sample(
-        self, X: object, y: object, sample_weight: ArrayLike | None, past: Past | None
+        self, X: object, y: object, sample_weight: ArrayLike | None, past: EarlierForest | None
     ) -> ForestSample:
         sample = super()._sample(X, y, sample_weight, past)
         if self.oob_score and sample.table.rows == 1:
@@ -214,7 +214,7 @@ class Ensemble(ForestBase):
             try_scorer(self.oob_score, sample.target.values)
         return sample
 
-    def _past(self) -> Past | None:
+    def _past(self) -> EarlierForest | None:
         if not self.warm_start or "model_" not in vars(self):
             return None
         trees, done = self._trees(), self.model_.trees
@@ -223,7 +223,7 @@ class Ensemble(ForestBase):
                 f"n_estimators={trees} is less than the {done} trees that the forest has; with warm_start=True it counts old "
                 "and new trees"
             )
-        return Past(self.model_)
+        return EarlierForest(self.model_)
 
     def _learn_out_of_bag(
         self, dataset: Dataset, target: ForestTarget, kept: NDArray[np.bool_] | None

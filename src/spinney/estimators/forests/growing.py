@@ -23,7 +23,7 @@ STEPS = 20  # in which a progress bar moves; each lays the table out anew
 
 
 @dataclass(frozen=True, eq=False)
-class Past:
+class EarlierForest:
     """A fitted forest that a fit adds trees to."""
 
     model: ForestModel
@@ -55,7 +55,7 @@ def grown(
     target: ForestTarget,
     weight: NDArray[np.float64] | None,
     trees: int,
-    past: Past | None,
+    past: EarlierForest | None,
     progress: bool,
 ) -> ForestModel:
     """Grow a forest of so many trees, those of the past included; it is the same in one step or in many."""

@@ -14,7 +14,7 @@ from sklearn.base import RegressorMixin
 from spinney.data import ForestTarget, read_number_target
 from spinney.errors import DataError
 from spinney.estimators.forests.base import ForestBase
-from spinney.estimators.forests.ensemble import Ensemble, spread_rows
+from spinney.estimators.forests.ensemble import ForestEnsemble, spread_rows
 from spinney.estimators.forests.tree import SingleTree
 from spinney.estimators.setting import Scored
 from spinney.params import ForestConfig, Parameter
@@ -81,7 +81,7 @@ class NumberForest(Scored, RegressorMixin, ForestBase):
         return tags
 
 
-class NumberEnsemble(NumberForest, Ensemble):
+class NumberEnsemble(NumberForest, ForestEnsemble):
     """A forest of numbers."""
 
     @property

@@ -20,7 +20,7 @@ from spinney.binning.cuts import Cuts
 from spinney.binning.features import SPARSE
 from spinney.binning.kernels.records import Binned
 from spinney.binning.matrix import BinnedMatrix
-from spinney.binning.sorted import ROW_BITS, SortedColumns
+from spinney.binning.sorted import ROW_BITS, SortedTable
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
 from spinney.data.table import starts_of
@@ -135,7 +135,7 @@ def binned_table(
     )
 
 
-def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedColumns, threads: int = 1) -> ForestTable:
+def ranked_table(matrix: BinnedMatrix, cuts: Cuts, ranked: SortedTable, threads: int = 1) -> ForestTable:
     """The table of an exact forest: codes are ranks of values, or numbers of categories."""
     binned = matrix.binned(cuts.categorical)
     counts = np.where(cuts.categorical != 0, cuts.bins, ranked.record.ranks)

@@ -45,7 +45,7 @@ class Round:
     last: bool
 
 
-class Rounds(ABC):
+class AdaBoostRounds(ABC):
     """Judges the trees of a training one after another, and moves the weights of the rows.
 
     Parameters
@@ -66,7 +66,7 @@ class Rounds(ABC):
         """Judge tree `number`, from 0, in which each row has this leaf, and move the weights; None ends boosting without it."""
 
 
-class ClassRounds(Rounds):
+class ClassRounds(AdaBoostRounds):
     """SAMME: rows of which a tree gets the class wrong become heavier."""
 
     def __init__(self, config: AdaBoostConfig, target: ForestTarget, weights: Weights) -> None:
@@ -104,7 +104,7 @@ class ClassRounds(Rounds):
         return None
 
 
-class NumberRounds(Rounds):
+class NumberRounds(AdaBoostRounds):
     """AdaBoost.R2: rows become lighter, the more so the better their number is met."""
 
     def __init__(self, config: AdaBoostConfig, target: ForestTarget, weights: Weights) -> None:
