@@ -42,6 +42,9 @@ CALLED_FILES = {
 }
 SLACK = 2
 
+# Folders of tests that are not about one package: comparisons with other libraries, whole processes, and the benchmarks.
+NOT_OF_A_PACKAGE = {"benchmarks", "parity", "runtime"}
+
 
 def assert_none(messages):
     found = list(messages)
@@ -61,6 +64,15 @@ def test_a_class_name_means_one_thing():
         f"class {name} is defined in {len(found)} files, give it a name of its own: {', '.join(found)}"
         for name, found in sorted(layout.class_places().items())
         if len(found) > DASK_NAMES.get(name, 1)
+    )
+
+
+def test_folders_of_tests_mirror_packages():
+    tests = Path(__file__).parent
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")} - {Path()}
+    found = {folder for folder in folders if not (layout.PACKAGE / folder / "__init__.py").is_file()}
+    assert {folder.as_posix() for folder in found} == NOT_OF_A_PACKAGE, (
+        "move tests to the folder of their package, or change NOT_OF_A_PACKAGE"
     )
 
 
