@@ -13,14 +13,14 @@ PROGRAM = """
     import spinney as sp
 
     PACKAGE = Path(sp.__file__).parent
-    codes = set()
+    files = set()
 
     def note(frame, event, argument):
-        if event == "call":
-            codes.add(frame.f_code)
+        if event == "call" and frame.f_code.co_name != "<module>":
+            files.add(frame.f_code.co_filename)
 
     def called():
-        names = {Path(code.co_filename) for code in codes if code.co_name != "<module>"}
+        names = {Path(name) for name in files}
         for path in sorted(path.relative_to(PACKAGE) for path in names if path.is_relative_to(PACKAGE)):
             if path.parts[0] not in ("jit", "__init__.py") and "kernels" not in path.parts:
                 yield path.as_posix()

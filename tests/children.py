@@ -251,6 +251,9 @@ FIT = """
 import hashlib, json, os, signal, sys, threading, warnings
 import numpy as np
 import spinney as sp
+from spinney.jit import cores
+
+cores.THREADS_PER_CORE = 64  # as in conftest.py: teams are as large as a test sets them
 
 
 def data():

@@ -30,7 +30,7 @@ def syntax_tree(path):
 def long_files(limit):
     """Files with more lines than `limit`, as messages."""
     for path in source_files():
-        lines = path.read_text(encoding="utf-8").count("\n")
+        lines = len(path.read_text(encoding="utf-8").splitlines())
         if lines > limit:
             yield f"{place(path, 1)}: {lines} lines, at most {limit} are allowed"
 
@@ -42,7 +42,7 @@ def long_functions(limit):
     """
     for path in source_files():
         for function in _outer_functions(syntax_tree(path)):
-            lines = _body_lines(function)
+            lines = _body_lines(function, path.read_text(encoding="utf-8").splitlines())
             if lines > limit:
                 yield f"{place(path, function.lineno)}: {function.name} has {lines} lines, at most {limit} are allowed"
 
@@ -55,9 +55,16 @@ def _outer_functions(node):
             yield from _outer_functions(child)
 
 
-def _body_lines(function):
+def _body_lines(function, lines):
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    return function.end_lineno - body[0].lineno + 1 if body else 0
+    if not body:
+        return 0
+    first = body[0].lineno
+    while (
+        lines[first - 2].lstrip().startswith("#") or not lines[first - 2].strip()
+    ):  # comments that stand first
+        first -= 1
+    return function.end_lineno - first + 1
 
 
 def class_places():

@@ -173,6 +173,9 @@ PROSE = {
     "speaks?|spoken": "predicts, is of",
     "asks": "calls, requests, needs",
     "asked": "requested, used, called",
+    "ask": "call, request, need",
+    "asking": "calling, requesting",
+    "hearing": "receiving",
     "goes by|go by|going by|went by": "uses, is chosen by",
     "knows?": "has, holds, depends on",
     "kin": "group of rows",
@@ -204,7 +207,6 @@ PROSE = {
 
 # Public names, and words that stand in files, which stay as they are.
 PUBLIC = {"OwnFunctionError"}
-PUBLIC_STRINGS: set[str] = set()
 
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
@@ -232,11 +234,7 @@ def _of_python(path, text):
     for node in ast.walk(ast.parse(text)):
         for name in _defined(node):
             found |= {(node.lineno, message) for message in _in_name(name)}
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and node.value not in PUBLIC_STRINGS
-        ):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found |= _in_lines(node.value, node.lineno, node.end_lineno)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:

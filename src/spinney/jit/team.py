@@ -31,7 +31,7 @@ from spinney.jit.types import aligned_bytes
 
 __all__ = ["Team", "available_cores", "most_for", "parallel_map", "run_alone", "threads_for"]
 
-AGAIN = 0.05  # seconds after which a waiting thread looks for signals, and sets again that others give up
+AGAIN = 0.05  # seconds after which a waiting thread handles signals; one that was interrupted sets the abort flag anew
 # How often a thread looks for a job before it sleeps, where every thread has a core: about as long as Python takes between two
 # kernels of a round. Time / processor time of a round on two threads with 0, 600, 700, 2 000 looks (AMD EPYC): 5 000 x 50, 31
 # leaves .741/1.370, .697/1.357, .694/1.355, .693/1.370 ms; 200 000 x 28 3.89/7.52, 3.84/7.51, 3.83/7.52, 3.83/7.56 ms.
