@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 import problems
-import spinney as sp
 from spinney.binning.blocks import MemoryBlocks
+from spinney.binning.raw_table import NoTable
+from spinney.dataset import as_dataset
 from spinney.growth.blockwise import BlockGrower
 from spinney.jit import barrier
 from spinney.jit.team import Team
@@ -38,27 +39,15 @@ class FleetingBlocks(MemoryBlocks):
         return block % 2 == 0
 
 
-class BlockDataset(sp.Dataset):
-    """A data set in memory, cut into blocks, of which nothing but the codes is left."""
-
-    def __init__(self, dataset, begins):
-        self.__dict__.update(dataset.__dict__)
-        self.blocks = FleetingBlocks(dataset.matrix, begins)
-        del self._matrix
-
-    has_table = False
-
-    @property
-    def matrix(self):
-        raise AssertionError("all codes were used at once")
-
-    def release(self):
-        """There is no table to let go of."""
+def cut_dataset(dataset, begins):
+    """A data set cut into blocks, of which nothing but the codes is left."""
+    codes = FleetingBlocks.cut(dataset.binned.matrix(), begins)
+    return as_dataset(replace(dataset.binned, codes=codes, raw=NoTable("kept block by block")))
 
 
 def in_blocks(dataset, seed=0, most=6):
     """A data set cut into blocks at random."""
-    return BlockDataset(dataset, cuts_into_blocks(np.random.default_rng(seed), dataset.rows, most))
+    return cut_dataset(dataset, cuts_into_blocks(np.random.default_rng(seed), dataset.rows, most))
 
 
 def block_grower(dataset, blocks, pairs, params, team, *, unit=1.0, bag=None, rows=None):
@@ -75,7 +64,7 @@ def block_tree(dataset, begins, pairs, params, *, seed=0, threads=1, delay=0, tr
     """The last of some trees by the kernels that read block by block, the scores that they moved from 0, and the grower."""
     with Team(threads) as team:
         team.sync[barrier.DELAY] = delay
-        blocks = FleetingBlocks(dataset.matrix, begins)
+        blocks = FleetingBlocks.cut(dataset.binned.matrix(), begins)
         grower, scores = block_grower(dataset, blocks, pairs, params, team, **given)
         rate = Config.parse(params).learning_rate
         for _ in range(trees):

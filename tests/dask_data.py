@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+import spinney as sp
 from paged import check_same
-from spinney.cluster.shards import ShardDataset
+from spinney.cluster.shards import rank_data
+from spinney.dataset import as_dataset
 from spinney.jit.team import Team
 
 
@@ -50,12 +52,12 @@ def _itself(values: Any) -> Any:
     return values
 
 
-def gathered(data: Any) -> ShardDataset:
+def gathered(data: Any) -> sp.Dataset:
     """All rows of a data set on a cluster in this process."""
     parts = data.client.gather(data.parts)
     assert [part.rows for part in parts] == data.lengths.tolist()
     with Team(1) as team:
-        return ShardDataset(data.form, parts, team)
+        return as_dataset(rank_data(data.form, parts, 0, data.rows, team))
 
 
 def check_alike(data: Any, whole: Any) -> None:

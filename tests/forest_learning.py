@@ -37,7 +37,7 @@ def seen_by(method, X, y, weight=None, classes=(), categorical=(), max_bin=255, 
             return dataset, problem
     starts, values = bin_values(dataset.cuts)
     values = [values[a:b] for a, b in itertools.pairwise(starts)]
-    codes, bins = bins_of_matrix(dataset.matrix), dataset.cuts.bins.tolist()
+    codes, bins = bins_of_matrix(dataset.binned.matrix()), dataset.cuts.bins.tolist()
     if method == "exact":
         for column in set(range(X.shape[1])) - set(categorical):
             codes[:, column], bins[column] = problem.codes[:, column], problem.bins[column]
@@ -59,9 +59,11 @@ def forest_of(dataset, problem, rules, method="hist", trees=1, threads=1, **para
     kind = np.int64 if problem.classes else np.float64
     target = ForestTarget(np.ascontiguousarray(problem.target, kind), problem.classes)
     if method == "exact":
-        table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(threads))
+        table = ranked_table(
+            dataset.binned.matrix(), dataset.cuts, dataset.binned.raw.sorted_columns(threads)
+        )
     else:
-        table = binned_table(dataset.matrix, dataset.cuts)
+        table = binned_table(dataset.binned.matrix(), dataset.cuts)
     with Team(threads) as team:
         grower = ForestGrower(config, table, target, problem.weight.astype(float), team)
         grown, cut_start, cuts = grower.grow_forest(0, trees)

@@ -39,13 +39,13 @@ def codes_of(dataset):
             array.copy()
             for array in (
                 matrix.by_row, matrix.by_column, matrix.sparse.row_codes, np.diff(matrix.sparse.row_starts),
-                matrix.sparse.column_codes, matrix.sparse.column_rows + dataset.blocks.begins[block],
+                matrix.sparse.column_codes, matrix.sparse.column_rows + dataset.binned.codes.begins[block],
                 np.diff(matrix.sparse.starts),
             )
         ]
-        for block, matrix in dataset.blocks.scan()
+        for block, matrix in dataset.binned.codes.scan()
     }  # fmt: skip
-    assert sorted(found) == list(range(len(dataset.blocks.begins) - 1))
+    assert sorted(found) == list(range(len(dataset.binned.codes.begins) - 1))
     return [found[block] for block in sorted(found)]
 
 
@@ -54,14 +54,16 @@ def check_same(dataset, memory):
     assert dataset.schema == memory.schema
     assert dataset.cuts.same(memory.cuts)
     for name in FEATURES:
-        assert np.array_equal(getattr(dataset.plan.features, name), getattr(memory.plan.features, name)), name
-    assert dataset.plan.conflicts == memory.plan.conflicts
-    assert dataset.plan.absent == memory.plan.absent or np.isnan(memory.plan.absent)
+        assert np.array_equal(
+            getattr(dataset.binned.plan.features, name), getattr(memory.binned.plan.features, name)
+        ), name
+    assert dataset.binned.plan.conflicts == memory.binned.plan.conflicts
+    assert dataset.binned.plan.absent == memory.binned.plan.absent or np.isnan(memory.binned.plan.absent)
     for name in ("target", "weight", "margin", "queries"):
         one, two = getattr(dataset, name), getattr(memory, name)
         assert (one is None) == (two is None), name
         assert one is None or np.array_equal(one, two), name
-    check_same_codes(dataset, memory.matrix)
+    check_same_codes(dataset, memory.binned.matrix())
 
 
 def check_same_codes(dataset, matrix):

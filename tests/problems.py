@@ -8,6 +8,7 @@ import oracles
 import spinney as sp
 import tree_oracle
 from spinney.data.kernels.records import GRADIENT_BLOCK, Gradients
+from spinney.dataset import as_dataset
 from spinney.growth.hist import HistGrower
 from spinney.jit import barrier
 from spinney.jit.team import Team
@@ -142,6 +143,11 @@ def gradients_record(scores, pairs, unit=1.0):
     return Gradients(len(pairs), 1, largest.shape[1], unit, scores, pairs[None].copy(), largest)
 
 
+def part_of(dataset, rows, what=None):
+    """A data set of some rows of another, which share its codes."""
+    return as_dataset(dataset.binned.take(rows, what))
+
+
 def grown(grower, seed=0, rate=0.1):
     """A tree by a grower, which moves its scores."""
     tree, by_leaf = grower.grow(0, seed, rate)
@@ -163,7 +169,7 @@ def fast_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None, threads=1):
     config = Config.parse(params)
     with Team(threads) as team:
         gradients = gradients_record(scores, pairs, unit)
-        grower = HistGrower(dataset.matrix, dataset.cuts, config, gradients, seen, team)
+        grower = HistGrower(dataset.binned.matrix(), dataset.cuts, config, gradients, seen, team)
         return grown(grower, seed, config.learning_rate), scores[0]
 
 
@@ -174,7 +180,7 @@ def forest(data, pairs, params, threads, delay=0, trees=2, watch=None):
         scores = np.zeros((1, data.rows))
         config = Config.parse(params | {"max_bin": data.max_bin})
         grower = HistGrower(
-            data.matrix, data.cuts, config, gradients_record(scores, pairs), Bag.of_all(data.rows), team,
+            data.binned.matrix(), data.cuts, config, gradients_record(scores, pairs), Bag.of_all(data.rows), team,
             prune=config.gamma > 0,
         )  # fmt: skip
         if watch is not None:
@@ -184,7 +190,7 @@ def forest(data, pairs, params, threads, delay=0, trees=2, watch=None):
 
 def slow_tree(dataset, pairs, params, *, unit=1.0, seed=0, bag=None):
     """The same by the oracle."""
-    bins = oracles.bins_of_matrix(dataset.matrix)
+    bins = oracles.bins_of_matrix(dataset.binned.matrix())
     return tree_oracle.Grower(
         bins, cuts_by_column(dataset.cuts), pairs, Config.parse(params), unit, seed, bag
     ).grow()

@@ -7,12 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-import spinney as sp
-from spinney.binning.take import take_codes
-from spinney.data.labels import by_column, renumbered
+from spinney.binning.blocks import MemoryBlocks
+from spinney.binning.matrix import take_codes
+from spinney.binning.raw_table import NoTable
 from spinney.joining import JoiningLostError
 from spinney.training.auto_arguments import Auto
-from spinney.training.shard_course import Shard
 from spinney.training.sharded import train_shard
 
 PATIENCE = 20.0  # seconds until a rank that waits for others gives up
@@ -80,48 +79,15 @@ class ThreadJoining:
         return self._exchanged("spread", values if self.rank == 0 else None)[0].copy()
 
 
-class ListedBlocks:
-    """Blocks of a table in memory; there may be none."""
-
-    def __init__(self, matrix, begins):
-        self.begins = np.asarray(begins, np.int64)
-        self.begins -= self.begins[0]
-        self.rows, self.columns, self.bins = int(self.begins[-1]), matrix.columns, matrix.bins
-        self.features, self.wide, self.from_sparse = matrix.features, matrix.wide, matrix.from_sparse
-        ranges = pairwise(begins)
-        self._blocks = [take_codes(matrix, np.arange(begin, end, dtype=np.int32)) for begin, end in ranges]
-        self.values, self.nbytes = (
-            sum(getattr(one, of) for one in self._blocks) for of in ("values", "nbytes")
-        )
-
-    def scan(self, team=None, but=()):
-        return (one for one in enumerate(self._blocks) if one[0] not in but)
-
-    def release(self, block):
-        return True
-
-
-class ShardDataset(sp.Dataset):
-    """Rows first .. last - 1 of a data set, of which nothing but labels and codes in blocks is left."""
-
-    def __init__(self, dataset, begins):
-        own = slice(begins[0], begins[-1])
-        self.schema, self.params, self.cuts, self.plan = (
-            dataset.schema, dataset.params, dataset.cuts, dataset.plan,
-        )  # fmt: skip
-        self.rows = begins[-1] - begins[0]
-        self.target = by_column(dataset.target[own])
-        self.weight, self.margin, queries = (
-            None if values is None else values[own]
-            for values in (dataset.weight, dataset.margin, dataset.queries)
-        )
-        self.queries = renumbered(queries)
-        self.blocks = ListedBlocks(dataset.matrix, begins)
-
-    has_table = False
-
-    def release(self):
-        """There is no table to let go of."""
+def rows_in_blocks(data, begins):
+    """Rows begins[0]..begins[-1]-1 of binned data as a rank has them: codes in blocks, and no table."""
+    own = data.take(np.arange(begins[0], begins[-1]))
+    matrix = data.matrix()
+    blocks = [take_codes(matrix, np.arange(begin, end, dtype=np.int32)) for begin, end in pairwise(begins)]
+    codes = MemoryBlocks(blocks, matrix.features, matrix.wide, matrix.from_sparse)
+    return replace(
+        own, codes=codes, selected=None, raw=NoTable("in blocks"), first=begins[0], total=data.rows
+    )
 
 
 def cut_rows(rng, dataset, size):
@@ -138,7 +104,7 @@ def shards_of(dataset, cuts, most_rows=70):
     found = []
     for begin, end in pairwise(cuts):
         begins = [*range(begin, end, most_rows), end]
-        found.append(Shard(ShardDataset(dataset, begins if begin < end else [begin]), begin, dataset.rows))
+        found.append(rows_in_blocks(dataset.binned, begins if begin < end else [begin]))
     return found
 
 

@@ -12,7 +12,7 @@ import words
 
 # Packages whose names, docstrings, comments and messages have no private words. All are to be here in the end.
 DONE = (
-    "binning/kernels",
+    "binning",
     "data",
     "errors",
     "growth",
@@ -37,8 +37,8 @@ DASK_NAMES = {"Dataset": 2, "GBMClassifier": 2, "GBMRanker": 2, "GBMRegressor": 
 
 # Files with a function that takes part in a call. Numbers here only become smaller; SLACK is for versions of Python.
 CALLED_FILES = {
-    "train": (called_files.TRAIN, 67),
-    "fit": (called_files.FIT, 96),
+    "train": (called_files.TRAIN, 64),
+    "fit": (called_files.FIT, 91),
 }
 SLACK = 2
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.12.0"
 
 if TYPE_CHECKING:
-    from spinney.binning.dataset import Dataset
     from spinney.binning.sketch import QuantileSketch
+    from spinney.dataset import Dataset, open_dataset
     from spinney.estimators.adaboost.kinds import AdaBoostClassifier, AdaBoostRegressor
     from spinney.estimators.files import load_estimator
     from spinney.estimators.forests.kinds import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from spinney.model.isolation_model import IsolationModel
     from spinney.model.loading import load
     from spinney.model.model import Model
-    from spinney.pages.dataset import open_dataset
     from spinney.training.adaboosting.steps import adaboost_r2_step, adaboost_step
     from spinney.training.callbacks import History, ProgressBar, RoundInfo
     from spinney.training.cross_validation import cv
@@ -50,7 +49,7 @@ _HOME = {
     "AdaBoostRegressor": "spinney.estimators.adaboost.kinds",
     "AutoRounds": "spinney.training.search",
     "CVResult": "spinney.training.cv_result",
-    "Dataset": "spinney.binning.dataset",
+    "Dataset": "spinney.dataset",
     "DecisionTreeClassifier": "spinney.estimators.forests.kinds",
     "DecisionTreeRegressor": "spinney.estimators.forests.kinds",
     "ExtraTreesClassifier": "spinney.estimators.forests.kinds",
@@ -77,7 +76,7 @@ _HOME = {
     "cv": "spinney.training.cross_validation",
     "load": "spinney.model.loading",
     "load_estimator": "spinney.estimators.files",
-    "open_dataset": "spinney.pages.dataset",
+    "open_dataset": "spinney.dataset",
     "permutation_importance": "spinney.judging.permutation",
     "split": "spinney.training.split",
     "train": "spinney.training.train",

@@ -215,7 +215,7 @@ def test_models_of_every_loss_are_compared_by_threads():
 
 def test_even_the_small_tables_of_the_comparison_by_threads_are_worth_them():
     dataset = sp.Dataset(*identical_losses.made("numbers", identical_losses.FEWEST_ROWS))
-    assert threads_of(Config(n_jobs=max(THREADS)), dataset) == max(THREADS)
+    assert threads_of(Config(n_jobs=max(THREADS)), dataset.binned) == max(THREADS)
 
 
 def test_a_loss_whose_files_differ_is_told(monkeypatch):

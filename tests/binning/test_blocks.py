@@ -30,8 +30,8 @@ def test_a_block_has_the_codes_that_encoding_its_rows_gives():
     dataset = sp.Dataset(table, np.zeros(120))
     begins = [0, 1, 50, 120]
     with Team(1) as team:
-        for block, matrix in MemoryBlocks(dataset.matrix, begins).scan():
-            own = encode(read_table(table[begins[block] : begins[block + 1]]), dataset.plan, team)
+        for block, matrix in MemoryBlocks.cut(dataset.binned.matrix(), begins).scan():
+            own = encode(read_table(table[begins[block] : begins[block + 1]]), dataset.binned.plan, team)
             assert matrix.by_row.tobytes() == own.by_row.tobytes()
             assert matrix.by_column.tobytes() == own.by_column.tobytes()
             for name in ("present", "entries", "axis"):
@@ -42,19 +42,19 @@ def test_a_block_has_the_codes_that_encoding_its_rows_gives():
 
 def test_they_tell_what_the_whole_table_would():
     dataset = sp.Dataset(np.random.default_rng(1).normal(size=(30, 3)))
-    blocks, matrix = MemoryBlocks(dataset.matrix, [0, 9, 30]), dataset.matrix
-    for name in ("rows", "columns", "wide", "from_sparse", "values", "nbytes", "features"):
+    blocks, matrix = MemoryBlocks.cut(dataset.binned.matrix(), [0, 9, 30]), dataset.binned.matrix()
+    for name in ("rows", "columns", "wide", "from_sparse", "values", "features"):
         assert getattr(blocks, name) == getattr(matrix, name)
     assert blocks.bins.tolist() == matrix.bins.tolist()
 
 
 def test_scans_go_forward_and_backward_in_turn():
-    blocks = MemoryBlocks(sp.Dataset(np.arange(5.0)[:, None]).matrix, [0, 1, 3, 5])
+    blocks = MemoryBlocks.cut(sp.Dataset(np.arange(5.0)[:, None]).binned.matrix(), [0, 1, 3, 5])
     assert [[block for block, _ in blocks.scan()] for _ in range(3)] == [[0, 1, 2], [2, 1, 0], [0, 1, 2]]
 
 
 @pytest.mark.parametrize("begins", [[], [0], [1, 5], [0, 4], [0, 3, 3, 5], [0, 4, 2, 5], [[0, 5]]], ids=str)
 def test_blocks_that_do_not_make_up_the_table_are_refused(begins):
-    matrix = sp.Dataset(np.arange(5.0)[:, None]).matrix
+    matrix = sp.Dataset(np.arange(5.0)[:, None]).binned.matrix()
     with pytest.raises(DataError, match="begins must ascend from 0 to the number of rows, 5, got"):
-        MemoryBlocks(matrix, begins)
+        MemoryBlocks.cut(matrix, begins)

@@ -6,9 +6,9 @@ from scipy import sparse
 
 import oracles
 import spinney as sp
-from spinney.binning import bundle as bundle_module
-from spinney.binning.bundle import Bundling, find_bundles
-from spinney.binning.entries import Entries
+from spinney.binning import plan as plan_module
+from spinney.binning.matrix import SparseEntries
+from spinney.binning.plan import Bundling, find_bundles
 from spinney.data.table import starts_of
 from spinney.errors import ParameterError, ParameterTypeError
 
@@ -46,7 +46,7 @@ def slow_order(sets, order):
 def entries_of(sets):
     counts = np.array([len(rows) for rows in sets], np.int64)
     rows = np.array([row for members in sets for row in sorted(members)], np.int32)
-    return Entries(
+    return SparseEntries(
         np.arange(len(sets)),
         starts_of(counts),
         rows,
@@ -72,23 +72,23 @@ def test_bundles_are_those_of_the_oracle(seed, rate, order):
 
 
 def test_columns_beyond_the_bundles_that_can_be_open_stay_out(monkeypatch):
-    monkeypatch.setattr(bundle_module, "MOST_OPEN", 2)
+    monkeypatch.setattr(plan_module, "MOST_OPEN", 2)
     sets = [{0, 1}, {0, 1}, {0, 1}, {2}]
     found = find_bundles(entries_of(sets), np.ones(4, np.int64), 3, 0, Bundling("nonzero", 0.0))
     assert found.bundle.tolist() == [0, 1, -1, 0]
 
 
 def test_a_bundle_has_no_more_codes_than_fit(monkeypatch):
-    monkeypatch.setattr(bundle_module, "WIDE", 5)
+    monkeypatch.setattr(plan_module, "WIDE", 5)
     X = np.eye(6).repeat(10, axis=0)
     assert sp.Dataset(X).describe()["bundles"] == 2
-    assert sp.Dataset(X).matrix.features.group_codes.max() <= 5
+    assert sp.Dataset(X).binned.matrix().features.group_codes.max() <= 5
 
 
 def test_codes_of_the_second_column_are_shifted_past_those_of_the_first():
     a = np.concatenate([np.arange(11), np.zeros(40)])
     b = np.concatenate([np.zeros(11), np.arange(21), np.zeros(19)])
-    matrix = sp.Dataset(np.stack([a, b], axis=1), bundle_order="nonzero").matrix
+    matrix = sp.Dataset(np.stack([a, b], axis=1), bundle_order="nonzero").binned.matrix()
     assert matrix.groups == 1
     assert matrix.by_column[0].tolist() == np.where(b > 0, b + 10, a).tolist()
     assert matrix.features.group_codes.tolist() == [31]
@@ -108,11 +108,11 @@ def test_every_bin_can_be_read_back(make, bundle):
     data = sp.Dataset(make(X), bundle=bundle)
     cuts = [data.cuts.values[a:b] for a, b in zip(data.cuts.starts[:-1], data.cuts.starts[1:], strict=True)]
     bins = np.stack([oracles.bins_of(X[:, j], its) for j, its in enumerate(cuts)], axis=1)
-    assert np.array_equal(oracles.bins_of_matrix(data.matrix), bins)
+    assert np.array_equal(oracles.bins_of_matrix(data.binned.matrix()), bins)
 
 
 def test_by_row_and_by_column_hold_the_same():
-    matrix = sp.Dataset(sparse.csr_array(table()), bundle=False).matrix
+    matrix = sp.Dataset(sparse.csr_array(table()), bundle=False).binned.matrix()
     stored, features = matrix.sparse, matrix.features
     assert np.array_equal(matrix.by_row[:, : matrix.groups], matrix.by_column.T)
     by_row = {

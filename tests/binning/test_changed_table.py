@@ -141,7 +141,7 @@ def test_a_forest_that_needs_the_table_notices_that_it_changed(params):
     data = sp.Dataset(X, Y)
     edit_array(X)
     with pytest.raises(DataError, match=SAYS.format("dataset")):
-        train_forest(ForestConfig.parse(params), data, ForestTarget(Y[:, None].copy()), 2)
+        train_forest(ForestConfig.parse(params), data.binned, ForestTarget(Y[:, None].copy()), 2)
 
 
 def test_what_cannot_be_told_apart_is_no_change():
@@ -156,4 +156,4 @@ def test_what_cannot_be_told_apart_is_no_change():
 def test_the_checksum_of_a_large_table_does_not_depend_on_threads(threads):
     X = np.random.default_rng(3).normal(size=(70_000, 2))
     data = sp.Dataset(X, X[:, 0], n_jobs=threads)
-    assert data.table().rows == 70_000
+    assert data.binned.raw.table().rows == 70_000

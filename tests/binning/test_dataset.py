@@ -25,14 +25,14 @@ def test_a_data_set_lets_go_of_the_table_when_it_is_trained_on():
     seen = weakref.ref(table)
     data = sp.Dataset(table, table[:, 0].copy())
     valid = sp.Dataset(table.copy(), table[:, 0].copy(), reference=data)
-    seen_valid = weakref.ref(valid._source._find())
+    seen_valid = weakref.ref(valid.binned.raw._find())
     del table
     sp.train({"max_leaves": 2}, data, 1, valid={"valid": valid})
     gc.collect()
     assert seen() is None
     assert seen_valid() is None
-    assert data.matrix.by_row.nbytes + data.matrix.by_column.nbytes == 1000 * (16 + 5)
-    assert data.nbytes == data.matrix.nbytes < 1000 * (16 + 5) + 100
+    assert data.binned.matrix().by_row.nbytes + data.binned.matrix().by_column.nbytes == 1000 * (16 + 5)
+    assert data.nbytes == data.binned.matrix().nbytes < 1000 * (16 + 5) + 100
 
 
 def test_a_data_set_lets_go_of_a_frame():
@@ -119,21 +119,21 @@ def test_a_reference_gives_its_cuts_and_columns():
     other = sp.Dataset(np.array([[100.0, 15.0], [-5.0, np.nan]]), reference=data)
     assert other.cuts is data.cuts
     assert other.max_bin == 3
-    assert other.matrix.by_column.tolist() == [[2, 0], [0, 2]]
+    assert other.binned.matrix().by_column.tolist() == [[2, 0], [0, 2]]
 
 
 def test_values_missing_where_training_had_none_have_the_missing_bin():
     data = sp.Dataset(X)
     other = sp.Dataset(np.array([[np.nan, 10.0]]), reference=data)
-    assert other.matrix.by_column[:, 0].tolist() == [4, 0]
-    assert other.matrix.bins.tolist() == data.matrix.bins.tolist()
+    assert other.binned.matrix().by_column[:, 0].tolist() == [4, 0]
+    assert other.binned.matrix().bins.tolist() == data.binned.matrix().bins.tolist()
 
 
 def test_columns_are_matched_with_the_reference_by_name():
     data = sp.Dataset(X, names=["a", "b"])
     for frame in (pd.DataFrame, pl.DataFrame):
         other = sp.Dataset(frame({"b": [30.0, 10.0], "a": [1.0, 4.0]}), reference=data)
-        assert other.matrix.by_column.tolist() == [[0, 3], [1, 0]]
+        assert other.binned.matrix().by_column.tolist() == [[0, 3], [1, 0]]
         assert other.schema.names == ("a", "b")
 
 
@@ -162,9 +162,9 @@ def test_a_table_is_left_as_it_was():
 def test_a_kept_table_can_be_read_again():
     kept = sp.Dataset(np.arange(12.0).reshape(6, 2), np.arange(6.0), keep_table=True)
     sp.train({"max_leaves": 2}, kept, 1)
-    assert kept.table().panels[0].values.tolist() == np.arange(12.0).reshape(6, 2).tolist()
+    assert kept.binned.raw.table().panels[0].values.tolist() == np.arange(12.0).reshape(6, 2).tolist()
     listed = sp.Dataset([[1.0], [2.0]], [0.0, 1.0])
-    assert listed.table().rows == 2
+    assert listed.binned.raw.table().rows == 2
     with pytest.raises(TypeError, match="keep_table='yes' must be True or False"):
         sp.Dataset([[1.0], [2.0]], keep_table="yes")
 

@@ -56,7 +56,7 @@ def check_pieces(parts, whole):
 def test_blocks_of_rows_have_the_codes_of_the_whole_table(given, make, threads):
     X = table()
     data = sp.Dataset(make(X), **given)
-    check_pieces(pieces(X, data.plan, make, threads), data.matrix)
+    check_pieces(pieces(X, data.binned.plan, make, threads), data.binned.matrix())
 
 
 def test_a_plan_of_a_dense_table_encodes_sparse_rows_too():
@@ -64,17 +64,17 @@ def test_a_plan_of_a_dense_table_encodes_sparse_rows_too():
     data = sp.Dataset(X)
     assert data.describe()["bundles"] > 0
     assert data.describe()["sparse_columns"] > 0
-    check_pieces(pieces(X, data.plan, sparse.csr_array), data.matrix)
+    check_pieces(pieces(X, data.binned.plan, sparse.csr_array), data.binned.matrix())
 
 
 def test_validation_rows_have_a_plan_of_their_own_without_bundles():
     X = table()
     data = sp.Dataset(sparse.csr_array(X))
     other = sp.Dataset(sparse.csr_array(X[:50]), reference=data)
-    assert other.plan.cuts is data.plan.cuts
-    groups = other.plan.features.group
+    assert other.binned.plan.cuts is data.binned.plan.cuts
+    groups = other.binned.plan.features.group
     assert len(np.unique(groups[groups >= 0])) == (groups >= 0).sum()
-    assert (sp.Dataset(X[:50], reference=data).plan.features.default == NO_DEFAULT).all()
+    assert (sp.Dataset(X[:50], reference=data).binned.plan.features.default == NO_DEFAULT).all()
 
 
 def test_a_missing_value_that_the_plan_has_no_code_for_is_refused_by_name():
@@ -82,4 +82,4 @@ def test_a_missing_value_that_the_plan_has_no_code_for_is_refused_by_name():
     data = sp.Dataset(X, names=[f"c{j}" for j in range(X.shape[1])])
     X[3, 7] = np.nan
     with Team(1) as team, pytest.raises(DataError, match='column "c7" holds a missing value, but the plan'):
-        encode(read_table(X[:9], names=list(data.schema.names)), data.plan, team)
+        encode(read_table(X[:9], names=list(data.schema.names)), data.binned.plan, team)

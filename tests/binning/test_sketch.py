@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import spinney as sp
 from sketch_oracle import Exact, MediumBlocks, SmallBlocks, check_quantiles
-from spinney.binning.summary import BLOCK, BUDGET, MOST_COUNT, MOST_LEVEL
+from spinney.binning.sketch_state import BLOCK, BUDGET, MOST_COUNT, MOST_LEVEL
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -9,7 +9,7 @@ import pytest
 
 import spinney as sp
 from sketch_oracle import SmallBlocks
-from spinney.binning.sketch_bytes import HEAD, LEVEL
+from spinney.binning.sketch_state import HEAD, LEVEL
 from spinney.errors import DataTypeError, SketchFormatError
 
 DAMAGED = 4000

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import spinney as sp
 from sketch_oracle import Exact, SmallBlocks, check_quantiles, check_ranks, naive_points
-from spinney.binning.summary import most_bytes
+from spinney.binning.sketch_state import most_bytes
 
 VALUES = {
     "normal": lambda rng, n: rng.normal(size=n),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import spinney as sp
-from spinney.binning import thin
+from spinney.binning import cuts as cuts_module
 from spinney.data import read_table
 
 
@@ -18,7 +18,7 @@ def entries_one_by_one(X):
 @pytest.fixture
 def many(monkeypatch):
     """Tables of a few bins count as tables of very many."""
-    monkeypatch.setattr(thin, "MANY_CUTS", 30)
+    monkeypatch.setattr(cuts_module, "MANY_CUTS", 30)
 
 
 def problem(rows=600, columns=12, density=0.1, seed=0):
@@ -36,7 +36,7 @@ def problem(rows=600, columns=12, density=0.1, seed=0):
 )
 @settings(deadline=None)
 def test_some_cuts_are_kept_and_always_those_next_to_zero(cuts, most):
-    found = thin.thinned(np.array(cuts), most).tolist()
+    found = cuts_module.thinned(np.array(cuts), most).tolist()
     assert set(found) <= set(cuts)
     assert found == sorted(found)
     assert len(found) <= most + 1
@@ -54,7 +54,7 @@ def test_entries_are_counted_as_they_are_one_by_one(form):
     if form is sparse.csr_array:
         table.data[::7] = 0.0
         X = table.toarray()
-    assert thin.count_entries(read_table(table)).tolist() == entries_one_by_one(X)
+    assert cuts_module.count_entries(read_table(table)).tolist() == entries_one_by_one(X)
 
 
 def test_only_columns_of_few_entries_have_fewer_bins(many):
@@ -63,7 +63,7 @@ def test_only_columns_of_few_entries_have_fewer_bins(many):
     entries = np.array(entries_one_by_one(X))
     assert bins[0] == 255
     assert bins[1] == 1
-    assert (bins[2:] <= entries[2:] // thin.ENTRIES_OF_BIN + 2).all()
+    assert (bins[2:] <= entries[2:] // cuts_module.ENTRIES_OF_BIN + 2).all()
     assert (bins[2:] >= 4).all()
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import spinney as sp
-from spinney.binning import dataset, source, views
+from spinney.binning import ingest, raw_table, views
 
 EXACT = {"tree_method": "exact", "max_leaves": 4, "subsample": 0.5, "n_jobs": 1}
 APPROX = {"tree_method": "approx", "max_leaves": 4, "n_jobs": 1}
@@ -35,11 +35,12 @@ def calls(monkeypatch):
     """How often tables are read, cut, encoded and sorted."""
     found = []
     for module, name in (
-        (source, "read_table"),
+        (raw_table, "read_table"),
         (views, "find_cuts"),
         (views, "plan_and_encode"),
-        (dataset, "plan_and_encode"),
-        (dataset, "sort_columns"),
+        (raw_table, "plan_and_encode"),
+        (raw_table, "sort_columns"),
+        (ingest, "plan_and_encode"),
     ):
         monkeypatch.setattr(module, name, counted(getattr(module, name), found))
     return found
@@ -99,7 +100,7 @@ def test_a_released_data_set_keeps_neither_the_table_nor_what_was_made_of_it():
     X, y = problem()
     data = sp.Dataset(X, y)
     sp.train(EXACT, data, 1)
-    seen = weakref.ref(X), weakref.ref(data.sorted_columns(1))
+    seen = weakref.ref(X), weakref.ref(data.binned.raw.sorted_columns(1))
     del X
     sp.train({"max_leaves": 2}, data, 1)
     gc.collect()
@@ -113,4 +114,4 @@ def test_pickles_go_without_what_was_made_of_the_table():
     sp.train(EXACT, data, 1)
     sp.train(APPROX, data, 1)
     assert len(pickle.dumps(data)) == before
-    assert data.sorted_columns(1) is data.sorted_columns(2)
+    assert data.binned.raw.sorted_columns(1) is data.binned.raw.sorted_columns(2)

@@ -20,7 +20,7 @@ import spinney as sp
 import spinney.dask as sd
 from clusters import cluster_of
 from dask_data import array, check_alike, delayed, frame, gathered, pieces
-from spinney.binning import cuts, thin
+from spinney.binning import cuts
 from spinney.cluster import opening, shards
 
 ROWS = 300
@@ -162,7 +162,7 @@ def test_very_many_cuts_are_thinned_as_on_one_machine(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = sp.Dataset(numbers())
-    monkeypatch.setattr(thin, "MANY_CUTS", 400)
+    monkeypatch.setattr(cuts, "MANY_CUTS", 400)
     thinned = sp.Dataset(numbers())
     assert thinned.cuts.bins.sum() < whole.cuts.bins.sum()
     check_alike(sd.Dataset(client, array(numbers(), CHUNKS)), thinned)
@@ -224,9 +224,9 @@ def test_small_parts_of_a_rank_are_joined_into_blocks(
 ) -> None:
     X = sparse.csr_array(np.nan_to_num(numbers()))
     data = sd.Dataset(client, delayed(X, CHUNKS))
-    assert gathered(data).blocks.begins.tolist() == [0, ROWS]
+    assert gathered(data).binned.codes.begins.tolist() == [0, ROWS]
     monkeypatch.setattr(shards, "BLOCK_ROWS", 100)
-    assert gathered(data).blocks.begins.tolist() == [0, 100, 251, ROWS]
+    assert gathered(data).binned.codes.begins.tolist() == [0, 100, 251, ROWS]
     check_alike(data, sp.Dataset(X))
 
 

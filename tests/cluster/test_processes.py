@@ -18,7 +18,7 @@ import spinney as sp
 import spinney.dask as sd
 from clusters import PATIENCE, cluster_of
 from dask_data import array, check_alike, file_of, frame, pieces
-from spinney.binning.drafts import Counts
+from spinney.binning.encode import Counts
 from spinney.cluster import travel
 from spinney.errors import ClusterError, ParameterError
 

@@ -43,7 +43,7 @@ def test_more_values_than_fit_a_byte_give_the_tree_of_the_oracle(max_bin):
     )
     pairs = problems.gradients(rng, 400)
     dataset = sp.Dataset(X, max_bin=max_bin)
-    assert dataset.matrix.wide == (max_bin > 255)
+    assert dataset.binned.matrix().wide == (max_bin > 255)
     params = {"max_bin": max_bin, "max_leaves": 12, "min_child_samples": 3}
     tree, _ = assert_both_grow_the_same(dataset, pairs, params)
     assert tree.leaves == 12

@@ -7,8 +7,8 @@ import scipy.sparse
 import problems
 import spinney as sp
 from block_data import FleetingBlocks, block_grower, block_tree, cuts_into_blocks
+from problems import part_of
 from spinney.binning.blocks import MemoryBlocks
-from spinney.binning.part import Part
 from spinney.growth import hist as in_memory
 from spinney.jit.team import Team
 from spinney.tree import concatenate
@@ -134,7 +134,7 @@ def test_any_memory_for_histograms_gives_the_same_tree(monkeypatch, slots, polic
     dataset, pairs = sum_of_two(600)
     params = {"max_leaves": 30, "min_child_samples": 4, "grow_policy": policy}
     expected, _ = problems.fast_tree(dataset, pairs, params)
-    size = 12 * int(dataset.matrix.features.group_codes.sum())
+    size = 12 * int(dataset.binned.matrix().features.group_codes.sum())
     for threads in (1, 2):
         monkeypatch.setattr(in_memory, "KEPT_HISTOGRAMS", (slots + 2 + 2 * threads) * size)
         found, _, grower = block_tree(dataset, [0, 250, 600], pairs, params, threads=threads)
@@ -172,7 +172,7 @@ def test_some_rows_of_the_blocks_give_the_tree_of_these_rows_in_memory(seed, bag
     pairs = problems.gradients(rng, len(rows))
     bag = np.unique(np.append(np.flatnonzero(rng.random(len(rows)) < 0.6), 0)).astype(np.int32)
     seen = bag if bagged else None
-    expected, moved = problems.fast_tree(Part(dataset, rows, "part"), pairs, params, bag=seen)
+    expected, moved = problems.fast_tree(part_of(dataset, rows, "part"), pairs, params, bag=seen)
     begins = cuts_into_blocks(rng, dataset.rows)
     found, scores, _ = block_tree(dataset, begins, pairs, params, rows=rows, bag=seen)
     assert concatenate([found]).equal(concatenate([expected]))
@@ -207,7 +207,9 @@ def test_a_tree_of_255_leaves_takes_one_pass_more_than_it_is_deep(seed):
 def test_blocks_that_stay_in_memory_are_bound_once(monkeypatch):
     dataset, pairs = sum_of_two(400)
     with Team(1) as team:
-        grower, _ = block_grower(dataset, MemoryBlocks(dataset.matrix, [0, 100, 400]), pairs, {}, team)
+        grower, _ = block_grower(
+            dataset, MemoryBlocks.cut(dataset.binned.matrix(), [0, 100, 400]), pairs, {}, team
+        )
         bound = []
         bind = grower._bind_block
         monkeypatch.setattr(grower, "_bind_block", lambda matrix: bound.append(matrix.rows) or bind(matrix))
@@ -226,11 +228,13 @@ def test_other_rows_walk_the_tree_block_by_block(some):
     count = 50 if rows is None else len(rows)
     with Team(1) as team:
         params = {"max_leaves": 7, "min_child_samples": 2}
-        grower, _ = block_grower(dataset, FleetingBlocks(dataset.matrix, [0, 33, 80]), pairs, params, team)
+        grower, _ = block_grower(
+            dataset, FleetingBlocks.cut(dataset.binned.matrix(), [0, 33, 80]), pairs, params, team
+        )
         grower.grow(0, 1, 0.1)
         at_once, by_block = np.ones((1, count)), np.ones((1, count))
-        team.run(grower.walk(other.matrix, at_once, rows))
-        grower.walk_blocks(FleetingBlocks(other.matrix, [0, 3, 4, 50]), by_block, rows)()
+        team.run(grower.walk(other.binned.matrix(), at_once, rows))
+        grower.walk_blocks(FleetingBlocks.cut(other.binned.matrix(), [0, 3, 4, 50]), by_block, rows)()
     assert len(np.unique(at_once)) > 2
     assert by_block.tobytes() == at_once.tobytes()
 
@@ -239,7 +243,7 @@ def test_leaves_that_wait_do_not_hold_every_histogram(monkeypatch):
     dataset, pairs = sum_of_two(3_000)
     params = {"max_leaves": 100, "min_child_samples": 2}
     expected, _ = problems.fast_tree(dataset, pairs, params)
-    size = 12 * int(dataset.matrix.features.group_codes.sum())
+    size = 12 * int(dataset.binned.matrix().features.group_codes.sum())
     monkeypatch.setattr(in_memory, "KEPT_HISTOGRAMS", (20 + 2 + 2) * size)
     found, _, grower = block_tree(dataset, [0, 1_000, 3_000], pairs, params)
     assert concatenate([found]).equal(concatenate([expected]))

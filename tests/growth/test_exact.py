@@ -6,7 +6,7 @@ import scipy.sparse
 
 import problems
 import spinney as sp
-from spinney.binning.sorted import sort_columns
+from spinney.binning.views import sort_columns
 from spinney.data import read_table
 from spinney.growth.kernels.scan import CUTS
 

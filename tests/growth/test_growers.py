@@ -22,8 +22,8 @@ def grower_of(method, scores, bag, team, params):
     data, gradients = sp.Dataset(X), problems.gradients_record(scores, PAIRS)
     config = Config.parse({"max_leaves": 20, **params})
     if method == "hist":
-        return HistGrower(data.matrix, data.cuts, config, gradients, bag, team)
-    return ExactGrower(data.sorted_columns(team.size), config, 0, gradients, bag, team)
+        return HistGrower(data.binned.matrix(), data.cuts, config, gradients, bag, team)
+    return ExactGrower(data.binned.raw.sorted_columns(team.size), config, 0, gradients, bag, team)
 
 
 def leaves_by_value(tree, rows):

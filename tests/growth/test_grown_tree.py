@@ -26,9 +26,14 @@ def grow_and_walk(table, params, threads, gradients=None, **given):
         moved, walked = np.zeros((2, 1, data.rows))
         config = Config.parse(params | {"max_bin": data.max_bin})
         grower = HistGrower(
-            data.matrix, data.cuts, config, gradients_record(moved, pairs), Bag.of_all(data.rows), team
+            data.binned.matrix(),
+            data.cuts,
+            config,
+            gradients_record(moved, pairs),
+            Bag.of_all(data.rows),
+            team,
         )
-        walk = grower.walk(data.matrix, walked)
+        walk = grower.walk(data.binned.matrix(), walked)
         tree = grown(grower, seed=1)
         team.run(walk)
     return tree, moved[0], walked[0]
@@ -176,7 +181,7 @@ def test_replayed_trees_give_the_raw_scores_bit_for_bit(table, classes, threads)
         scores = np.repeat(model.base_score[:, None], rows.rows, axis=1)
         with Team(threads) as team:
             for t in range(model.forest.trees):
-                replay(model.forest.tree(t), t % model.outputs, rows.matrix, rows.cuts, scores, team)
+                replay(model.forest.tree(t), t % model.outputs, rows.binned.matrix(), rows.cuts, scores, team)
         expected = model.predict_raw(X[: rows.rows]).reshape(rows.rows, -1)
         assert scores.T.tobytes() == expected.tobytes()
 
@@ -186,7 +191,7 @@ def test_a_tree_of_other_cuts_is_refused():
     model = sp.train({}, sp.Dataset(X, y), rounds=1)
     other = sp.Dataset(X + 0.25, y)
     with Team(1) as team, pytest.raises(DataError, match="not grown on these cuts"):
-        replay(model.forest.tree(0), 0, other.matrix, other.cuts, np.zeros((1, 300)), team)
+        replay(model.forest.tree(0), 0, other.binned.matrix(), other.cuts, np.zeros((1, 300)), team)
 
 
 def test_a_tree_of_one_leaf_is_replayed():
@@ -195,5 +200,5 @@ def test_a_tree_of_one_leaf_is_replayed():
     model = sp.train({"min_child_samples": 50}, data, rounds=1)
     scores = np.zeros((1, 50))
     with Team(1) as team:
-        replay(model.forest.tree(0), 0, data.matrix, data.cuts, scores, team)
+        replay(model.forest.tree(0), 0, data.binned.matrix(), data.cuts, scores, team)
     assert np.unique(scores).tolist() == model.forest.value.tolist()

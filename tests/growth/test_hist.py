@@ -7,9 +7,8 @@ import scipy.sparse
 import problems
 import spinney as sp
 from problems import TREE_ARRAYS, gradients, gradients_record, grown, random_problem
-from spinney.binning.entries import split8
 from spinney.binning.kernels.records import Codes
-from spinney.binning.take import take_codes
+from spinney.binning.matrix import split8, take_codes
 from spinney.growth import hist
 from spinney.growth.hist import HistGrower
 from spinney.growth.kernels.quantize import gather as gather_rows
@@ -60,7 +59,7 @@ def test_memory_for_about_as_many_histograms_as_leaves_gives_the_same_tree(monke
     data, pairs = large_problem()
     params = {"max_leaves": 40}
     expected, _ = problems.forest(data, pairs, params, 1)
-    size = 12 * int(data.matrix.features.group_codes.sum())
+    size = 12 * int(data.binned.matrix().features.group_codes.sum())
     for threads, delay in ((2, 0), (3, 8), (8, 0)):
         others = 2 + 2 * threads
         monkeypatch.setattr(hist, "KEPT_HISTOGRAMS", (40 + more + others) * size)
@@ -149,7 +148,7 @@ def test_nodes_of_fewer_rows_than_bins_give_the_tree_of_the_oracle(threads, max_
     dataset = sp.Dataset(X, max_bin=max_bin)
     fast, _ = problems.fast_tree(dataset, pairs, params, threads=threads)
     problems.assert_same_tree(fast, problems.slow_tree(dataset, pairs, params))
-    assert (fast.count < dataset.matrix.bins.min()).mean() > 0.8
+    assert (fast.count < dataset.binned.matrix().bins.min()).mean() > 0.8
 
 
 def tree_of(dataset, matrix, pairs, params, bag, threads, rows=None, others=None):
@@ -164,7 +163,7 @@ def tree_of(dataset, matrix, pairs, params, bag, threads, rows=None, others=None
             matrix, dataset.cuts, config, gradients_record(scores, pairs), seen, team, rows=rows
         )
         walked = np.zeros(dataset.rows if others is None else len(others))
-        job = grower.walk(dataset.matrix, walked, others)
+        job = grower.walk(dataset.binned.matrix(), walked, others)
         tree = grown(grower, 5, config.learning_rate)
         team.run(job)
     return tree, scores[0], walked
@@ -184,9 +183,9 @@ def test_tree_and_scores_are_those_of_a_table_of_these_rows(seed, bagged, thread
     bag = np.flatnonzero(rng.random(len(rows)) < 0.6).astype(np.int32) if bagged else None
     if bag is not None and not len(bag):
         bag = np.zeros(1, np.int32)
-    taken = take_codes(dataset.matrix, rows)
+    taken = take_codes(dataset.binned.matrix(), rows)
     one, moved, all_walked = tree_of(dataset, taken, pairs, params, bag, threads)
-    two, again, walked = tree_of(dataset, dataset.matrix, pairs, params, bag, threads, rows, rows)
+    two, again, walked = tree_of(dataset, dataset.binned.matrix(), pairs, params, bag, threads, rows, rows)
     for name in (*TREE_ARRAYS, "value", "gain", "cover"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
     assert moved.tobytes() == again.tobytes() == walked.tobytes()
@@ -260,7 +259,7 @@ def test_any_number_of_threads_gathers_the_same(monkeypatch, jobs):
     data = sp.Dataset(X, y)
     params = GOSS | {"max_leaves": 63, "min_child_samples": 2}
     alone = sp.train(params | {"n_jobs": 1}, data, 3).forest
-    assert sharing.threads_of(sp.params.Config(n_jobs=jobs), data) == jobs
+    assert sharing.threads_of(sp.params.Config(n_jobs=jobs), data.binned) == jobs
     gathered, plain = both(monkeypatch, params | {"n_jobs": jobs}, data, 3)
     assert gathered.equal(plain)
     assert gathered.equal(alone)
@@ -290,14 +289,14 @@ def test_bundles_of_more_than_256_codes(monkeypatch):
     X[np.arange(rows), level] = 1.0
     X[:, levels] = rng.normal(size=rows)
     data = sp.Dataset(X, (level % 7 == 0) + X[:, levels])
-    assert data.matrix.groups == 2
-    assert data.matrix.wide
+    assert data.binned.matrix().groups == 2
+    assert data.binned.matrix().wide
     gathered, plain = both(monkeypatch, GOSS | {"min_child_samples": 1}, data)
     assert gathered.equal(plain)
 
 
 def gathered_rows(share, X):
-    matrix = sp.Dataset(X, np.arange(len(X)), bundle=False).matrix
+    matrix = sp.Dataset(X, np.arange(len(X)), bundle=False).binned.matrix()
     return hist.allocate_gathered(matrix, sp.params.Config(subsample=share)).codes.rows
 
 
@@ -312,17 +311,17 @@ def test_memory_is_allocated_where_copying_pays():
     sparse = sp.Dataset(
         np.where(np.random.default_rng(0).random((1000, 3)) < 0.9, 0.0, X[:, :3]), np.arange(1000)
     )
-    assert hist.allocate_gathered(sparse.matrix, sp.params.Config(subsample=0.1)).codes.rows == 0
+    assert hist.allocate_gathered(sparse.binned.matrix(), sp.params.Config(subsample=0.1)).codes.rows == 0
 
 
 def test_memory_for_a_sparse_table_is_half_of_its_codes_at_most():
     level = np.random.default_rng(0).integers(0, 30, 1000)
     entries = scipy.sparse.csr_array((np.ones(1000), (np.arange(1000), level)), shape=(1000, 30))
-    matrix = sp.Dataset(entries, level).matrix
+    matrix = sp.Dataset(entries, level).binned.matrix()
     assert matrix.groups == 1
     assert hist.allocate_gathered(matrix, sp.params.Config(subsample=0.3)).codes.rows > 0
     assert hist.allocate_gathered(matrix, sp.params.Config(subsample=0.4)).codes.rows == 0
-    dense = sp.Dataset(entries.toarray(), level).matrix
+    dense = sp.Dataset(entries.toarray(), level).binned.matrix()
     assert hist.allocate_gathered(dense, sp.params.Config(subsample=0.4)).codes.rows > 0
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from spinney.binning.encode import ColumnCodes
-from spinney.binning.entries import lines_record
-from spinney.binning.features import Features
+from spinney.binning.matrix import ColumnLayout, lines_record
 from spinney.errors import DatasetFormatError
 from spinney.jit import allocate
 from spinney.jit.records import of_thread
@@ -50,7 +49,7 @@ def test_lines_are_packed_bit_by_bit_and_come_back(dtype, widths, rows, threads)
 
 
 def page(codes_of_groups):
-    form = PageForm(Features.lone(np.array(codes_of_groups) - 1), from_sparse=False)
+    form = PageForm(ColumnLayout.single_column(np.array(codes_of_groups) - 1), from_sparse=False)
     rng = np.random.default_rng(1)
     groups = np.stack([rng.integers(0, codes, 40) for codes in codes_of_groups]).astype(form.dtype)
     none = np.zeros(0, np.int32)

@@ -137,7 +137,7 @@ def test_scans_that_overlap_give_every_page_once():
     X = np.random.default_rng(0).random((200, 3))
     y = X[:, 0]
     dataset = sp.Dataset.from_batches([(X, y)], page_rows=40)
-    one, two, three = (dataset.blocks.scan() for _ in range(3))
+    one, two, three = (dataset.binned.codes.scan() for _ in range(3))
     found = [next(one)[0]]
     next(two)
     next(three)

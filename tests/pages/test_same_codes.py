@@ -12,7 +12,7 @@ from scipy import sparse
 import problems
 import spinney as sp
 from paged import batches_of, check_same, paged
-from spinney.binning import cuts, thin
+from spinney.binning import cuts
 
 ROWS = 300
 
@@ -58,20 +58,20 @@ def test_pages_of_any_size_in_any_memory_give_the_same_codes_again_and_again(pag
 def test_some_pages_stay_in_memory_and_the_others_are_read_anew():
     X = np.random.default_rng(0).random((400, 3))
     dataset = paged(X, page_rows=40, memory=6_000)
-    assert 0 < dataset.blocks.resident < 10
-    first, second = (dict(dataset.blocks.scan()) for _ in range(2))
-    assert sum(first[block] is second[block] for block in first) >= dataset.blocks.resident
+    assert 0 < dataset.binned.codes.resident < 10
+    first, second = (dict(dataset.binned.codes.scan()) for _ in range(2))
+    assert sum(first[block] is second[block] for block in first) >= dataset.binned.codes.resident
 
 
 def test_scans_go_forward_and_backward_in_turn_and_may_be_given_up():
     dataset = paged(np.arange(100.0).reshape(50, 2), page_rows=9, memory=0)
-    forward = [block for block, _ in dataset.blocks.scan()]
-    backward = [block for block, _ in dataset.blocks.scan()]
+    forward = [block for block, _ in dataset.binned.codes.scan()]
+    backward = [block for block, _ in dataset.binned.codes.scan()]
     assert forward == [0, 1, 2, 3, 4, 5] == backward[::-1]
-    given_up = dataset.blocks.scan()
+    given_up = dataset.binned.codes.scan()
     next(given_up)
     given_up.close()
-    assert [block for block, _ in dataset.blocks.scan()] == backward
+    assert [block for block, _ in dataset.binned.codes.scan()] == backward
 
 
 def test_where_no_thread_is_to_be_had_pages_are_read_when_they_are_asked_for(monkeypatch):
@@ -140,11 +140,11 @@ def test_cuts_of_many_rows_are_found_from_the_same_sample(monkeypatch):
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 def test_bins_of_columns_of_few_entries_are_thinned_by_the_entries_of_all_rows(monkeypatch, make):
-    monkeypatch.setattr(thin, "MANY_CUTS", 30)
+    monkeypatch.setattr(cuts, "MANY_CUTS", 30)
     whole = sp.Dataset(make(table()))
-    monkeypatch.setattr(thin, "MANY_CUTS", 10**9)
+    monkeypatch.setattr(cuts, "MANY_CUTS", 10**9)
     assert not sp.Dataset(make(table())).cuts.same(whole.cuts)
-    monkeypatch.setattr(thin, "MANY_CUTS", 30)
+    monkeypatch.setattr(cuts, "MANY_CUTS", 30)
     check_same(paged(make(table())), whole)
 
 

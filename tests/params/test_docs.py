@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import spinney as sp
-from spinney.binning.arguments import DATA_PARAMS
+from spinney.binning.ingest import DATA_PARAMS
 from spinney.params import AdaBoostConfig, Config, ForestConfig, IsolationConfig, markdown, numpydoc
 from spinney.params.metrics import METRICS
 from spinney.params.objectives import OBJECTIVES

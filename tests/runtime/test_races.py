@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import spinney as sp
-from spinney.binning import dataset
+from spinney.binning import ingest
 from spinney.jit import barrier
 from spinney.jit.library import runs_as_python
 from spinney.jit.team import Team
@@ -19,7 +19,7 @@ def share_all_work(monkeypatch):
     if runs_as_python():
         pytest.skip("plain Python runs on one thread")
     monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
-    monkeypatch.setattr(dataset, "SHARE_VALUES", 0)
+    monkeypatch.setattr(ingest, "SHARE_VALUES", 0)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def train(shape, params, n_jobs, rounds=2, sparsely=None):
     model = sp.train(params | {"n_jobs": n_jobs}, data, rounds, valid=valid, callbacks=[history])
     return (
         model.to_bytes(),
-        data.matrix.by_row.tobytes(),
+        data.binned.matrix().by_row.tobytes(),
         history.evals,
         model.predict(X, n_jobs=n_jobs).tobytes(),
     )

@@ -8,7 +8,7 @@ from scipy import sparse
 import spinney as sp
 from block_data import in_blocks
 from duplicate_data import REPEATED, repeated, table
-from spinney.binning.part import Part
+from problems import part_of
 from spinney.target_encoding.duplicates import Repeats, cells_of, column_bins, find_duplicates
 
 ROWS = 1_200
@@ -22,7 +22,7 @@ def same_numbers(numbers):
 
 def found(X, y, columns=(0,), **given):
     dataset = sp.Dataset(X, y, **given)
-    return find_duplicates(dataset, dataset.labels(), list(columns))
+    return find_duplicates(dataset.binned, dataset.labels(), list(columns))
 
 
 @pytest.mark.parametrize("how", REPEATED)
@@ -122,12 +122,12 @@ def test_duplicates_are_those_of_blocks_and_of_parts(how):
     X, y = table(ROWS, 300)
     rows = repeated(how, ROWS)
     dataset = sp.Dataset(X.iloc[rows], y[rows])
-    numbers = find_duplicates(dataset, dataset.labels(), [0])
-    assert np.array_equal(find_duplicates(in_blocks(dataset), dataset.labels(), [0]), numbers)
+    numbers = find_duplicates(dataset.binned, dataset.labels(), [0])
+    assert np.array_equal(find_duplicates(in_blocks(dataset).binned, dataset.labels(), [0]), numbers)
     some = np.flatnonzero(np.arange(len(rows)) % 7)
     for whole in (dataset, in_blocks(dataset)):
-        part = Part(whole, some)
-        assert np.array_equal(find_duplicates(part, part.labels(), [0]), numbers[some])
+        part = part_of(whole, some)
+        assert np.array_equal(find_duplicates(part.binned, part.labels(), [0]), numbers[some])
 
 
 @pytest.mark.parametrize("how", ["1 to 4 times", "twice as many draws"])
@@ -146,7 +146,7 @@ def test_bins_are_the_same_however_columns_are_kept():
     X = np.where(rng.random((300, 40)) < 0.03, rng.integers(1, 3, (300, 40)), 0).astype(float)
     rows, columns = np.flatnonzero(rng.random(300) < 0.5), np.array([5, 0, 39])
     for dataset in (sp.Dataset(X), sp.Dataset(sparse.csr_array(X)), sp.Dataset(X, bundle=False)):
-        bins = column_bins(dataset.matrix, columns, rows)
+        bins = column_bins(dataset.binned.matrix(), columns, rows)
         for place, column in enumerate(columns):
             assert np.array_equal(bins[:, place], np.searchsorted(np.unique(X[:, column]), X[rows, column]))
 

@@ -72,7 +72,7 @@ def small(weighted, seed=1):
 
 
 def fitted_on(dataset, labels, smooth=3.0, seed=5):
-    return fit_target_encoding(dataset, labels, labels.target[None], [0], smooth, seed)
+    return fit_target_encoding(dataset.binned, labels, labels.target[None], [0], smooth, seed)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -80,7 +80,7 @@ def test_a_row_gets_the_mean_of_the_rows_of_its_category_in_other_folds(weighted
     dataset, labels = small(weighted)
     fitted = fitted_on(dataset, labels)
     weight = np.ones(80) if labels.weight is None else labels.weight
-    codes = dataset.matrix.by_column[0]
+    codes = dataset.binned.matrix().by_column[0]
     encoded, for_others = naive(codes, 13, labels.target, weight, fitted.fold, 3.0)
     mean, rows = (fitted.by_fold[k][fitted.fold, codes] for k in (0, 1))
     np.testing.assert_allclose(mean, [one[0] for one in encoded], atol=1e-12)
@@ -93,7 +93,7 @@ def test_a_row_gets_the_mean_of_the_rows_of_its_category_in_other_folds(weighted
 def test_how_a_row_is_encoded_does_not_depend_on_its_own_target():
     dataset, labels = small(False)
     before = fitted_on(dataset, labels, smooth=0.0)
-    codes = dataset.matrix.by_column[0]
+    codes = dataset.binned.matrix().by_column[0]
     for row in range(0, 80, 7):
         target = labels.target.copy()
         target[row] += 0.75
@@ -131,7 +131,7 @@ def test_rows_of_a_group_are_not_encoded_with_each_others_target(table):
     X, y = table
     dataset, groups = sp.Dataset(X, y), np.arange(ROWS) % 50
     labels = dataset.labels()
-    fitted = fit_target_encoding(dataset, labels, y[None], [1], 10.0, 0, row_groups=groups)
+    fitted = fit_target_encoding(dataset.binned, labels, y[None], [1], 10.0, 0, row_groups=groups)
     assert np.array_equal(fitted.fold, fitted.fold[:50][groups])
     found = sp.train(PARAMS, dataset, "auto", groups=groups, max_rounds=5)
     cuts = [
@@ -346,7 +346,7 @@ def test_rows_of_a_query_are_in_one_fold(table):
     queries = np.repeat(np.arange(ROWS // 10), 10)
     dataset = sp.Dataset(X, np.digitize(y, [0.0, 1.0]).astype(float), qid=queries)
     labels = dataset.labels()
-    fold = fit_target_encoding(dataset, labels, labels.target[None], [1], 10.0, 0).fold
+    fold = fit_target_encoding(dataset.binned, labels, labels.target[None], [1], 10.0, 0).fold
     assert all(len(set(fold[queries == query])) == 1 for query in range(ROWS // 10))
     assert sp.train({**PARAMS, "objective": "rank_ndcg"}, dataset, 2).statistics.encoded_count == 2
 

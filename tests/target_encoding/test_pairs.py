@@ -83,8 +83,8 @@ def features_of(dataset):
 
 
 def codes_of(dataset):
-    features = dataset.matrix.features
-    return [dataset.matrix.by_column[features.group[column]].astype(np.int64) for column in range(4)]
+    features = dataset.binned.matrix().features
+    return [dataset.binned.matrix().by_column[features.group[column]].astype(np.int64) for column in range(4)]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -93,7 +93,7 @@ def test_pairs_are_chosen_by_the_error_of_encoded_rows(dataset, weighted, most):
     labels = Labels(Y, WEIGHT if weighted else None)
     weight = WEIGHT if weighted else np.ones(ROWS)
     targets = WeightedTargets.of(labels, Y[None], 2.0, np.arange(ROWS), ALONE)
-    found = choose_pairs(dataset, features_of(dataset), most, targets)
+    found = choose_pairs(dataset.binned, features_of(dataset), most, targets)
     sizes = [feature.size for feature in features_of(dataset)]
     fold = assign_folds(np.arange(ROWS), seed=0)
     expected = chosen_by_loops(codes_of(dataset), sizes, Y, weight, fold, 2.0, most)
@@ -108,7 +108,7 @@ def test_there_are_no_more_than_requested(dataset, most):
 
 
 def test_a_row_gets_the_mean_of_the_rows_of_its_pair_in_other_folds(dataset):
-    fitted = fit_target_encoding(dataset, Labels(Y), Y[None], [0, 1], 2.0, seed=4, pairs=1)
+    fitted = fit_target_encoding(dataset.binned, Labels(Y), Y[None], [0, 1], 2.0, seed=4, pairs=1)
     codes = codes_of(dataset)
     key = codes[0] * 10 + codes[1]
     pair = fitted.encoding.features[2]
@@ -129,7 +129,9 @@ def test_a_row_gets_the_mean_of_the_rows_of_its_pair_in_other_folds(dataset):
 
 @pytest.mark.parametrize("min_rows", [1, 1_000])
 def test_few_rows_without_a_category_make_no_pair(dataset, min_rows):
-    fitted = fit_target_encoding(dataset, Labels(Y), Y[None], [0, 1], 2.0, seed=4, pairs=1, min_rows=min_rows)
+    fitted = fit_target_encoding(
+        dataset.binned, Labels(Y), Y[None], [0, 1], 2.0, seed=4, pairs=1, min_rows=min_rows
+    )
     codes = codes_of(dataset)
     missing = (codes[0] == 8) | (codes[1] == 9)
     pair = fitted.encoding.features[2]

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import spinney as sp
 from block_data import in_blocks
-from spinney.binning.part import Part
+from problems import part_of
 from spinney.data import Labels
 from spinney.target_encoding.duplicates import RowHasher, find_duplicates
 from spinney.target_encoding.fit import fit_target_encoding
@@ -36,7 +36,7 @@ def few_values(seed=0, empty=0.0):
 
 
 def hashes_of(dataset, apart=()):
-    return RowHasher(dataset.matrix.features, apart).of(dataset.matrix)
+    return RowHasher(dataset.binned.matrix().features, apart).of(dataset.binned.matrix())
 
 
 def test_rows_have_the_same_hash_if_they_have_the_same_bins():
@@ -98,7 +98,7 @@ def drawn(X, y):
 def test_duplicates_share_a_number_and_other_rows_do_not(kind, copied):
     X, y, rows = copied(*problem(kind))
     dataset = sp.Dataset(X, y, max_bin=65_000)
-    assert same_numbers(find_duplicates(dataset, dataset.labels(), [0])) == same_numbers(rows)
+    assert same_numbers(find_duplicates(dataset.binned, dataset.labels(), [0])) == same_numbers(rows)
 
 
 def test_duplicates_of_rows_with_a_number_or_several_for_a_target_are_found_too():
@@ -107,14 +107,14 @@ def test_duplicates_of_rows_with_a_number_or_several_for_a_target_are_found_too(
     X, y, rows = drawn(X, y)
     for target in (y, np.column_stack([y, -y])):
         dataset = sp.Dataset(X, target, max_bin=65_000)
-        assert same_numbers(find_duplicates(dataset, dataset.labels(), [0])) == same_numbers(rows)
+        assert same_numbers(find_duplicates(dataset.binned, dataset.labels(), [0])) == same_numbers(rows)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "names", "city", "shops"])
 def test_a_table_without_duplicates_has_none(kind):
     X, y = problem(kind)
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset, dataset.labels(), [0]) is None
+    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
 
 
 @pytest.mark.parametrize("kind", ["city", "shops"])
@@ -123,14 +123,14 @@ def test_rows_that_only_share_their_few_categories_are_not_taken_for_duplicates(
     many = [pd.concat([X] * 3, ignore_index=True), np.random.default_rng(2).permutation(np.tile(y, 3))]
     dataset = sp.Dataset(*many)
     assert len(np.unique(hashes_of(dataset)[0])) < 0.2 * dataset.rows
-    assert find_duplicates(dataset, dataset.labels(), [0]) is None
+    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
 
 
 def test_rows_of_a_category_that_determines_the_target_are_no_duplicates():
     city = np.random.default_rng(0).integers(0, 60, ROWS)
     dataset = sp.Dataset(pd.DataFrame({"city": pd.Categorical(city)}), np.sin(city))
-    assert find_duplicates(dataset, dataset.labels(), [0]) is None
-    assert find_duplicates(dataset, dataset.labels()) is None
+    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
+    assert find_duplicates(dataset.binned, dataset.labels()) is None
 
 
 def test_rows_of_weight_0_do_not_make_duplicates():
@@ -138,9 +138,9 @@ def test_rows_of_weight_0_do_not_make_duplicates():
     _, first = np.unique(rows, return_index=True)
     weight = np.isin(np.arange(ROWS), first).astype(float)
     dataset = sp.Dataset(X, y, weight=weight)
-    assert find_duplicates(dataset, dataset.labels(), [0]) is None
+    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset, dataset.labels(), [0]) is not None
+    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is not None
 
 
 def test_classes_that_were_balanced_are_found_however_many_there_are():
@@ -150,18 +150,18 @@ def test_classes_that_were_balanced_are_found_however_many_there_are():
     rows = np.concatenate([rng.choice(np.flatnonzero(kinds == one), 650) for one in range(1, 6)])
     rows = np.concatenate([np.arange(650), rows])
     dataset = sp.Dataset(X[rows], kinds[rows].astype(float), max_bin=65_000)
-    assert same_numbers(find_duplicates(dataset, dataset.labels())) == same_numbers(rows)
+    assert same_numbers(find_duplicates(dataset.binned, dataset.labels())) == same_numbers(rows)
 
 
 def test_duplicates_are_those_of_blocks_and_of_parts():
     X, y, _ = balanced(*problem("numbers"))
     dataset = sp.Dataset(X, y)
-    found = find_duplicates(dataset, dataset.labels(), [0])
-    assert np.array_equal(find_duplicates(in_blocks(dataset), dataset.labels(), [0]), found)
+    found = find_duplicates(dataset.binned, dataset.labels(), [0])
+    assert np.array_equal(find_duplicates(in_blocks(dataset).binned, dataset.labels(), [0]), found)
     rows = np.flatnonzero(np.arange(len(y)) % 7)
     for whole in (dataset, in_blocks(dataset)):
-        part = Part(whole, rows)
-        assert np.array_equal(find_duplicates(part, part.labels(), [0]), found[rows])
+        part = part_of(whole, rows)
+        assert np.array_equal(find_duplicates(part.binned, part.labels(), [0]), found[rows])
 
 
 @pytest.mark.parametrize("most", [ROWS, 300])
@@ -169,30 +169,30 @@ def test_a_sample_of_the_rows_decides(monkeypatch, most):
     monkeypatch.setattr("spinney.target_encoding.duplicates.ROWS", most)
     X, y = problem("numbers")
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset, dataset.labels(), [0]) is None
+    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
     X, y, _ = balanced(X, y)
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset, dataset.labels(), [0]) is not None
+    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is not None
 
 
 def test_one_row_and_no_other_target_have_no_duplicates():
     one = sp.Dataset(np.zeros((1, 2)), np.zeros(1))
-    assert find_duplicates(one, one.labels()) is None
+    assert find_duplicates(one.binned, one.labels()) is None
     many = sp.Dataset(np.zeros((50, 2)), np.zeros(50))
-    assert find_duplicates(many, many.labels()) is None
+    assert find_duplicates(many.binned, many.labels()) is None
 
 
 def test_duplicates_are_encoded_alike_and_not_with_each_others_target():
     X, y, rows = balanced(*problem("numbers"))
     dataset, labels = sp.Dataset(X, y), Labels(y)
-    fitted = fit_target_encoding(dataset, labels, y[None], [0], 10.0, seed=4)
+    fitted = fit_target_encoding(dataset.binned, labels, y[None], [0], 10.0, seed=4)
     fold_of = dict(zip(rows.tolist(), fitted.fold.tolist(), strict=True))
     assert fitted.fold.tolist() == [fold_of[row] for row in rows.tolist()]
     assert len(set(fold_of.values())) == 5
     # Another target of one row and its copies leaves their encoded values.
     row = int(np.bincount(rows).argmax())
     changed = np.where(rows == row, 1.0 - y, y)
-    again = fit_target_encoding(dataset, Labels(changed), changed[None], [0], 0.0, seed=4)
-    before = fit_target_encoding(dataset, labels, y[None], [0], 0.0, seed=4)
-    fold, code = fold_of[row], dataset.matrix.by_column[0][rows == row][0]
+    again = fit_target_encoding(dataset.binned, Labels(changed), changed[None], [0], 0.0, seed=4)
+    before = fit_target_encoding(dataset.binned, labels, y[None], [0], 0.0, seed=4)
+    fold, code = fold_of[row], dataset.binned.matrix().by_column[0][rows == row][0]
     assert again.by_fold[0][fold, code] == before.by_fold[0][fold, code]

@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 import spinney as sp
-from block_data import BlockDataset, in_blocks
+from block_data import cut_dataset, in_blocks
+from problems import part_of
 from shard_data import Meeting, cut_rows, on_ranks, raised, shards_of, train_on_ranks
 from spinney.binning.cuts import cuts_from_masses, find_cuts
-from spinney.binning.part import Part
 from spinney.data import Panel, Table
 from spinney.jit.team import Team
 from spinney.model.mean import mean_model
 from spinney.params import Config
-from spinney.target_encoding.columns import EncodedDataset, encoded_cuts
+from spinney.target_encoding.columns import add_encoded, encoded_cuts
 from spinney.target_encoding.fit import fit_target_encoding
 from spinney.training import auto
 from spinney.training.auto_arguments import Auto
@@ -192,7 +192,7 @@ def test_folds_and_validation_rows_in_blocks_are_encoded_like_those_in_memory():
     evals = []
     for one, two in ((data, data), (blocks, data), (data, blocks)):
         history = sp.History()
-        sp.train(PARAMS, Part(one, kept), 3, valid={"held": Part(two, held)}, callbacks=[history])
+        sp.train(PARAMS, part_of(one, kept), 3, valid={"held": part_of(two, held)}, callbacks=[history])
         evals.append(history.evals)
     assert evals[0] == evals[1] == evals[2]
 
@@ -200,22 +200,21 @@ def test_folds_and_validation_rows_in_blocks_are_encoded_like_those_in_memory():
 def test_every_rank_fits_the_encoding_of_all_rows():
     data = dataset_of("queries")
     labels = data.labels()
-    expected = fit_target_encoding(data, labels, labels.target[None], [0, 2], 4.0, 7)
+    expected = fit_target_encoding(data.binned, labels, labels.target[None], [0, 2], 4.0, 7)
     cuts = [0, 0, 130, ROWS]
     shards = shards_of(data, cuts)
 
     def fit(communicator):
         shard = shards[communicator.rank]
-        labels = shard.data.labels()
+        labels = shard.checked_labels()
         return fit_target_encoding(
-            shard.data,
+            shard,
             labels,
             labels.target[None],
             [0, 2],
             4.0,
             7,
             communicator=communicator,
-            first_row=shard.first,
         )
 
     found = raised(on_ranks(Meeting(3), fit))
@@ -229,18 +228,18 @@ def test_every_rank_fits_the_encoding_of_all_rows():
 def test_encoded_columns_are_cut_as_columns_of_the_rows_values(problem):
     data = dataset_of(problem)
     labels = data.labels()
-    fitted = fit_target_encoding(data, labels, labels.target[None], [0, 2], 4.0, 7)
-    codes = data.matrix.by_column[data.matrix.features.group[[0, 2]]]
+    fitted = fit_target_encoding(data.binned, labels, labels.target[None], [0, 2], 4.0, 7)
+    codes = data.binned.matrix().by_column[data.binned.matrix().features.group[[0, 2]]]
     values = np.column_stack([fitted.by_fold[k][fitted.fold, codes[k // 2]] for k in range(4)])
     with Team(1) as team:
-        encoded = EncodedDataset(data, fitted, team, encoded_cuts(fitted, 20))
+        encoded = add_encoded(data.binned, fitted, team, encoded_cuts(fitted, 20))
         table = Table(ROWS, 4, None, (Panel(0, values),))
         cuts = find_cuts(table, labels.weight, 20, team, thin=False)
     assert np.array_equal(encoded.cuts.values[len(data.cuts.values) :], cuts.values)
     naive = [
         np.searchsorted(cuts.values[cuts.starts[k] : cuts.starts[k + 1]], values[:, k]) for k in range(4)
     ]
-    assert np.array_equal(encoded.matrix.by_column[-4:], naive)
+    assert np.array_equal(encoded.matrix().by_column[-4:], naive)
 
 
 def test_columns_of_many_values_are_cut_by_what_these_weigh():
@@ -255,7 +254,7 @@ def test_columns_of_many_values_are_cut_by_what_these_weigh():
 
 def test_blocks_without_rows_of_a_part_are_passed_over():
     data = dataset_of("numbers")
-    blocks = BlockDataset(data, [0, 100, 200, 300, ROWS])
+    blocks = cut_dataset(data, [0, 100, 200, 300, ROWS])
     rows = np.r_[20:90, 210:260]
-    expected = sp.train(PARAMS, Part(data, rows), 3)
-    assert sp.train(PARAMS, Part(blocks, rows), 3) == expected
+    expected = sp.train(PARAMS, part_of(data, rows), 3)
+    assert sp.train(PARAMS, part_of(blocks, rows), 3) == expected

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import spinney as sp
-from spinney.binning.part import Part
+from problems import part_of
 from spinney.data import Labels
 from spinney.errors import DataError, ParameterError
 from spinney.params import Config
@@ -46,7 +46,7 @@ def whole():
 def parted(dataset, share=0.1, seed=0):
     """The two parts that auto makes of a data set of numbers."""
     chosen = held_out(dataset.labels(), np.zeros(dataset.rows, np.int64), share, seed)
-    return Part(dataset, np.flatnonzero(~chosen), "kept"), Part(dataset, np.flatnonzero(chosen), "held")
+    return part_of(dataset, np.flatnonzero(~chosen), "kept"), part_of(dataset, np.flatnonzero(chosen), "held")
 
 
 def stopped_by_hand(params=FAST, patience=auto.PATIENCE, rounds=100, **how):

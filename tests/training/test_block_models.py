@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 import spinney as sp
-from block_data import BlockDataset, cuts_into_blocks, in_blocks
+from block_data import cut_dataset, cuts_into_blocks, in_blocks
 from problems import KINDS, column, column_parameters, parameters
 from spinney.data.target import ForestTarget
 from spinney.errors import DataError, ParameterError
@@ -165,7 +165,9 @@ def test_two_threads_give_the_same_bytes(more):
     dataset = sp.Dataset(table, target_of({}, rng, table[:, 0]))
     params = {"max_leaves": 20, "n_jobs": 2} | more
     assert (
-        threads_of(Config.parse(params), in_blocks(dataset)) == threads_of(Config.parse(params), dataset) == 2
+        threads_of(Config.parse(params), in_blocks(dataset).binned)
+        == threads_of(Config.parse(params), dataset.binned)
+        == 2
     )
     assert_same_model(params, dataset, rounds=2)
 
@@ -218,8 +220,8 @@ def test_growers_that_need_the_table_refuse_blocks(more):
 @pytest.mark.parametrize(
     ("grow", "what"),
     [
-        (lambda data, target: train_forest(ForestConfig(), data, target, 1), "a forest"),
-        (lambda data, target: train_adaboost(AdaBoostConfig(), data, target, 1), "AdaBoost"),
+        (lambda data, target: train_forest(ForestConfig(), data.binned, target, 1), "a forest"),
+        (lambda data, target: train_adaboost(AdaBoostConfig(), data.binned, target, 1), "AdaBoost"),
     ],
     ids=["forest", "adaboost"],
 )
@@ -228,7 +230,7 @@ def test_forests_and_adaboost_refuse_blocks(grow, what):
     dataset = sp.Dataset(rng.normal(size=(20, 2)), bundle=False)
     target = ForestTarget(rng.normal(size=(20, 1)))
     with pytest.raises(DataError, match=f"{what} needs all codes at once.*block by block"):
-        grow(BlockDataset(dataset, [0, 5, 20]), target)
+        grow(cut_dataset(dataset, [0, 5, 20]), target)
 
 
 def test_cuts_are_drawn_within_the_rows():

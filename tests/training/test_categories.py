@@ -220,7 +220,7 @@ def test_rare_categories_share_a_number():
     data = sp.Dataset(pd.DataFrame({"c": text}), np.zeros(20_000), max_bin=100)
     categories = data.schema.categories[0]
     assert 150 <= categories.kept <= 200 < len(categories.values)
-    assert data.matrix.bins[0] == categories.count == categories.kept + 1
+    assert data.binned.matrix().bins[0] == categories.count == categories.kept + 1
     assert categories.numbers[categories.values[-1]] == categories.kept
     many = sp.Dataset(pd.DataFrame({"c": pd.Categorical(rng.integers(0, 5000, 20_000))}), np.zeros(20_000))
     assert many.schema.categories[0].kept > 4_000

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 import spinney as sp
-from spinney.binning.part import Part
+from problems import part_of
 
 ROWS = 240
 BASE = {"max_leaves": 6, "min_child_samples": 3, "n_jobs": 1}
@@ -173,7 +173,7 @@ def test_no_codes_are_copied(monkeypatch):
     def refuse(*args):
         raise AssertionError("codes were copied")
 
-    monkeypatch.setattr("spinney.binning.part.take_codes", refuse)
+    monkeypatch.setattr("spinney.binning.binned.take_codes", refuse)
     rng = np.random.default_rng(11)
     table = numbers(rng)
     sp.cv(BASE | {"subsample": 0.5}, sp.Dataset(table, table[:, 0]), folds=3, rounds=2)
@@ -184,9 +184,12 @@ def test_a_part_has_the_codes_of_its_rows():
     rows = np.flatnonzero(rng.random(ROWS) < 0.4)
     for table in (numbers(rng), one_hot(rng)):
         whole = sp.Dataset(table, np.zeros(ROWS), bundle=False)
-        part, own = Part(whole, rows, "part").matrix, sp.Dataset(table[rows], reference=whole).matrix
+        part, own = (
+            part_of(whole, rows, "part").binned.matrix(),
+            sp.Dataset(table[rows], reference=whole).binned.matrix(),
+        )
         assert part.rows == len(rows)
-        copied = Part(whole, rows, "part").matrix.sparse
+        copied = part_of(whole, rows, "part").binned.matrix().sparse
         assert np.array_equal(copied.row_starts, part.sparse.row_starts)
         for column in range(whole.columns):
             assert bins_of(part, column).tolist() == bins_of(own, column).tolist()

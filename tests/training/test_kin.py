@@ -47,7 +47,7 @@ def test_copies_of_a_row_are_held_out_together():
 def test_copies_of_classes_are_held_out_alike():
     y = (np.arange(ROWS) % 10 == 0).astype(float)
     rows, dataset = copied_rows(y)
-    labels, kin = dataset.labels(), kin_of(None, Config.parse(FAST), dataset, needed=True)
+    labels, kin = dataset.labels(), kin_of(None, Config.parse(FAST), dataset.binned, needed=True)
     chosen = held_out(kin.labels(labels), y[rows].astype(np.int64), 0.1, 0, "groups", alike=True)
     held = [np.unique(rows[chosen & (y[rows] == one)]) for one in (0, 1)]
     for one in (0, 1):
@@ -77,7 +77,7 @@ def test_tables_of_few_values_that_say_all_of_the_target_are_not_taken_for_copie
     y = rng.normal(size=len(cells))[rows]
     target, params = ((y > 0).astype(float), {"objective": "log_loss"}) if classes else (y, {})
     dataset = sp.Dataset(cells[rows].astype(float), target)
-    assert kin_of(None, Config.parse({**FAST, **params}), dataset, needed=True) is None
+    assert kin_of(None, Config.parse({**FAST, **params}), dataset.binned, needed=True) is None
     assert sp.train({**FAST, **params}, dataset, "auto").best_round > 20
 
 

@@ -291,7 +291,7 @@ def test_a_model_that_was_given_is_gone_on_from_also_after_a_break():
 def test_the_score_to_beat_is_that_of_the_model_gone_on_from_also_after_a_break():
     params, train, valid = watched_problem()
     train, valid = (
-        sp.Dataset(one.table(), one.labels().target, reference=two, keep_table=True)
+        sp.Dataset(one.binned.raw.table(), one.labels().target, reference=two, keep_table=True)
         for one, two in ((train, None), (valid, train))
     )
     old = sp.train(params, train, 20, valid={"valid": valid})

@@ -7,7 +7,6 @@ import spinney as sp
 from shard_data import Meeting, on_ranks, raised, shards_of, train_on_ranks
 from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError
 from spinney.joining import ALONE, JoiningLostError
-from spinney.training.shard_course import Shard
 from spinney.training.sharded import train_shard
 
 ROWS = 240
@@ -29,8 +28,8 @@ def test_what_shards_do_not_serve_is_refused_before_any_work():
     for method in ("exact", "approx"):
         refused({"tree_method": method}, dataset, ParameterError, "on shards use tree_method='hist'")
     with pytest.raises(DataError, match="codes of shard must come in blocks"):
-        train_shard({}, Shard(dataset, 0, ROWS), joining=ALONE)
-    with pytest.raises(DataTypeError, match="shard must be a Shard"):
+        train_shard({}, dataset.binned, joining=ALONE)
+    with pytest.raises(DataTypeError, match="shard must be BinnedData"):
         train_shard({}, dataset, joining=ALONE)
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 import oracles
 import problems
 import spinney as sp
-from spinney.binning import dataset as dataset_module
+from spinney.binning import ingest
 from spinney.binning import plan as plan_module
 from spinney.training import sharing
 
@@ -17,7 +17,7 @@ from spinney.training import sharing
 @pytest.fixture(autouse=True)
 def share_all_work(monkeypatch):
     monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
-    monkeypatch.setattr(dataset_module, "SHARE_VALUES", 0)
+    monkeypatch.setattr(ingest, "SHARE_VALUES", 0)
 
 
 def one_hot(rng, rows, levels):
@@ -193,7 +193,9 @@ def test_a_column_order_by_name_is_followed():
     data = sp.Dataset(sparse.csr_array(X), y, names=names)
     order = np.random.default_rng(0).permutation(X.shape[1])
     shuffled = sp.Dataset(sparse.csr_array(X[:, order]), y, names=[names[j] for j in order], reference=data)
-    assert np.array_equal(oracles.bins_of_matrix(shuffled.matrix), oracles.bins_of_matrix(data.matrix))
+    assert np.array_equal(
+        oracles.bins_of_matrix(shuffled.binned.matrix()), oracles.bins_of_matrix(data.binned.matrix())
+    )
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_a_forest_grows_on_a_part():
     own = sp.Dataset(X[train.index], reference=DATA)
     config = ForestConfig.parse({"criterion": "gini"})
     grown = [
-        train_forest(config, one, read_class_target(Y[train.index], train.rows)[1], 3, n_jobs=1)
+        train_forest(config, one.binned, read_class_target(Y[train.index], train.rows)[1], 3, n_jobs=1)
         for one in (train, own)
     ]
     assert grown[0] == grown[1]

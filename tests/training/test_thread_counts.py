@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import spinney as sp
-from spinney.binning import dataset, sketch
+from spinney.binning import ingest, sketch
 from spinney.jit import cores
 from spinney.model import predict
 from spinney.model.kernels.walk import BLOCK
@@ -31,7 +31,7 @@ def size(monkeypatch):
 
     def size(function, *given, **options):
         with monkeypatch.context() as patched:
-            for module in (dataset, sketch, predict, train):
+            for module in (ingest, sketch, predict, train):
                 patched.setattr(module, "Team", team)
             patched.setattr(cores, "THREADS_PER_CORE", 1)
             patched.setattr(cores, "_granted_cores", lambda: CORES)

@@ -88,9 +88,9 @@ def test_threads_together_have_no_more_memory_than_a_sparse_table():
     )
     data = sp.Dataset(table, np.arange(rows))
     codes = data.describe()["bins"]
-    budget = max(data.matrix.nbytes, 16 * 2**20)
+    budget = max(data.binned.matrix().nbytes, 16 * 2**20)
     for n_jobs in (1, 2, 1000):
-        threads = sharing.threads_of(sp.params.Config(n_jobs=n_jobs), data)
+        threads = sharing.threads_of(sp.params.Config(n_jobs=n_jobs), data.binned)
         assert 1 <= threads <= n_jobs
         assert threads == n_jobs or 20 * codes * threads <= 1.1 * budget
-    assert 2 < sharing.threads_of(sp.params.Config(n_jobs=1000), data) < 1000
+    assert 2 < sharing.threads_of(sp.params.Config(n_jobs=1000), data.binned) < 1000

@@ -1,5 +1,5 @@
 """Columns of numbers → small bin numbers.
 
-Enters: a `Table`. Leaves: a `Dataset`: cuts, a plan, the binned matrix, target, weights; sorted columns and fine bins on demand.
-Must not know: gradients, trees, how a model is trained.
+Enters: a `Table` and labels. Leaves: `BinnedData`: cuts, a plan, codes, labels; sorted columns and fine bins on demand.
+Does not depend on gradients, trees or how a model is trained.
 """

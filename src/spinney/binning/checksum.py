@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.given import block_of
 from spinney.binning.kernels.mixing import StoredLines, mix_block, mix_lines
+from spinney.binning.matrix import block_of
 from spinney.data import Panel, Table
 from spinney.data.sparse import SparseValues
 from spinney.data.table import CONVERTED_ROWS, kernel_blocks

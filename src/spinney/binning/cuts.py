@@ -1,22 +1,22 @@
-"""Where the columns of a table are cut into bins."""
+"""Where the columns of a table are cut into bins, and fewer bins for columns of few entries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.given import block_of, stored_of
 from spinney.binning.kernels.cut import Keys, SortBuffers, cut_columns, gather_keys
 from spinney.binning.kernels.entry import cut_stored
 from spinney.binning.kernels.records import CutLists
 from spinney.binning.kernels.sketch import cut_points
+from spinney.binning.matrix import block_of, stored_of
 from spinney.binning.sketch import QuantileSketch
-from spinney.binning.thin import Thinner, count_entries
 from spinney.data import Panel, Table
 from spinney.data.sparse import SparseValues
 from spinney.data.table import EMPTY64, kernel_blocks
@@ -24,9 +24,92 @@ from spinney.errors import DataError
 from spinney.jit import allocate
 from spinney.jit.team import Team
 
+MANY_CUTS = 2**18  # of all columns: up to so many, a histogram takes a few megabytes
+# Entries to a bin. While a tree grows, a bin takes 76 bytes on two threads: about as much as eight entries of a sparse matrix.
+ENTRIES_OF_BIN = 8
+FEW = 0.25  # of the rows: columns with fewer entries are kept sparse, or bundled
+
+
+def may_thin(columns: int, max_bin: int) -> bool:
+    """Whether a table may have so many bins that columns of few entries get fewer: entries are to be counted then."""
+    return columns * max_bin > MANY_CUTS
+
+
+class CutThinning:
+    """Collects the cuts of a table's columns, and takes some away when they become very many.
+
+    A column that is 0 or missing in most rows then keeps about one cut for every `ENTRIES_OF_BIN` entries that are neither, and
+    always those next to 0. The same for dense and sparse tables. Nothing is taken away where `thin` is False. `count` gives the
+    number of such entries in each column of the table; it is called only where cuts are very many.
+    """
+
+    def __init__(self, rows: int, count: Callable[[], NDArray[np.int64]], thin: bool) -> None:
+        self._rows, self._count, self._thin = rows, count, thin
+        self._parts: list[NDArray[np.float64]] = []
+        self._total, self._thinned = 0, 0
+
+    def add(self, parts: list[NDArray[np.float64]]) -> None:
+        """Take the cuts of the next columns."""
+        self._parts += parts
+        self._total += sum(len(part) for part in parts)
+        if self._total > MANY_CUTS and self._thin:
+            for column in range(self._thinned, len(self._parts)):
+                self._parts[column] = thinned(self._parts[column], int(self._most[column]))
+            self._thinned = len(self._parts)
+
+    def all(self) -> list[NDArray[np.float64]]:
+        """The cuts of all columns."""
+        return self._parts
+
+    @cached_property
+    def _most(self) -> NDArray[np.int64]:
+        """How many cuts a column may keep."""
+        entries = self._count()
+        few = entries < FEW * self._rows
+        return np.where(few, np.maximum(entries // ENTRIES_OF_BIN, 1), self._rows)
+
+
+def thinned(cuts: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """Every so many cuts of a column, counted from 0 to either side.
+
+    Examples
+    --------
+    >>> thinned(np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]), 3).tolist()
+    [-2.5, -0.5, 0.5, 2.5]
+    """
+    if len(cuts) <= most:
+        return cuts
+    every = -(-len(cuts) // most)
+    below = int(np.searchsorted(cuts, 0.0))
+    return np.concatenate([cuts[:below][::-1][::every][::-1], cuts[below:][::every]])
+
+
+def count_entries(table: Table) -> NDArray[np.int64]:
+    """How many values of each column are neither 0 nor missing.
+
+    Examples
+    --------
+    >>> from spinney.data import read_table
+    >>> count_entries(read_table(np.array([[0.0, 1.0, 2.0], [np.nan, 3.0, 0.0]]))).tolist()
+    [0, 2, 1]
+    """
+    if table.sparse is None:
+        found = [_entries(panel.values[:, k]).sum() for panel in table.panels for k in range(panel.columns)]
+        return np.array(found, np.int64)
+    starts, _, data = table.sparse.by_column
+    filled = _entries(data)
+    return np.array([np.count_nonzero(filled[a:b]) for a, b in pairwise(starts.tolist())], np.int64)
+
+
+def _entries(values: NDArray[np.generic]) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = values != 0
+    found &= values == values
+    return found
+
+
 SAMPLE = 200_000  # rows that cuts are found from; LightGBM takes as many
 COLUMNS_AT_ONCE = 32  # columns sorted in one go: bounds the memory for keys at 51 MB
-CUTS_AT_ONCE = 500_000  # room for cuts of sparse columns that are found in one go
+CUTS_AT_ONCE = 500_000  # memory for cuts of sparse columns that are found in one go
 WHOLE = (
     2.0**52
 )  # masses of rows are whole numbers of at most this sum: float64 adds them exactly, in any order
@@ -62,7 +145,7 @@ class Cuts:
         return found
 
     def record(self) -> CutLists:
-        """What kernels know of the cuts."""
+        """The cuts for kernels."""
         return CutLists(len(self.starts) - 1, len(self.values), self.values, self.starts)
 
     def same(self, other: Cuts) -> bool:
@@ -115,40 +198,40 @@ def find_cuts(
     categories: NDArray[np.int64] | None = None,
     thin: bool = True,
     spread: bool = False,
-    thinner: Thinner | None = None,
+    thinning: CutThinning | None = None,
 ) -> Cuts:
     """Quantile cuts of every column, the same for any number of threads, for float32 and float64, dense and sparse input.
 
     Cuts that are spread are not quantiles: there are more of them where values lie far apart.
 
     `absent` is what an entry that a sparse table does not store means: 0, or NaN. Where cuts would be very many, columns of few
-    entries get fewer if they may be thinned; see `Thinner`.
+    entries get fewer if they may be thinned; see `CutThinning`.
 
     A table has the cuts of its sampled rows (`sample_rows`), given as a table of their own with their weights and the `thinner`
     of the whole.
     """
-    thinner = thinner or Thinner(table.rows, partial(count_entries, table), thin)
+    thinning = thinning or CutThinning(table.rows, partial(count_entries, table), thin)
     picks = sample_rows(table.rows)
     most = min(max_bin, LARGEST_BINS, len(picks) + 1)
     sampled_weight = EMPTY64 if weight is None else whole_masses(weight[picks])
     if table.sparse is not None:
         mass = np.zeros(table.rows)
         mass[picks] = 1.0 if weight is None else sampled_weight
-        _cut_stored(table.sparse, mass, weight is not None, most, spread, absent, team, thinner)
-        return cuts_of(thinner.all(), max_bin)
+        _cut_stored(table.sparse, mass, weight is not None, most, spread, absent, team, thinning)
+        return cuts_of(thinning.all(), max_bin)
     sorting = allocate(SortBuffers, threads=team.size, longest=len(picks), weighted=int(weight is not None))
     for panel in table.panels:
         for first in range(0, panel.columns, COLUMNS_AT_ONCE):
             some = Panel(panel.first + first, panel.values[:, first : first + COLUMNS_AT_ONCE])
-            thinner.add(_cut_some(some, picks, sampled_weight, most, spread, sorting, team))
-    return cuts_of(thinner.all(), max_bin, categories)
+            thinning.add(_cut_some(some, picks, sampled_weight, most, spread, sorting, team))
+    return cuts_of(thinning.all(), max_bin, categories)
 
 
 def cuts_from_sketches(
     sketches: Sequence[QuantileSketch],
     max_bin: int,
     categories: NDArray[np.int64] | None = None,
-    thinner: Thinner | None = None,
+    thinning: CutThinning | None = None,
 ) -> Cuts:
     """Quantile cuts of columns that came in batches, one sketch a column; a column is cut as `find_cuts` cuts its values.
 
@@ -161,9 +244,9 @@ def cuts_from_sketches(
     [1.5, 3.0]
     """
     parts = [_cut_one(*sketch.points(), max_bin) for sketch in sketches]
-    if thinner is not None:
-        thinner.add(parts)
-        parts = thinner.all()
+    if thinning is not None:
+        thinning.add(parts)
+        parts = thinning.all()
     return cuts_of(parts, max_bin, categories)
 
 
@@ -262,7 +345,7 @@ def _cut_stored(
     spread: bool,
     absent: float,
     team: Team,
-    thinner: Thinner,
+    thinning: CutThinning,
 ) -> None:
     """Find the cuts of the columns of a sparse table."""
     stored = stored_of(values)
@@ -281,7 +364,7 @@ def _cut_stored(
                 some, len(mass), most, int(spread), absent, float(mass.sum()), mass, sorting, keys, cuts, made
             )
         )
-        thinner.add(_pieces(cuts, made, most))
+        thinning.add(_pieces(cuts, made, most))
 
 
 def _pieces(cuts: NDArray[np.float64], made: NDArray[np.int64], most: int) -> list[NDArray[np.float64]]:

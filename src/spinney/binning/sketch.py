@@ -9,10 +9,15 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.binning import sketch_bytes
-from spinney.binning.sketch_input import SketchBatch, read_numbers
-from spinney.binning.sketch_store import Store
-from spinney.binning.summary import BLOCK, SMALLEST_EPS
+from spinney.binning.sketch_state import (
+    BLOCK,
+    SMALLEST_EPS,
+    SketchBatch,
+    Store,
+    read_numbers,
+    read_store,
+    write_store,
+)
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
 from spinney.messages import shown
@@ -140,7 +145,7 @@ class QuantileSketch:
         if len(column):
             with Team(threads_for(self.n_jobs, len(column) // self._block)) as team:
                 batch = SketchBatch(column, mass, team)
-                self._store.check_room(batch.count, batch.missing, batch.total)
+                self._store.check_space(batch.count, batch.missing, batch.total)
                 self._store.take(batch, team)
         return self
 
@@ -159,7 +164,7 @@ class QuantileSketch:
             raise DataError(
                 f"a sketch of eps = {other.eps} cannot be merged into one of eps = {self.eps}; make both alike"
             )
-        self._store.check_room(other.count, other.missing, other.total)
+        self._store.check_space(other.count, other.missing, other.total)
         self._store.merge(other._store)
         return self
 
@@ -206,7 +211,7 @@ class QuantileSketch:
     @overload
     def rank(self, z: ArrayLike) -> float | NDArray[np.float64]: ...
     def rank(self, z: ArrayLike) -> float | NDArray[np.float64]:
-        """Tell the weight of the values below `z`, as a share of the total weight.
+        """Give the weight of the values below `z`, as a share of the total weight.
 
         Parameters
         ----------
@@ -286,7 +291,7 @@ class QuantileSketch:
         >>> sp.QuantileSketch.from_bytes(sp.QuantileSketch(0.1).update([1, 2, 3]).to_bytes())
         QuantileSketch(eps=0.1, count=3, missing=0)
         """
-        return sketch_bytes.write(self._store)
+        return write_store(self._store)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_jobs: int | None = None) -> QuantileSketch:
@@ -294,7 +299,7 @@ class QuantileSketch:
 
         Every field is checked: whatever the bytes, the answer is a sound sketch or a `SketchFormatError`.
         """
-        store = sketch_bytes.read(data, cls._block)
+        store = read_store(data, cls._block)
         sketch = cls(store.eps, n_jobs=n_jobs)
         sketch._store = store
         return sketch

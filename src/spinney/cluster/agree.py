@@ -11,13 +11,11 @@ import numpy as np
 from distributed import Client, Future, get_worker
 from numpy.typing import NDArray
 
-from spinney.binning import thin
-from spinney.binning.bundle import Bundling
-from spinney.binning.cuts import Cuts, find_cuts, sample_rows
-from spinney.binning.drafts import Counts, final_defaults, final_plan, first_plan
-from spinney.binning.entries import Entries
+from spinney.binning.cuts import Cuts, CutThinning, count_entries, find_cuts, may_thin, sample_rows
+from spinney.binning.encode import Counts, final_defaults, final_plan, first_plan
 from spinney.binning.kernels.records import NO_DEFAULT
-from spinney.binning.plan import Plan
+from spinney.binning.matrix import SparseEntries
+from spinney.binning.plan import BinPlan, Bundling
 from spinney.binning.sample import sampled, stacked
 from spinney.cluster.encode import (
     Form,
@@ -36,7 +34,7 @@ from spinney.data import Categories, CategoryCounts, Labels, Schema, Table
 from spinney.data.sources import errors_of
 from spinney.data.table import starts_of
 from spinney.jit.team import Team
-from spinney.params import Config
+from spinney.params import DataParams
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,7 @@ class BinningRules:
 
     Attributes
     ----------
-    params : Config
+    params : DataParams
         The parameters of the data.
     named : set of int
         Columns whose numbers are categories.
@@ -59,7 +57,7 @@ class BinningRules:
         Whether text that all reads as numbers is refused where nobody said that it stands for categories.
     """
 
-    params: Config
+    params: DataParams
     named: set[int]
     known: Schema | None
     cuts: Cuts | None
@@ -120,7 +118,7 @@ class Agreement:
     def _schema(self) -> Schema:
         rules, rows = self._rules, self._rows
         known, outline = rules.known, rows.outline
-        many = rules.cuts is None and outline.columns * rules.params.max_bin > thin.MANY_CUTS
+        many = rules.cuts is None and may_thin(outline.columns, rules.params.max_bin)
         among = None if known is None else known.empty
         if known is not None and not many and (rules.cuts is not None or not among):
             return known
@@ -145,9 +143,9 @@ class Agreement:
 
     def _cuts(self, schema: Schema) -> Cuts:
         rules, rows = self._rules, self._rows
-        thinner = thin.Thinner(self._total, partial(_known, self._entries), thin=True)
+        thinning = CutThinning(self._total, partial(_known, self._entries), thin=True)
         if rules.sketch:
-            return cuts_of_sketches(self._client, rows.tables, rows.labels, schema, rules.params, thinner)
+            return cuts_of_sketches(self._client, rows.tables, rows.labels, schema, rules.params, thinning)
         picks = sample_rows(self._total)
         low = np.searchsorted(picks, self._begins)
         pieces = [
@@ -158,11 +156,11 @@ class Agreement:
             if a < b
         ]
         weight = rows.joined if rows.summary.no_labels.weight is not None else None
-        told = kept(self._client, (schema.categories, rules.unseen, rules.params, thinner))
+        told = kept(self._client, (schema.categories, rules.unseen, rules.params, thinning))
         cuts: Cuts = result(self._client, self._submit(cut_sample, pieces, weight, told))
         return cuts
 
-    def _plan(self, first: Plan, told: Future, drafts: list[Future]) -> tuple[NDArray[np.int64], Plan]:
+    def _plan(self, first: BinPlan, told: Future, drafts: list[Future]) -> tuple[NDArray[np.int64], BinPlan]:
         """The default bin of each column that is to be listed, and the final plan."""
         rules, from_sparse = self._rules, self._rows.from_sparse
         bundles = rules.cuts is None and rules.params.bundle
@@ -175,7 +173,7 @@ class Agreement:
         bundling = Bundling(rules.params.bundle_order, rules.params.max_conflict_rate) if bundles else None
         listed = kept(self._client, default)
         entries = [self._submit(entries_of_part, draft, told, listed) for draft in drafts]
-        plan: Plan = result(
+        plan: BinPlan = result(
             self._client,
             self._submit(plan_entries, entries, self._begins, told, listed, counts, from_sparse, bundling),
         )
@@ -216,7 +214,7 @@ def count_columns(
         with errors_of(title):
             counts.add(table, None if labels.weight is None else labels.weight[own])
         if entries is not None:
-            entries += thin.count_entries(table)
+            entries += count_entries(table)
     return counts, part.titles[0], entries
 
 
@@ -231,29 +229,29 @@ def sample_part(part: PartTable, picks: NDArray[np.int64]) -> list[Table]:
 def cut_sample(
     pieces: list[list[Table]],
     learnt: Learnt | None,
-    told: tuple[tuple[Categories | None, ...] | None, str, Config, thin.Thinner],
+    told: tuple[tuple[Categories | None, ...] | None, str, DataParams, CutThinning],
 ) -> Cuts:
     """Task: the cuts of sampled rows."""
-    categories, unseen, params, thinner = told
+    categories, unseen, params, thinning = told
     sample = stacked([one for some in pieces for one in some], categories, unseen)
     weight = None if learnt is None else learnt.labels.weight
     if weight is not None:
         weight = weight[sample_rows(len(weight))]
     counts = Schema(None, sample.columns, categories).category_counts
     with Team(get_worker().state.nthreads) as team:
-        return find_cuts(sample, weight, params.max_bin, team, params.absent_value, counts, thinner=thinner)
+        return find_cuts(sample, weight, params.max_bin, team, params.absent_value, counts, thinning=thinning)
 
 
 @telling
 def plan_entries(
-    entries: list[Entries],
+    entries: list[SparseEntries],
     begins: NDArray[np.int64],
-    first: Plan,
+    first: BinPlan,
     default: NDArray[np.int64],
     counts: Counts,
     from_sparse: bool,
     bundling: Bundling | None,
-) -> Plan:
+) -> BinPlan:
     """Task: the plan of all rows, from the entries of every partition."""
     found = zip(begins[:-1].tolist(), entries, strict=True)
     return final_plan(first, default, counts, int(begins[-1]), from_sparse, found, bundling)

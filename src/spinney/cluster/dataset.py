@@ -9,9 +9,9 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spinney.binning import dataset as local
-from spinney.binning.arguments import DATA_PARAMS, data_params, known_columns
+from spinney import dataset as local
 from spinney.binning.cuts import Cuts
+from spinney.binning.ingest import DATA_PARAMS, data_params, known_columns
 from spinney.cluster.agree import Agreement, BinningRules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.encode import Form
@@ -21,7 +21,7 @@ from spinney.cluster.opening import open_parts
 from spinney.data import Schema, read_target
 from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
-from spinney.params import Config
+from spinney.params import DataParams
 
 CUTS = ("sample", "sketch")
 
@@ -139,7 +139,7 @@ class Dataset:
         self.numbers_as_text = agreement.numbers_as_text
         self.rows = int(self.lengths.sum())
         self.schema: Schema = self.form.schema
-        self.params: Config = self.form.params
+        self.params: DataParams = self.form.params
         self.cuts: Cuts = self.form.plan.cuts
 
     @property

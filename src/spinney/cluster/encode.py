@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.drafts import Counts, count_draft, survey_draft
-from spinney.binning.encode import ColumnCodes, arranged, encode_columns
-from spinney.binning.entries import Entries
+from spinney.binning.encode import ColumnCodes, Counts, arranged, count_draft, encode_columns, survey_draft
 from spinney.binning.kernels.records import NO_DEFAULT
-from spinney.binning.plan import Plan
+from spinney.binning.matrix import SparseEntries
+from spinney.binning.plan import BinPlan
 from spinney.cluster.opening import PartTable
 from spinney.cluster.telling import telling
 from spinney.cluster.travel import weighed
@@ -19,7 +18,7 @@ from spinney.data import Labels, Schema, encode
 from spinney.data.sources import errors_of
 from spinney.data.table import starts_of
 from spinney.jit.team import Team
-from spinney.params import Config
+from spinney.params import DataParams
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +27,11 @@ class Form:
 
     Attributes
     ----------
-    plan : Plan
+    plan : BinPlan
         Cuts, groups and codes.
     schema : Schema
         Columns and categories.
-    params : Config
+    params : DataParams
         Parameters of the data.
     from_sparse : bool
         Whether they come from sparse tables.
@@ -40,9 +39,9 @@ class Form:
         The labels of no rows, which have the types and columns of all.
     """
 
-    plan: Plan
+    plan: BinPlan
     schema: Schema
-    params: Config
+    params: DataParams
     from_sparse: bool
     no_labels: Labels
 
@@ -69,7 +68,7 @@ class EncodedPart:
 
 
 @telling
-def draft_part(part: PartTable, schema: Schema, unseen: str, plan: Plan) -> ColumnCodes:
+def draft_part(part: PartTable, schema: Schema, unseen: str, plan: BinPlan) -> ColumnCodes:
     """Task: codes by the first plan, every column by itself."""
     found = []
     with Team(1) as team:
@@ -80,14 +79,14 @@ def draft_part(part: PartTable, schema: Schema, unseen: str, plan: Plan) -> Colu
 
 
 @telling
-def count_part(codes: ColumnCodes, plan: Plan) -> Counts:
+def count_part(codes: ColumnCodes, plan: BinPlan) -> Counts:
     """Task: what a draft tells of its columns."""
     with Team(1) as team:
         return count_draft(codes, plan, team)
 
 
 @telling
-def entries_of_part(codes: ColumnCodes, plan: Plan, default: NDArray[np.int64]) -> Entries:
+def entries_of_part(codes: ColumnCodes, plan: BinPlan, default: NDArray[np.int64]) -> SparseEntries:
     """Task: the entries of the columns that are to be listed."""
     with Team(1) as team:
         return survey_draft(codes, plan, default, team).entries
@@ -95,7 +94,7 @@ def entries_of_part(codes: ColumnCodes, plan: Plan, default: NDArray[np.int64]) 
 
 @telling
 def encode_part(
-    codes: ColumnCodes, labels: Labels, first: Plan, default: NDArray[np.int64], plan: Plan
+    codes: ColumnCodes, labels: Labels, first: BinPlan, default: NDArray[np.int64], plan: BinPlan
 ) -> EncodedPart:
     """Task: codes by the final plan, with the labels of the rows."""
     if codes.from_sparse or (default != NO_DEFAULT).any():
@@ -143,4 +142,4 @@ def join_codes(parts: list[ColumnCodes]) -> ColumnCodes:
     return ColumnCodes(groups, total, rows, codes, parts[0].from_sparse)
 
 
-weighed(ColumnCodes, EncodedPart, Entries)
+weighed(ColumnCodes, EncodedPart, SparseEntries)

@@ -11,7 +11,7 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import MOST_ROWS
+from spinney.binning.binned import MOST_ROWS
 from spinney.cluster.given import Given
 from spinney.cluster.label_info import LabelInfo, array_of, check_label_info, label_info
 from spinney.cluster.telling import results, telling

@@ -6,13 +6,12 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spinney.binning.cuts import Cuts, cuts_from_sketches
+from spinney.binning.cuts import Cuts, CutThinning, cuts_from_sketches
 from spinney.binning.sketch import QuantileSketch
-from spinney.binning.thin import Thinner
 from spinney.cluster.opening import PartTable
 from spinney.cluster.telling import result, telling
 from spinney.data import Labels, Schema, Table
-from spinney.params import Config
+from spinney.params import DataParams
 
 AT_ONCE = 8  # sketches of a column that are merged by one task
 FINEST, COARSEST = 1e-5, 1e-3
@@ -31,7 +30,7 @@ def sketch_eps(max_bin: int) -> float:
 
 
 def cuts_of_sketches(
-    client: Client, tables: list[Future], labels: list[Future], schema: Schema, params: Config, thinner: Thinner
+    client: Client, tables: list[Future], labels: list[Future], schema: Schema, params: DataParams, thinning: CutThinning
 ) -> Cuts:  # fmt: skip
     """Cuts of all rows. They depend on the partitions, but not on which worker holds which."""
     found = [
@@ -45,13 +44,15 @@ def cuts_of_sketches(
         ]
     cuts: Cuts = result(
         client,
-        client.submit(cut_sketches, found[0], schema.category_counts, params.max_bin, thinner, pure=False),
+        client.submit(cut_sketches, found[0], schema.category_counts, params.max_bin, thinning, pure=False),
     )
     return cuts
 
 
 @telling
-def sketch_part(part: PartTable, labels: Labels, categorical: frozenset[int], params: Config) -> list[bytes]:
+def sketch_part(
+    part: PartTable, labels: Labels, categorical: frozenset[int], params: DataParams
+) -> list[bytes]:
     """Task: the bytes of a sketch of every column; those of categories have none of their values."""
     columns = part.tables[0].columns
     sketches = [QuantileSketch(sketch_eps(params.max_bin), n_jobs=1) for _ in range(columns)]
@@ -97,8 +98,8 @@ def merge_sketches(parts: list[list[bytes]]) -> list[bytes]:
 
 @telling
 def cut_sketches(
-    sketches: list[bytes], categories: NDArray[np.int64] | None, max_bin: int, thinner: Thinner
+    sketches: list[bytes], categories: NDArray[np.int64] | None, max_bin: int, thinning: CutThinning
 ) -> Cuts:
     """Task: the cuts of merged sketches."""
     found = [QuantileSketch.from_bytes(one, n_jobs=1) for one in sketches]
-    return cuts_from_sketches(found, max_bin, categories, thinner)
+    return cuts_from_sketches(found, max_bin, categories, thinning)

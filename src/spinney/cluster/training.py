@@ -15,7 +15,7 @@ from spinney.cluster.encode import Form
 from spinney.cluster.handing import OwnError, packed
 from spinney.cluster.rank import Held
 from spinney.cluster.run import run_ranks
-from spinney.cluster.shards import shard_of
+from spinney.cluster.shards import rank_data
 from spinney.cluster.shares import Parts
 from spinney.jit.team import Team, threads_for
 from spinney.joining import Joining
@@ -112,7 +112,7 @@ class Training:
             config = replace(config, n_jobs=get_worker().state.nthreads)
         with Team(threads_for(config.n_jobs)) as team:
             shards = [
-                shard_of(form, one.parts, one.first, one.total, team)
+                rank_data(form, one.parts, one.first, one.total, team)
                 for form, one in zip(self.forms, held, strict=False)
             ]
         rounds = self.rounds

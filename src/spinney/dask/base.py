@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.binning.arguments import DATA_PARAMS, data_params
+from spinney.binning.ingest import DATA_PARAMS, data_params
 from spinney.cluster.agree import BinningRules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.dataset import Dataset

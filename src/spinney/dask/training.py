@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from distributed import Client
 
+from spinney import dataset as local
 from spinney import objectives
-from spinney.binning import dataset as local
+from spinney.binning.binned import BinnedData
 from spinney.cluster.clients import checked_client
 from spinney.cluster.dataset import Dataset
 from spinney.cluster.groups import grouped
 from spinney.cluster.handing import give_back
-from spinney.cluster.shards import ShardDataset
+from spinney.cluster.shards import rank_data
 from spinney.cluster.training import train_ranks
 from spinney.cluster.travel import pickled
 from spinney.errors import DataError, DataTypeError, ParameterError
@@ -152,7 +153,7 @@ def train_each(
     chosen_metrics = training_metrics(config, metrics, function)
     objectives.get(config, function)
     watched = _checked_valid(valid, data, client)
-    growers.check_blocks(config, outline, {})
+    growers.check_has_table(config, outline, {})
     if auto is None:
         check_stopping(config, chosen_metrics, watched)
     else:
@@ -178,10 +179,10 @@ def train_each(
     return models
 
 
-def outline_of(data: Dataset) -> ShardDataset:
-    """A data set of the same columns, without rows, which checks of parameters look at."""
+def outline_of(data: Dataset) -> BinnedData:
+    """Binned data of the same columns, without rows, which checks of parameters look at."""
     with Team(1) as team:
-        return ShardDataset(data.form, [], team)
+        return rank_data(data.form, [], 0, 0, team)
 
 
 def _check_set(data: object, what: str, client: Client) -> None:

@@ -19,8 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
-from spinney.binning.arguments import DATA_PARAMS
-from spinney.binning.dataset import Dataset
+from spinney.binning.ingest import DATA_PARAMS
 from spinney.data import (
     Labels,
     RawLabels,
@@ -30,6 +29,7 @@ from spinney.data import (
     read_table,
 )
 from spinney.data.label_collector import read_weight_and_queries
+from spinney.dataset import Dataset
 from spinney.estimators.arguments import told
 from spinney.estimators.checks import (
     check_alone,

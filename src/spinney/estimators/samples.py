@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
-from spinney.binning.dataset import Dataset
 from spinney.data import Labels, Schema, Table, read_table
 from spinney.data.arrays import plain_array
 from spinney.data.categories import read_as_numbers
@@ -21,6 +20,7 @@ from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.schema import SHOWN_NAMES, named_categorical
 from spinney.data.sparse import is_sparse
 from spinney.data.table import Panel, column_title
+from spinney.dataset import Dataset
 from spinney.errors import DataError, DataTypeError
 from spinney.params import Config
 

@@ -9,10 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts, Threshold
-from spinney.binning.entries import lines_record, split8
-from spinney.binning.features import SPARSE, Features, code_type
 from spinney.binning.kernels.bin import by_rows
-from spinney.binning.matrix import BinnedMatrix, row_stride
+from spinney.binning.matrix import (
+    SPARSE,
+    BinnedMatrix,
+    ColumnLayout,
+    code_type,
+    lines_record,
+    row_stride,
+    split8,
+)
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.hist import HistGrower
 from spinney.growth.kernels.proposal import JoinedBins, NewCodes, Proposal, move_codes, propose
@@ -143,7 +149,7 @@ def _coarse_matrix(matrix: BinnedMatrix, bins: NDArray[np.int64]) -> BinnedMatri
     low, sparse = fine.low.copy(), np.flatnonzero(fine.group == SPARSE)
     order = sparse[np.argsort(fine.low[sparse], kind="stable")]
     low[order] = np.cumsum(codes[order]) - codes[order]
-    features = Features(fine.group, low, codes, bins, fine.default.copy())
+    features = ColumnLayout(fine.group, low, codes, bins, fine.default.copy())
     kind = code_type(int(features.group_codes.max(initial=0)))
     return BinnedMatrix(
         np.zeros((matrix.rows, row_stride(matrix.groups, kind)), kind),

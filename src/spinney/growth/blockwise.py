@@ -9,10 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import Blocks
-from spinney.binning.features import SPARSE
+from spinney.binning.blocks import CodeStore
 from spinney.binning.kernels.records import Columns
-from spinney.binning.matrix import BinnedMatrix, columns_record
+from spinney.binning.matrix import SPARSE, BinnedMatrix, columns_record
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.grown_tree import LatestTree, Thresholds, set_words
 from spinney.growth.hist import kept_slots
@@ -95,7 +94,7 @@ class BlockGrower:
 
     def __init__(
         self,
-        blocks: Blocks,
+        blocks: CodeStore,
         cuts: Thresholds,
         config: Config,
         gradients: Gradients,
@@ -181,7 +180,7 @@ class BlockGrower:
         return self._latest.walk(matrix, scores, subset_of(rows, matrix.rows), np.empty(0, np.int32))
 
     def walk_blocks(
-        self, blocks: Blocks, scores: NDArray[np.float64], rows: NDArray[np.int32] | None = None
+        self, blocks: CodeStore, scores: NDArray[np.float64], rows: NDArray[np.int32] | None = None
     ) -> Callable[[], None]:
         """A function that adds the latest tree to the scores of other rows that come block by block."""
         return self._latest.walk_blocks(blocks, scores, rows, np.empty(0, np.int32))

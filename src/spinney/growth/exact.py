@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.sorted import SortedTable
+from spinney.binning.views import SortedTable
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.kernels.exact import ExactBag, ExactRows, ExactScratch, grow_exact
 from spinney.growth.kernels.records import ChosenColumns

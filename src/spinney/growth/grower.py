@@ -1,6 +1,6 @@
 """What the growers of boosted trees share: the interface that training calls, and what a grower works with.
 
-`training/growers.py` makes the grower of each `tree_method`. A new one needs a class with the three methods of `TreeGrower`.
+`training/growers.py` has a `TreeGrower` for each `tree_method`, made of the classes of this package.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team
@@ -36,7 +36,7 @@ class TreeGrower(Protocol):
     def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
         """Add the latest tree to the scores of all rows. Without rows by leaf, all rows walk the tree."""
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64], name: str) -> AddTree:
+    def follow(self, data: BinnedData, scores: NDArray[np.float64], name: str) -> AddTree:
         """A function that adds the latest tree to the scores of other rows; messages call their data set by this name."""
 
 
@@ -46,7 +46,7 @@ class GrowerInputs:
 
     Attributes
     ----------
-    dataset : Dataset
+    data : BinnedData
         The training rows.
     config : Config
         Parameters of a tree, with columns by position.
@@ -60,15 +60,12 @@ class GrowerInputs:
         The threads to grow with.
     communicator : Joining, optional
         Ranks that hold other rows of the table.
-    first : int, default=0
-        Number of the data set's first row in the table.
     """
 
-    dataset: Dataset
+    data: BinnedData
     config: Config
     gradients: Gradients
     bag: Bag
     values: LeafValues
     team: Team
     communicator: Joining = ALONE
-    first: int = 0

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import Blocks
+from spinney.binning.blocks import CodeStore
 from spinney.binning.cuts import Cuts, Threshold
 from spinney.binning.matrix import BinnedMatrix
 from spinney.data.kernels.records import Gradients, Grown
@@ -104,7 +104,7 @@ class LatestTree:
 
     def walk_blocks(
         self,
-        blocks: Blocks,
+        blocks: CodeStore,
         scores: NDArray[np.float64],
         rows: NDArray[np.int32] | None,
         leaf_of_row: NDArray[np.int32],

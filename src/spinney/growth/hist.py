@@ -14,10 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import Blocks
-from spinney.binning.entries import split8
+from spinney.binning.blocks import CodeStore
 from spinney.binning.kernels.records import Codes
-from spinney.binning.matrix import BinnedMatrix
+from spinney.binning.matrix import BinnedMatrix, split8
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.grown_tree import LatestTree, Thresholds, set_words
 from spinney.growth.kernels.packing import PLANES
@@ -152,7 +151,7 @@ class HistGrower:
         return self._latest.walk(matrix, scores, subset, leaf_of_row, cut_bin)
 
     def walk_blocks(
-        self, blocks: Blocks, scores: NDArray[np.float64], rows: NDArray[np.int32] | None = None
+        self, blocks: CodeStore, scores: NDArray[np.float64], rows: NDArray[np.int32] | None = None
     ) -> Callable[[], None]:
         """A function that adds the latest tree to the scores of binned rows that come block by block."""
         return self._latest.walk_blocks(blocks, scores, rows, np.empty(0, np.int32))
@@ -214,7 +213,7 @@ def kept_slots(nbytes: int, from_sparse: bool, total: int, threads: int) -> int:
     return int(max(1, kept // (PLANES * 4 * max(total, 1)) - others))
 
 
-def most_threads(codes: BinnedMatrix | Blocks) -> int:
+def most_threads(codes: BinnedMatrix | CodeStore) -> int:
     """How many threads may grow trees, so that the sums of each take no more memory than the codes of a sparse table.
 
     On a dense table there is no limit.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.features import SPARSE, Features
+from spinney.binning.matrix import SPARSE, ColumnLayout
 from spinney.data.kernels.records import Grown, LeafRows
 from spinney.growth.kernels import records
 from spinney.growth.kernels.histogram import SPAN
@@ -179,13 +179,13 @@ class HistogramAxis:
 
     Parameters
     ----------
-    features : Features
+    features : ColumnLayout
         The columns.
     wide : bool
         Whether packed sums stand one after another instead of SPAN apart.
     """
 
-    def __init__(self, features: Features, wide: bool) -> None:
+    def __init__(self, features: ColumnLayout, wide: bool) -> None:
         self._features, self._wide = features, wide
         groups, columns = len(features.group_codes), features.columns
         codes = int(features.group_codes.sum())

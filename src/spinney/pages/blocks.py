@@ -6,15 +6,19 @@ import queue
 import threading
 from collections.abc import Callable, Container, Generator, Iterator
 from contextlib import closing
+from copy import copy
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.features import Features
-from spinney.binning.matrix import BinnedMatrix
+from spinney.binning.matrix import BinnedMatrix, ColumnLayout
+from spinney.errors import DataError, DatasetFormatError
 from spinney.jit.team import Team
+from spinney.pages.codec import PLAIN
+from spinney.pages.folder import TemporaryFolder
 from spinney.pages.memory import spare_memory
 from spinney.pages.store import PageRoom, PageStore, Raw
 
@@ -40,18 +44,28 @@ class PagedBlocks:
         Where pages are read from.
     memory : int, optional
         Bytes that pages may take; without it what is to spare when the first scan begins.
+    home : TemporaryFolder, optional
+        Where pages are, if it is to be removed when nothing holds them any more.
+    key : str, default=""
+        That of the folder's header, by which a pickle knows that it opens the same pages.
     """
 
-    def __init__(self, store: PageStore, memory: int | None) -> None:
+    matrix = None
+
+    def __init__(
+        self, store: PageStore, memory: int | None, home: TemporaryFolder | None = None, key: str = ""
+    ) -> None:
         self._store, form, pages = store, store.form, store.pages
+        self._home, self._key = home, key
         self.begins: NDArray[np.int64] = pages.begins
         self.rows = int(self.begins[-1])
-        self.features: Features = form.features
+        self.features: ColumnLayout = form.features
         self.columns, self.bins = form.features.columns, form.features.bins
         self.wide, self.from_sparse = bool(form.dtype == np.uint16), form.from_sparse
         self.values = self.rows * len(form.widths) + sum(pages.entries)
         sizes = [form.memory(*facts) for facts in zip(pages.rows, pages.entries, strict=True)]
         self.nbytes = sum(sizes)
+        self.entries = sum(pages.entries)
         self._sizes, self._memory = sizes, memory
         self._keep: set[int] | None = None
         self._resident: dict[int, BinnedMatrix] = {}
@@ -60,9 +74,19 @@ class PagedBlocks:
         self._backward = False
 
     @property
-    def entries(self) -> int:
-        """Entries of sparse columns."""
-        return sum(self._store.pages.entries)
+    def folders(self) -> list[Path]:
+        """Where the pages are."""
+        return self._store.folders
+
+    def storage(self) -> dict[str, int]:
+        """Pages, pages that stay in memory, compressed pages, and bytes on disk."""
+        pages = self._store.pages
+        return {
+            "pages": pages.count,
+            "resident_pages": self.resident,
+            "compressed_pages": sum(codec != PLAIN for codec in pages.codec),
+            "disk_bytes": sum(pages.bytes),
+        }
 
     @property
     def resident(self) -> int:
@@ -147,9 +171,32 @@ class PagedBlocks:
                 reader.join(0.01)
             self._raw += raw
 
-    def __getstate__(self) -> dict[str, object]:
-        """Copies begin with nothing in memory."""
-        return {**self.__dict__, "_keep": None, "_resident": {}, "_rooms": [], "_raw": []}
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        """Pickles open the folders again."""
+        if self._home is not None:
+            raise DataError(
+                "this data set cannot be pickled: it is in a temporary folder, which is removed with it. Give from_files or "
+                "from_batches a folder"
+            )
+        return _open_again, ([str(folder) for folder in self._store.folders], self._memory, self._key)
+
+    def __copy__(self) -> PagedBlocks:
+        """A copy over the same folders, with nothing in memory."""
+        return PagedBlocks(self._store, self._memory, self._home, self._key)
+
+    def __deepcopy__(self, memo: object) -> PagedBlocks:
+        return copy(self)
+
+
+def _open_again(folders: list[str], memory: int | None, key: str) -> PagedBlocks:
+    """Open the pages of a pickle, which must be those that it was made of."""
+    from spinney.pages.dataset import open_folders
+
+    codes = open_folders([Path(folder) for folder in folders], memory).codes
+    assert isinstance(codes, PagedBlocks)
+    if codes._key != key:
+        raise DatasetFormatError(f"{folders[0]!r} holds another data set than the one that was pickled")
+    return codes
 
 
 def _work(

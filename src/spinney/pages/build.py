@@ -8,20 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.binning.arguments import data_params, known_columns
-from spinney.binning.bundle import Bundling
+from spinney.binning.binned import BinnedData
 from spinney.binning.cuts import Cuts
-from spinney.binning.dataset import Dataset
-from spinney.binning.drafts import final_defaults, first_plan
+from spinney.binning.encode import final_defaults, first_plan
+from spinney.binning.ingest import data_params, known_columns
 from spinney.binning.kernels.records import NO_DEFAULT
-from spinney.binning.plan import Plan
+from spinney.binning.plan import BinPlan, Bundling
 from spinney.data import Schema, Table
 from spinney.data.sources import Batch, RowSource, first_infinite
-from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.jit.team import Team, threads_for
-from spinney.messages import shown, type_name
+from spinney.messages import shown
 from spinney.pages.codec import Compressor
-from spinney.pages.dataset import PagedDataset
+from spinney.pages.dataset import open_folders
 from spinney.pages.drafts import Drafting, PageWriter, Rewriting, rows_of_page
 from spinney.pages.folder import Folder, FolderWriter, TemporaryFolder, folders_of
 from spinney.pages.header import FolderHeader, Pages
@@ -69,21 +68,19 @@ class Place:
 
 def from_source(
     source: RowSource,
-    reference: Dataset | None,
+    reference: BinnedData | None,
     schema: Schema | None,
     categorical: Categorical,
     given: Mapping[str, object],
     place: Place,
-) -> PagedDataset:
+) -> BinnedData:
     """Make a data set of rows, with what a `Dataset` is given beside them; `given` are parameters of the data."""
-    if reference is not None and not isinstance(reference, Dataset):
-        raise DataTypeError(f"reference must be a spinney.Dataset, got {type_name(reference)}")
     known = known_columns(reference, schema)
     rules = ReadingRules(data_params(given, reference), known, categorical, cut=reference is None)
     return build(source, rules, reference, place)
 
 
-def build(source: RowSource, rules: ReadingRules, reference: Dataset | None, place: Place) -> PagedDataset:
+def build(source: RowSource, rules: ReadingRules, reference: BinnedData | None, place: Place) -> BinnedData:
     """Read rows as often as it takes, and write a data set.
 
     Parameters
@@ -92,8 +89,8 @@ def build(source: RowSource, rules: ReadingRules, reference: Dataset | None, pla
         The rows.
     rules : ReadingRules
         How they are read.
-    reference : Dataset, optional
-        The data set whose cuts are taken.
+    reference : BinnedData, optional
+        The data whose cuts are taken.
     place : Place
         Where to write.
     """
@@ -112,13 +109,13 @@ def build(source: RowSource, rules: ReadingRules, reference: Dataset | None, pla
         steps = stack.enter_context(Steps(place.progress))
         team = stack.enter_context(Team(threads))
         _write(source, rules, reference, place, writer, team, steps)
-    return PagedDataset(folders, memory, home)
+    return open_folders(folders, memory, home)
 
 
 def _write(
     source: RowSource,
     rules: ReadingRules,
-    reference: Dataset | None,
+    reference: BinnedData | None,
     place: Place,
     writer: FolderWriter,
     team: Team,
@@ -156,7 +153,7 @@ class _Making:
         self._survey, self._rules, self._writer = survey, rules, writer
         self._compression, self._team, self._steps = compression, team, steps
 
-    def pages(self, cuts: Cuts, page_rows: int | None, *, bundles: bool) -> tuple[Pages, Plan]:
+    def pages(self, cuts: Cuts, page_rows: int | None, *, bundles: bool) -> tuple[Pages, BinPlan]:
         """Write all pages; gives them, and the plan that they are coded by."""
         survey, params, from_sparse = self._survey, self._rules.params, self._survey.from_sparse
         plan = first_plan(cuts, params.absent_value, from_sparse)
@@ -177,7 +174,7 @@ class _Making:
         rewriting.write(final, self._writer.drop)
         return final.pages, final.plan
 
-    def _page_writer(self, plan: Plan, *, draft: bool) -> PageWriter:
+    def _page_writer(self, plan: BinPlan, *, draft: bool) -> PageWriter:
         compressor = Compressor(self._compression)
         return PageWriter(self._writer, plan, self._survey.from_sparse, compressor, self._team, draft=draft)
 
@@ -196,7 +193,7 @@ def _add(drafting: Drafting, batch: Batch, table: Table) -> None:
 
 
 def _written(
-    writer: FolderWriter, survey: BatchSurvey, rules: ReadingRules, plan: Plan, pages: Pages
+    writer: FolderWriter, survey: BatchSurvey, rules: ReadingRules, plan: BinPlan, pages: Pages
 ) -> FolderHeader:
     """Write the arrays; gives the header."""
     labels, features = survey.labels.labels(), plan.features

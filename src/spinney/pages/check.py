@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.cuts import LARGEST_BINS, Cuts
-from spinney.binning.features import SPARSE, Features
 from spinney.binning.kernels.records import NO_DEFAULT
+from spinney.binning.matrix import SPARSE, ColumnLayout
 from spinney.data import Schema
 from spinney.errors import DatasetFormatError
 
@@ -40,7 +40,7 @@ def checked_cuts(
     return Cuts(values, starts, max_bin, categorical)
 
 
-def checked_features(arrays: Mapping[str, NDArray[np.int64]], cuts: Cuts) -> Features:
+def checked_features(arrays: Mapping[str, NDArray[np.int64]], cuts: Cuts) -> ColumnLayout:
     """Where the codes of each column are, if every code has one place."""
     group, low, codes, default = (arrays[name] for name in ("group", "low", "codes", "default"))
     bins = cuts.bins
@@ -65,7 +65,7 @@ def checked_features(arrays: Mapping[str, NDArray[np.int64]], cuts: Cuts) -> Fea
         expected = np.where(new, begin, np.concatenate([np.zeros(1, np.int64), ends[:-1]]))
         if not np.array_equal(first, expected):
             raise DatasetFormatError("the codes of a bundle, or of sparse columns, overlap or leave a gap")
-    features = Features(group, low, codes, bins, default)
+    features = ColumnLayout(group, low, codes, bins, default)
     if int(features.group_codes.max(initial=0)) > LARGEST_CODES:
         raise DatasetFormatError("a group has more codes than can be told apart")
     sparse = np.flatnonzero(group == SPARSE)

@@ -8,14 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.bundle import Bundling
 from spinney.binning.cuts import Cuts
-from spinney.binning.drafts import Counts, count_draft, final_plan, survey_draft
-from spinney.binning.encode import ColumnCodes, arranged, encode_columns
-from spinney.binning.entries import Entries
+from spinney.binning.encode import (
+    ColumnCodes,
+    Counts,
+    arranged,
+    count_draft,
+    encode_columns,
+    final_plan,
+    survey_draft,
+)
 from spinney.binning.kernels.bin import WORD
-from spinney.binning.plan import Plan
-from spinney.binning.survey import TableBins
+from spinney.binning.matrix import SparseEntries
+from spinney.binning.plan import BinPlan, Bundling, TableBins
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
 from spinney.jit.team import Team
@@ -50,7 +55,7 @@ class PageWriter:
     ----------
     folder : FolderWriter
         Where to write.
-    plan : Plan
+    plan : BinPlan
         What codes mean.
     from_sparse : bool
         Whether tables are sparse.
@@ -63,7 +68,7 @@ class PageWriter:
     """
 
     def __init__(
-        self, folder: FolderWriter, plan: Plan, from_sparse: bool, compressor: Compressor, team: Team, *, draft: bool
+        self, folder: FolderWriter, plan: BinPlan, from_sparse: bool, compressor: Compressor, team: Team, *, draft: bool
     ) -> None:  # fmt: skip
         self._folder, self._team, self._compressor, self._draft = folder, team, compressor, draft
         self.plan, self.form, self.pages = plan, PageForm(plan.features, from_sparse), Pages.none()
@@ -128,7 +133,7 @@ class Drafting:
 
     def _lines(self) -> ColumnCodes:
         bins = np.ascontiguousarray(self._held[0][:, : self._rows])
-        none = Entries.none()
+        none = SparseEntries.none()
         return ColumnCodes(bins, np.zeros(len(bins) + 1, np.int64), none.rows, none.bins, False)
 
     def _stacked(self) -> ColumnCodes:
@@ -142,7 +147,7 @@ class Drafting:
 class Rewriting:
     """Reads drafts, lists the entries of some of their columns, and writes pages by the plan that is made from these."""
 
-    def __init__(self, store: PageStore, first: Plan, default: NDArray[np.int64], team: Team) -> None:
+    def __init__(self, store: PageStore, first: BinPlan, default: NDArray[np.int64], team: Team) -> None:
         self._store, self._first, self._default, self._team = store, first, default, team
         self._raw, self._room = store.raw_room(), store.room()
 
@@ -151,7 +156,7 @@ class Rewriting:
         codes = self._store.columns(self._store.raw(page, self._raw), self._room.by_column, self._team)
         return survey_draft(codes, self._first, self._default, self._team)
 
-    def plan(self, counts: Counts, bundling: Bundling | None) -> Plan:
+    def plan(self, counts: Counts, bundling: Bundling | None) -> BinPlan:
         """The plan of all rows."""
         begins, from_sparse = self._store.pages.begins.tolist(), self._store.form.from_sparse
         found = ((begin, self.survey(page).entries) for page, begin in enumerate(begins[:-1]))

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.encode import ColumnCodes
-from spinney.binning.entries import lines_record
-from spinney.binning.features import SPARSE, Features, code_type
-from spinney.binning.matrix import row_stride
+from spinney.binning.matrix import SPARSE, ColumnLayout, code_type, lines_record, row_stride
 from spinney.data.table import starts_of
 from spinney.errors import DatasetFormatError
 from spinney.jit import allocate
@@ -38,7 +36,7 @@ class PageForm:
     all entries.
     """
 
-    features: Features
+    features: ColumnLayout
     from_sparse: bool
 
     @cached_property

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.arguments import DATA_PARAMS
-from spinney.binning.dataset import MOST_ROWS
+from spinney.binning.binned import MOST_ROWS
+from spinney.binning.ingest import DATA_PARAMS
 from spinney.data import Schema
 from spinney.errors import DatasetFormatError, ModelFormatError, SpinneyError
 from spinney.model import strict_json
 from spinney.pages.codec import CODECS, PLAIN
 from spinney.pages.folder import HEADER, MARK, open_regular
-from spinney.params import Config
+from spinney.params import DataParams
 
 FORMAT = 1
 KIND = "spinney data set"
@@ -77,7 +77,7 @@ class FolderHeader:
     ----------
     rows : int
         Number of rows.
-    params : Config
+    params : DataParams
         The parameters of the data.
     schema : Schema
         The columns.
@@ -94,7 +94,7 @@ class FolderHeader:
     """
 
     rows: int
-    params: Config
+    params: DataParams
     schema: Schema
     from_sparse: bool
     conflicts: int
@@ -198,7 +198,7 @@ def _from_json(told: object) -> FolderHeader:
     if not isinstance(told["from_sparse"], bool):
         raise ModelFormatError("from_sparse must be true or false")
     header = FolderHeader(
-        rows, Config.parse(params), Schema.from_json(told["schema"]), told["from_sparse"],
+        rows, DataParams.parse(params), Schema.from_json(told["schema"]), told["from_sparse"],
         _whole(told["conflicts"], "conflicts", 0, 2**62), _arrays(told["arrays"]), _pages(told["pages"], rows),
         _whole(told["folders"], "folders", 1, MOST_FOLDERS),
     )  # fmt: skip

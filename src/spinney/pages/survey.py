@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning import thin
-from spinney.binning.cuts import Cuts, find_cuts, sample_rows
-from spinney.binning.dataset import MOST_ROWS
+from spinney.binning.binned import MOST_ROWS
+from spinney.binning.cuts import Cuts, CutThinning, count_entries, find_cuts, may_thin, sample_rows
 from spinney.binning.sample import Sample
 from spinney.data import CategoryCounts, Schema, Table, encode, match_columns
 from spinney.data.label_collector import LabelCollector
@@ -19,7 +18,7 @@ from spinney.data.sources import SAME_ROWS, Batch, RowSource, errors_of
 from spinney.errors import DataError, DataTypeError
 from spinney.jit.team import Team
 from spinney.pages.reading import Reading
-from spinney.params import Config
+from spinney.params import DataParams
 
 Categorical = str | Sequence[str | int] | NDArray[np.bool_]
 Advance = Callable[[int], None]
@@ -31,7 +30,7 @@ class ReadingRules:
 
     Attributes
     ----------
-    params : Config
+    params : DataParams
         The parameters of the data.
     known : Schema, optional
         The columns, where a reference or a model tells them.
@@ -41,7 +40,7 @@ class ReadingRules:
         Whether cuts are to be found; those of a reference are known.
     """
 
-    params: Config
+    params: DataParams
     known: Schema | None
     categorical: Categorical
     cut: bool
@@ -95,8 +94,8 @@ class BatchSurvey:
                     counts.add(table, weight)
                 if rules.cut:
                     self._sample.add(table, first)
-                if rules.cut and table.columns * rules.params.max_bin > thin.MANY_CUTS:
-                    found = thin.count_entries(table)
+                if rules.cut and may_thin(table.columns, rules.params.max_bin):
+                    found = count_entries(table)
                     self._entries = found if self._entries is None else self._entries + found
             first += table.rows
             advance(table.rows)
@@ -228,7 +227,7 @@ class BatchSurvey:
             weight = weight[sample_rows(self.rows)]
         return find_cuts(
             sample, weight, params.max_bin, spread_over, params.absent_value, categories,
-            thinner=thin.Thinner(self.rows, self._counted, thin=True),
+            thinning=CutThinning(self.rows, self._counted, thin=True),
         )  # fmt: skip
 
     def _counted(self) -> NDArray[np.int64]:

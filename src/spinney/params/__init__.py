@@ -13,7 +13,7 @@ Does not depend on data, trees, formulas of losses and metrics, or threads.
 
 from spinney.params.adaboost import AdaBoostConfig
 from spinney.params.boosting import Config
-from spinney.params.common import checked_jobs, checked_rounds, checked_seed
+from spinney.params.common import DataParams, checked_jobs, checked_rounds, checked_seed
 from spinney.params.docs import markdown, numpydoc
 from spinney.params.forest import ForestConfig
 from spinney.params.isolation import IsolationConfig
@@ -36,6 +36,7 @@ from spinney.params.per_column import check_columns, resolve_columns
 __all__ = [
     "AdaBoostConfig",
     "Config",
+    "DataParams",
     "ForestConfig",
     "IsolationConfig",
     "MetricInfo",

@@ -115,6 +115,17 @@ class DataParameters(TableParameters, BundleParameters, BinParameters):
     """How a table is binned; fields of the last base stand first."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class DataParams(DataParameters):
+    """How a table was binned: the parameters of a data set, which belong to no family of models.
+
+    Examples
+    --------
+    >>> DataParams(max_bin=63, absent="missing").absent_value
+    nan
+    """
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunningParameters(ParameterSet):
     """The seed, and the threads."""

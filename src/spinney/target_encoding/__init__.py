@@ -1,6 +1,6 @@
 """Target encoding: columns of numbers made from the target, for columns of many categories; and the search for duplicate rows.
 
-Enters: a binned `Dataset`, its labels, parameters. Leaves: data sets with encoded columns, the `TargetEncoding` that a model
+Enters: `BinnedData`, parameters. Leaves: binned data with encoded columns, the `TargetEncoding` that a model
 keeps, and a number for each row that its duplicates share. Trees, rounds and models are not used here.
 
 No row is encoded with its own target: rows are in folds, and the value of a row is a mean of the rows of the other folds. Rows of

@@ -1,23 +1,23 @@
-"""Encoded columns: their cuts, their codes, and a data set that has them after the columns of the table.
+"""Encoded columns: their cuts, their codes, and binned data that have them after the columns of the table.
 
 The code of a row follows from its fold and its category, so codes are looked up in small tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.binning.binned import BinnedData
+from spinney.binning.blocks import MatrixCodes
 from spinney.binning.cuts import Cuts, cuts_from_masses
-from spinney.binning.dataset import Dataset
 from spinney.binning.encode import ColumnCodes, with_rows
-from spinney.binning.features import BYTE_CODES, Features, code_type
-from spinney.binning.matrix import BinnedMatrix
-from spinney.binning.plan import Plan
-from spinney.binning.take import take_codes
+from spinney.binning.matrix import BYTE_CODES, BinnedMatrix, ColumnLayout, code_type, take_codes
+from spinney.binning.plan import BinPlan
 from spinney.data.target_encoding import TargetEncoding
 from spinney.jit.team import Team
 from spinney.target_encoding.sums import FoldEncoding, category_numbers, column_codes, source_columns
@@ -82,29 +82,40 @@ class EncodedBlocks:
 
     Parameters
     ----------
-    dataset : Dataset
+    data : BinnedData
         The rows, or some of those that come in blocks.
-    plan : Plan
+    plan : BinPlan
         All columns.
     codes : EncodedCodes
         Those of the encoded columns.
     """
 
-    def __init__(self, dataset: Dataset, plan: Plan, codes: EncodedCodes) -> None:
-        base = dataset.whole.blocks
-        assert base is not None
-        self._base, self._index, self._plan, self._codes = base, dataset.index, plan, codes
-        firsts = base.begins if self._index is None else np.searchsorted(self._index, base.begins)
+    matrix = None
+
+    def __init__(self, data: BinnedData, plan: BinPlan, codes: EncodedCodes) -> None:
+        base = data.codes
+        self._base, self._selected, self._plan, self._codes = base, data.selected, plan, codes
+        firsts = base.begins if self._selected is None else np.searchsorted(self._selected, base.begins)
         some = np.flatnonzero(np.diff(firsts))
         self._store_blocks: list[int] = some.tolist()
         self.begins: NDArray[np.int64] = firsts[[*some, -1]].astype(np.int64)
-        self.rows = dataset.rows
+        self.rows = data.rows
         self.features, self.columns, self.bins = plan.features, plan.features.columns, plan.features.bins
         self.wide, self.from_sparse = bool(plan.dtype == np.uint16), base.from_sparse
         encoded = self.columns - base.columns
         self.values = base.values * self.rows // max(base.rows, 1) + encoded * self.rows
+        self.entries = base.entries * self.rows // max(base.rows, 1)
         self.nbytes = base.nbytes * self.rows // max(base.rows, 1) + 2 * encoded * self.rows
         self._kept: dict[int, BinnedMatrix] = {}
+
+    @property
+    def folders(self) -> Sequence[Path]:
+        """Where the codes without encoded columns are on disk."""
+        return self._base.folders
+
+    def storage(self) -> dict[str, int]:
+        """That of the codes without encoded columns."""
+        return self._base.storage()
 
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
         """Every block once, but for some."""
@@ -127,14 +138,14 @@ class EncodedBlocks:
 
     def _with_encoded(self, place: int, matrix: BinnedMatrix, team: Team) -> BinnedMatrix:
         begin, end = int(self.begins[place]), int(self.begins[place + 1])
-        if self._index is not None and end - begin < matrix.rows:
+        if self._selected is not None and end - begin < matrix.rows:
             first = np.int32(self._base.begins[self._store_blocks[place]])
-            matrix = take_codes(matrix, self._index[begin:end] - first)
+            matrix = take_codes(matrix, self._selected[begin:end] - first)
         codes = self._codes.of_rows(column_codes(matrix, self._codes.columns), begin, end)
         return append_columns(matrix, codes, self._plan, team)
 
 
-def append_columns(matrix: BinnedMatrix, added: NDArray[Any], plan: Plan, team: Team) -> BinnedMatrix:
+def append_columns(matrix: BinnedMatrix, added: NDArray[Any], plan: BinPlan, team: Team) -> BinnedMatrix:
     """A copy of a matrix with the codes of more columns, columns × rows, after its own."""
     sparse = matrix.sparse
     codes = ColumnCodes(
@@ -147,12 +158,14 @@ def append_columns(matrix: BinnedMatrix, added: NDArray[Any], plan: Plan, team: 
     return with_rows(codes, plan, team)
 
 
-class EncodedDataset(Dataset):
-    """The rows of a data set, with encoded columns after its own. Codes are copied; labels are shared.
+def add_encoded(
+    data: BinnedData, encoding: TargetEncoding | FoldEncoding, team: Team, cuts: Cuts
+) -> BinnedData:
+    """The rows of binned data, with encoded columns after their own. Codes are copied; labels are shared.
 
     Parameters
     ----------
-    dataset : Dataset
+    data : BinnedData
         The rows.
     encoding : TargetEncoding or FoldEncoding
         For the rows that it was fitted on a FoldEncoding, see `EncodedCodes`.
@@ -161,38 +174,15 @@ class EncodedDataset(Dataset):
     cuts : Cuts
         Of the encoded columns.
     """
-
-    def __init__(
-        self, dataset: Dataset, encoding: TargetEncoding | FoldEncoding, team: Team, cuts: Cuts
-    ) -> None:
-        self._base = dataset
-        self._views = {}
-        self.rows, self.schema, self.params = dataset.rows, dataset.schema, dataset.params
-        self.target, self.weight = dataset.target, dataset.weight
-        self.margin, self.queries = dataset.margin, dataset.queries
-        self.cuts = _append_cuts(dataset.cuts, cuts)
-        self.plan = Plan(
-            self.cuts,
-            dataset.plan.absent,
-            _append_features(dataset.plan.features, cuts.bins),
-            dataset.plan.conflicts,
-        )
-        codes = EncodedCodes(encoding, cuts)
-        if dataset.whole.blocks is not None:
-            self.blocks = EncodedBlocks(dataset, self.plan, codes)
-        else:
-            ((_, _, numbers),) = category_numbers(dataset, codes.columns)
-            added = codes.of_rows(numbers, 0, self.rows)
-            self._matrix = append_columns(dataset.matrix, added, self.plan, team)
-
-    @property
-    def has_table(self) -> bool:
-        """Always false: the table has no encoded columns."""
-        return False
-
-    def release(self) -> None:
-        """Let go of the table that the rows are from."""
-        self._base.release()
+    old = data.plan
+    features = _append_features(old.features, cuts.bins)
+    plan = BinPlan(_append_cuts(old.cuts, cuts), old.absent, features, old.conflicts)
+    codes = EncodedCodes(encoding, cuts)
+    if data.codes.matrix is None:
+        return data.with_columns(plan, EncodedBlocks(data, plan, codes))
+    ((_, _, numbers),) = category_numbers(data, codes.columns)
+    added = codes.of_rows(numbers, 0, data.rows)
+    return data.with_columns(plan, MatrixCodes(append_columns(data.matrix(), added, plan, team)))
 
 
 def encoded_cuts(encoding: FoldEncoding, max_bin: int) -> Cuts:
@@ -211,10 +201,10 @@ def _append_cuts(cuts: Cuts, added: Cuts) -> Cuts:
     )
 
 
-def _append_features(features: Features, bins: NDArray[np.int64]) -> Features:
+def _append_features(features: ColumnLayout, bins: NDArray[np.int64]) -> ColumnLayout:
     """Features with more columns after them, each a group of its own."""
-    added = Features.lone(bins)
-    return Features(
+    added = ColumnLayout.single_column(bins)
+    return ColumnLayout(
         np.concatenate([features.group, added.group + len(features.group_codes)]),
         np.concatenate([features.low, added.low]),
         np.concatenate([features.codes, added.codes]),

@@ -29,17 +29,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
-from spinney.binning.features import SPARSE, Features
+from spinney.binning.binned import BinnedData
 from spinney.binning.kernels.records import NO_DEFAULT
-from spinney.binning.matrix import BinnedMatrix
+from spinney.binning.matrix import SPARSE, BinnedMatrix, ColumnLayout
 from spinney.data import Labels
 from spinney.data.table import starts_of
 from spinney.jit.team import Team
 from spinney.joining import ALONE, Joining
 from spinney.sampling.kernels.random import PURPOSE_HASH
 from spinney.sampling.orders import random_words
-from spinney.target_encoding.sums import Floats, Numbers, scan_codes
+from spinney.target_encoding.sums import Floats, Numbers
 
 Hashes = NDArray[np.uint64]
 
@@ -93,7 +92,7 @@ NO, YES, BY_COLUMNS = range(3)  # whether a sample holds duplicates, or its colu
 
 
 def find_duplicates(
-    dataset: Dataset,
+    data: BinnedData,
     labels: Labels,
     columns: Sequence[int] = (),
     team: Team | None = None,
@@ -104,7 +103,7 @@ def find_duplicates(
 
     Parameters
     ----------
-    dataset : Dataset
+    data : BinnedData
         The rows.
     labels : Labels
         Theirs. Rows of weight 0 do not count.
@@ -120,12 +119,11 @@ def find_duplicates(
     int64[rows] or None
         Of the local rows. All ranks get numbers or none does.
     """
-    whole = dataset.whole
-    hasher = RowHasher((whole.matrix if whole.blocks is None else whole.blocks).features, columns)
-    row_hashes, others = np.empty((2, dataset.rows), np.uint64)
-    for begin, end, matrix, rows in scan_codes(dataset, team):
+    hasher = RowHasher(data.plan.features, columns)
+    row_hashes, others = np.empty((2, data.rows), np.uint64)
+    for begin, end, matrix, rows in data.scan(team):
         row_hashes[begin:end], others[begin:end] = hasher.of(matrix, rows)
-    counts = dataset.schema.category_counts
+    counts = data.schema.category_counts
     categories = 0 if counts is None or not len(columns) else int(counts[list(columns)].max())
     has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0.0
     rows = np.array([int(has_weight.sum())])
@@ -147,7 +145,7 @@ def find_duplicates(
         verdict = _verdict(repeats, others_remain, least)
     verdict = int(communicator.spread(np.array([verdict]))[0])
     if verdict == BY_COLUMNS:
-        bins = communicator.gather(_bins_of(dataset, taken, hasher.widest, team))
+        bins = communicator.gather(_bins_of(data, taken, hasher.widest, team))
         found = (
             bins is not None
             and repeats is not None
@@ -167,11 +165,11 @@ def _verdict(repeats: Repeats, others_remain: bool, least: float) -> int:
 
 
 def _bins_of(
-    dataset: Dataset, taken: NDArray[np.bool_], columns: Numbers, team: Team | None
+    data: BinnedData, taken: NDArray[np.bool_], columns: Numbers, team: Team | None
 ) -> NDArray[np.int32]:
     """Bins of some columns in some rows, rows × columns."""
     parts = [np.empty((0, len(columns)), np.int32)]
-    for begin, end, matrix, rows in scan_codes(dataset, team):
+    for begin, end, matrix, rows in data.scan(team):
         own = np.flatnonzero(taken[begin:end])
         parts.append(column_bins(matrix, columns, own if rows is None else rows[own]))
     return np.concatenate(parts)
@@ -210,13 +208,13 @@ class RowHasher:
 
     Parameters
     ----------
-    features : Features
+    features : ColumnLayout
         Of the table.
     apart : sequence of int
         Columns in groups of their own, which only one of two hashes includes.
     """
 
-    def __init__(self, features: Features, apart: Sequence[int] = ()) -> None:
+    def __init__(self, features: ColumnLayout, apart: Sequence[int] = ()) -> None:
         self._features = features
         self._apart = {int(features.group[column]) for column in apart}
 

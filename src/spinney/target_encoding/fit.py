@@ -13,14 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.binning.binned import BinnedData
 from spinney.binning.cuts import Cuts
-from spinney.binning.dataset import Dataset
 from spinney.data import Labels
 from spinney.data.target_encoding import COUNT, EncodedFeature, TargetEncoding
 from spinney.jit.team import Team
 from spinney.joining import ALONE, Joining
 from spinney.params import Config, kind_of
-from spinney.target_encoding.columns import EncodedDataset, encoded_cuts
+from spinney.target_encoding.columns import add_encoded, encoded_cuts
 from spinney.target_encoding.duplicates import find_duplicates
 from spinney.target_encoding.pairs import choose_pairs
 from spinney.target_encoding.sums import (
@@ -55,7 +55,7 @@ class EncodedInputs:
 
     Attributes
     ----------
-    dataset : Dataset
+    data : BinnedData
         What it is trained on.
     valid : dict
         Data to compute the metrics on.
@@ -65,21 +65,20 @@ class EncodedInputs:
         What the model needs to encode other rows.
     """
 
-    dataset: Dataset
-    valid: Mapping[str, Dataset]
+    data: BinnedData
+    valid: Mapping[str, BinnedData]
     config: Config
     encoding: TargetEncoding | None = None
 
 
 def apply_target_encoding(
     resolved: Config,
-    dataset: Dataset,
-    valid: Mapping[str, Dataset],
+    data: BinnedData,
+    valid: Mapping[str, BinnedData],
     team: Team,
     earlier: EarlierEncoding | None,
     row_groups: NDArray[np.int64] | None = None,
     communicator: Joining = ALONE,
-    first_row: int = 0,
 ) -> EncodedInputs:
     """Fit a target encoding on the rows of a training, and add the encoded columns to all its data.
 
@@ -88,15 +87,15 @@ def apply_target_encoding(
     the cuts of the encoded columns are.
 
     No row is encoded with targets of its own group in `row_groups`. Where other ranks hold other rows, all ranks fit the same
-    encoding, on the rows of all; `first_row` is the number of this one's first.
+    encoding, on the rows of all.
     """
-    columns = encoded_columns(resolved, dataset)
+    columns = encoded_columns(resolved, data)
     kept = None if earlier is None else earlier.statistics
     if not columns or (earlier is not None and kept is None):
-        return EncodedInputs(dataset, valid, resolved, kept)
-    labels = dataset.labels()
+        return EncodedInputs(data, valid, resolved, kept)
+    labels = data.checked_labels()
     fitted = fit_target_encoding(
-        dataset,
+        data,
         labels,
         _targets(resolved, labels),
         columns,
@@ -107,40 +106,42 @@ def apply_target_encoding(
         row_groups,
         team,
         communicator,
-        first_row,
     )
     if kept is not None and not kept.same(fitted.encoding):
-        return EncodedInputs(dataset, valid, resolved, kept)
-    cuts = encoded_cuts(fitted, dataset.params.max_bin)
-    encoded = EncodedDataset(dataset, fitted, team, cuts)
+        return EncodedInputs(data, valid, resolved, kept)
+    cuts = encoded_cuts(fitted, data.params.max_bin)
+    encoded = add_encoded(data, fitted, team, cuts)
     if earlier is not None and not earlier.fits(encoded.cuts):
-        return EncodedInputs(dataset, valid, resolved, kept)
+        return EncodedInputs(data, valid, resolved, kept)
     others = {
-        name: encoded if data is dataset else EncodedDataset(data, fitted.encoding, team, cuts)
-        for name, data in valid.items()
+        name: encoded if one is data else add_encoded(one, fitted.encoding, team, cuts)
+        for name, one in valid.items()
     }
     return EncodedInputs(encoded, others, _extend_config(resolved, fitted.encoding), fitted.encoding)
 
 
-def has_target_encoding(config: Config, dataset: Dataset) -> bool:
+def has_target_encoding(config: Config, data: BinnedData) -> bool:
     """Whether a training on a data set fits a target encoding."""
-    return bool(encoded_columns(config, dataset))
+    return bool(encoded_columns(config, data))
 
 
-def encoded_columns(config: Config, dataset: Dataset) -> list[int]:
+def encoded_columns(config: Config, data: BinnedData) -> list[int]:
     """The columns of the table that a training encodes: those of many categories."""
-    counts = dataset.schema.category_counts
+    counts = data.schema.category_counts
     if config.target_stats is None or counts is None or config.tree_method != "hist":
         return []
-    if kind_of(config.objective) in ("hazards", "times") or _means(config, dataset.labels()) > MOST_MEANS:
+    if (
+        kind_of(config.objective) in ("hazards", "times")
+        or _means(config, data.checked_labels()) > MOST_MEANS
+    ):
         return []
     many = np.flatnonzero(counts > config.target_stats)
-    most = MOST_ENCODED // (_means(config, dataset.labels()) + 1)
+    most = MOST_ENCODED // (_means(config, data.checked_labels()) + 1)
     return sorted(many[np.argsort(-counts[many], kind="stable")[:most]].tolist())
 
 
 def fit_target_encoding(
-    dataset: Dataset,
+    data: BinnedData,
     labels: Labels,
     targets: Floats,
     columns: list[int],
@@ -151,7 +152,6 @@ def fit_target_encoding(
     row_groups: Numbers | None = None,
     team: Team | None = None,
     communicator: Joining = ALONE,
-    first_row: int = 0,
 ) -> FoldEncoding:
     """Fit a target encoding of columns of categories.
 
@@ -159,7 +159,7 @@ def fit_target_encoding(
 
     Parameters
     ----------
-    dataset : Dataset
+    data : BinnedData
         The rows. What is needed of their columns are the numbers of categories, which are their bins.
     labels : Labels
         Weights and queries of the rows. A row of weight 0 counts for nothing.
@@ -179,35 +179,35 @@ def fit_target_encoding(
         Rows of one number are in one fold, and so are those of a query; without it duplicates are (`find_duplicates`).
     team : Team, optional
         Threads that unpack codes.
-    communicator, first_row
-        Ranks that hold other rows, and the number of this one's first row in the whole table.
+    communicator : Joining
+        Ranks that hold other rows.
 
     Returns
     -------
     FoldEncoding
         For every column, and every pair, a mean of each target, and the weight of the rows, of which the largest counts about 1.
     """
-    counts = dataset.schema.category_counts
+    counts = data.schema.category_counts
     assert counts is not None
     if labels.queries is None and row_groups is None:
-        row_groups = find_duplicates(dataset, labels, columns, team, communicator)
-    row_keys = query_or_row_numbers(labels, communicator, first_row) if row_groups is None else row_groups
+        row_groups = find_duplicates(data, labels, columns, team, communicator)
+    row_keys = query_or_row_numbers(labels, communicator, data.first) if row_groups is None else row_groups
     weighted = WeightedTargets.of(labels, targets, smooth, row_keys, communicator)
     features = [EncodedFeature((column,), int(counts[column])) for column in columns]
-    features += choose_pairs(dataset, features, pairs, weighted, min_rows, team, communicator)
+    features += choose_pairs(data, features, pairs, weighted, min_rows, team, communicator)
     fold = assign_folds(weighted.row_keys, seed)
     by_fold: list[Floats] = []
     values: list[Floats] = []
     masses: list[Floats] = []
     for sums, counts_missing in fold_sums(
-        dataset, features, fold, weighted.values, min_rows, team, communicator
+        data, features, fold, weighted.values, min_rows, team, communicator
     ):
         for means in weighted.out_of_fold_means(sums, counts_missing):
             by_fold.append(means[:FOLDS])
             values.append(means[FOLDS])
             masses.append(sums[0])
     outputs = [*range(len(targets)), COUNT]
-    encoding = TargetEncoding.from_features(dataset.columns, counts, features, outputs, values)
+    encoding = TargetEncoding.from_features(data.columns, counts, features, outputs, values)
     return FoldEncoding(encoding, fold, by_fold, masses)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data.target_encoding import EncodedFeature
 from spinney.jit.team import Team
 from spinney.joining import ALONE, Joining
@@ -35,7 +35,7 @@ DIGITS = 9  # of a gain, so that pairs which gain the same are taken in the orde
 
 
 def choose_pairs(
-    dataset: Dataset,
+    data: BinnedData,
     columns: Sequence[EncodedFeature],
     most: int,
     targets: WeightedTargets,
@@ -51,7 +51,7 @@ def choose_pairs(
 
     Parameters
     ----------
-    dataset : Dataset
+    data : BinnedData
         The rows.
     columns : list of EncodedFeature
         The columns.
@@ -75,7 +75,7 @@ def choose_pairs(
     has_weight = targets.values[0] > 0.0
     taken = has_weight.copy()
     taken[has_weight] = draw_sample(targets.row_keys[has_weight], ROWS, communicator)
-    codes, missing = _sample_codes(dataset, columns, taken, has_weight, team)
+    codes, missing = _sample_codes(data, columns, taken, has_weight, team)
     communicator.sum(missing)
     fold = assign_folds(targets.row_keys[taken], seed=0).astype(np.float64)
     sample = communicator.gather(np.vstack([*codes.values(), fold, targets.values[:, taken]]).T)
@@ -90,12 +90,12 @@ def choose_pairs(
         return []
     few = {feature.columns[0] for feature, rows in zip(columns, missing, strict=True) if rows < min_rows}
     return _with_observed_pairs(
-        dataset, pairs, has_weight, VALUES // len(targets.values), few, team, communicator
+        data, pairs, has_weight, VALUES // len(targets.values), few, team, communicator
     )
 
 
 def _sample_codes(
-    dataset: Dataset,
+    data: BinnedData,
     columns: Sequence[EncodedFeature],
     taken: NDArray[np.bool_],
     has_weight: NDArray[np.bool_],
@@ -105,7 +105,7 @@ def _sample_codes(
     found = {column: np.empty(int(taken.sum()), np.int64) for column in source_columns(columns)}
     missing = np.zeros(len(columns), np.int64)
     firsts = np.concatenate([[0], np.cumsum(taken)])
-    for begin, end, numbers in category_numbers(dataset, list(found), team):
+    for begin, end, numbers in category_numbers(data, list(found), team):
         for column, number in numbers.items():
             found[column][firsts[begin] : firsts[end]] = number[taken[begin:end]]
         for at, feature in enumerate(columns):
@@ -174,7 +174,7 @@ def _error(sums: Floats, targets: WeightedTargets, scale: Floats, count: float) 
 
 
 def _with_observed_pairs(
-    dataset: Dataset,
+    data: BinnedData,
     pairs: Sequence[EncodedFeature],
     has_weight: NDArray[np.bool_],
     most: int,
@@ -186,10 +186,10 @@ def _with_observed_pairs(
 
     Rows in which one of a `few` columns is missing do not count.
     """
-    counts = dataset.schema.category_counts
+    counts = data.schema.category_counts
     assert counts is not None
     found = [np.zeros(0, np.int64) for _ in pairs]
-    for begin, end, numbers in category_numbers(dataset, source_columns(pairs), team):
+    for begin, end, numbers in category_numbers(data, source_columns(pairs), team):
         present = {column: numbers[column] < counts[column] for column in few & set(numbers)}
         for at, pair in enumerate(pairs):
             if len(found[at]) <= most:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.binning.matrix import BinnedMatrix
 from spinney.data import Labels
 from spinney.data.target_encoding import EncodedFeature, TargetEncoding
@@ -111,7 +111,7 @@ def sum_by_fold(fold: Numbers, number: Numbers, size: int, values: Floats) -> Fl
 
 
 def fold_sums(
-    dataset: Dataset,
+    data: BinnedData,
     features: Sequence[EncodedFeature],
     fold: Numbers,
     values: Floats,
@@ -131,7 +131,7 @@ def fold_sums(
         for own, feature in zip(np.split(sums, ends[:-1]), features, strict=True)
     ]
     missing = np.zeros(len(features), np.int64)  # rows of each feature without a category
-    for begin, end, numbers in category_numbers(dataset, source_columns(features), team):
+    for begin, end, numbers in category_numbers(data, source_columns(features), team):
         for at, feature in enumerate(features):
             number = feature.number(numbers)
             found[at] += sum_by_fold(fold[begin:end], number, feature.size, values[:, begin:end])
@@ -152,33 +152,14 @@ def source_columns(features: Sequence[EncodedFeature]) -> list[int]:
 
 
 def category_numbers(
-    dataset: Dataset, columns: list[int], team: Team | None = None
+    data: BinnedData, columns: list[int], team: Team | None = None
 ) -> Iterator[tuple[int, int, Mapping[int, Numbers]]]:
     """Numbers of the categories of some columns, which are their bins; missing ones have the number after the last.
 
     They come some rows at a time: begin and end of the rows, and the numbers by column.
     """
-    for begin, end, matrix, rows in scan_codes(dataset, team):
+    for begin, end, matrix, rows in data.scan(team):
         yield begin, end, column_codes(matrix, columns, rows)
-
-
-def scan_codes(
-    dataset: Dataset, team: Team | None = None
-) -> Iterator[tuple[int, int, BinnedMatrix, NDArray[np.int32] | None]]:
-    """The codes of a data set, some rows at a time: begin and end of the rows, and a matrix that has their codes.
-
-    If they are only some rows of the matrix, also which.
-    """
-    blocks, index = dataset.whole.blocks, dataset.index
-    if blocks is None:
-        yield 0, dataset.rows, dataset.whole.matrix, index
-        return
-    firsts = blocks.begins if index is None else np.searchsorted(index, blocks.begins)
-    for block, matrix in blocks.scan(team):
-        begin, end = int(firsts[block]), int(firsts[block + 1])
-        own = None if index is None else index[begin:end] - np.int32(blocks.begins[block])
-        if begin < end:
-            yield begin, end, matrix, own
 
 
 def column_codes(

@@ -1,5 +1,6 @@
 """The loops that turn data sets into models.
 
-Enters: a `Dataset`, parameters; for a forest its target. Leaves: a `Model`, a `ForestModel` or an `AdaBoostModel`.
+Enters: a `Dataset` or its `BinnedData`, parameters; for a forest its target.
+Leaves: a `Model`, a `ForestModel` or an `AdaBoostModel`.
 Must not know: scikit-learn, files, the command line.
 """

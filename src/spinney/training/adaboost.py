@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data.target import ForestTarget
 from spinney.errors import DataError
 from spinney.growth.forest.grower import ForestGrower, leaf_of_rows
@@ -28,7 +28,7 @@ SHARE_VALUES = 200_000
 
 def train_adaboost(
     config: AdaBoostConfig,
-    dataset: Dataset,
+    data: BinnedData,
     target: ForestTarget,
     rounds: int,
     *,
@@ -42,7 +42,7 @@ def train_adaboost(
     ----------
     config : AdaBoostConfig
         Parameters.
-    dataset : Dataset
+    data : BinnedData
         The table, made with `bundle=False`; its bins are all that is read of it.
     target : ForestTarget
         Classes or numbers of one output, one for each of the table's rows.
@@ -64,10 +64,10 @@ def train_adaboost(
     DataError
         If the first tree is no better than guessing, or, where rows are drawn, no tree is.
     """
-    check_in_memory(dataset, "AdaBoost")
-    with Team(threads_for(n_jobs, most_for(dataset.rows * dataset.columns, SHARE_VALUES))) as team:
-        table = binned_table(dataset.matrix, dataset.cuts)
-        weights = Weights(weight, dataset.rows, team)
+    check_in_memory(data, "AdaBoost")
+    with Team(threads_for(n_jobs, most_for(data.rows * data.columns, SHARE_VALUES))) as team:
+        table = binned_table(data.matrix(), data.cuts)
+        weights = Weights(weight, data.rows, team)
         grown, kept = [], []
         for tree, found in _boosted(config, table, target, weights, rounds, team):
             if found is not None:
@@ -81,7 +81,7 @@ def train_adaboost(
         )
     forest = CompactForest.of(grown, table.cut_start, table.cuts, values=target.leaf_values)
     says, errors = np.array([found.weight for found in kept]), np.array([found.error for found in kept])
-    return AdaBoostModel(forest, config, dataset.schema, target.classes, dataset.rows, says, errors)
+    return AdaBoostModel(forest, config, data.schema, target.classes, data.rows, says, errors)
 
 
 def _boosted(

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
-from spinney.binning.part import Part
+from spinney.binning.binned import BinnedData
 from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.metrics import Metric
@@ -67,7 +66,7 @@ class Course:
     ----------
     rounds : int
         At most so many.
-    dataset : Dataset
+    data : BinnedData
         What to learn from.
     valid : dict
         Data to compute the metrics on.
@@ -84,8 +83,8 @@ class Course:
     """
 
     rounds: int
-    dataset: Dataset
-    valid: Mapping[str, Dataset]
+    data: BinnedData
+    valid: Mapping[str, BinnedData]
     stopping: EarlyStopping | None = None
     again: bool = False
     kin: NDArray[np.int64] | None = None
@@ -123,8 +122,8 @@ def draws(auto: Auto, watched: Mapping[str, object], metrics: Sequence[Metric], 
 def course_of(
     auto: Auto,
     config: Config,
-    dataset: Dataset,
-    valid: Mapping[str, Dataset],
+    data: BinnedData,
+    valid: Mapping[str, BinnedData],
     metrics: Sequence[Metric],
     loss: Objective,
     continued: bool,
@@ -132,13 +131,15 @@ def course_of(
     kin: Kin | None = None,
 ) -> Course:
     """The course of a training on a data set."""
-    made = has_target_encoding(config, dataset)
-    found = decided(auto, config, dataset.labels(), bool(valid), metrics, loss, continued, listed, made, kin)
+    made = has_target_encoding(config, data)
+    found = decided(
+        auto, config, data.checked_labels(), bool(valid), metrics, loss, continued, listed, made, kin
+    )
     stopping = stopping_of(config) if found.stops else None
     groups, limit = None if kin is None else kin.told, auto.limit(listed)
     if found.held is None:
-        return Course(found.rounds, dataset, valid, stopping, kin=groups, limit=limit)
-    kept, held = Part(dataset, np.flatnonzero(~found.held)), Part(dataset, np.flatnonzero(found.held))
+        return Course(found.rounds, data, valid, stopping, kin=groups, limit=limit)
+    kept, held = data.take(np.flatnonzero(~found.held)), data.take(np.flatnonzero(found.held))
     groups = None if groups is None else groups[~found.held]
     return Course(found.rounds, kept, {auto.name: held}, stopping, found.again, groups, limit, held.rows)
 

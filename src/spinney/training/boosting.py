@@ -10,16 +10,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.arguments import DATA_PARAMS
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
+from spinney.binning.ingest import DATA_PARAMS
 from spinney.data import Labels
-from spinney.data.dask import refuse_dask
 from spinney.data.labels import allocate_gradients
-from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.errors import DataError, ParameterError
 from spinney.growth.grower import AddTree, GrowerInputs
 from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team
-from spinney.messages import type_name
 from spinney.metrics import Metric, MetricValue
 from spinney.model.model import Model
 from spinney.objectives import Objective
@@ -64,8 +62,8 @@ class Boosting:
         self,
         config: Config,
         resolved: Config,
-        dataset: Dataset,
-        valid: Mapping[str, Dataset],
+        data: BinnedData,
+        valid: Mapping[str, BinnedData],
         loss: Objective,
         metrics: list[Metric],
         team: Team,
@@ -74,14 +72,14 @@ class Boosting:
         kin: NDArray[np.int64] | None = None,
     ) -> None:
         self._rows = rows = TableRows() if rows is None else rows
-        inputs = apply_target_encoding(resolved, dataset, valid, team, past, kin, rows.joining, rows.first)
-        dataset, valid, resolved = inputs.dataset, inputs.valid, inputs.config
-        self._config, self._dataset, self._team = config, dataset, team
+        inputs = apply_target_encoding(resolved, data, valid, team, past, kin, rows.joining)
+        data, valid, resolved = inputs.data, inputs.valid, inputs.config
+        self._config, self._data, self._team = config, data, team
         self._objective = loss
         self._outputs = self._objective.outputs
-        start = rows.start(config, loss, dataset.labels(), past, dataset.schema, inputs.encoding)
+        start = rows.start(config, loss, data.checked_labels(), past, data.schema, inputs.encoding)
         labels, self._base_score, self._past = start.labels, start.base_score, start.past
-        scores = self._starting_scores(labels, dataset, "dataset")
+        scores = self._starting_scores(labels, data, "dataset")
         self._gradients = allocate_gradients(scores, start.unit)
         self._kept = self._gradients
         if config.leaf_values == "all" and config.sampling_method != "uniform":
@@ -94,16 +92,14 @@ class Boosting:
         )
         self._bag = Bag.of_all(labels.rows)
         self._grower = growers.get(
-            GrowerInputs(
-                dataset, resolved, self._gradients, self._bag, values, team, rows.joining, rows.first
-            )
+            GrowerInputs(data, resolved, self._gradients, self._bag, values, team, rows.joining)
         )
         self._eligible = rows.eligible(labels, config.subsample)
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}
         self._metrics, self.watches = metrics, bool(valid)
         self.done = 0 if self._past is None else self._past.rounds
         trees: list[Tree] = [] if self._past is None else [*self._past.trees]
-        schema = continued(past, dataset.schema)
+        schema = continued(past, data.schema)
         self.parts = (trees, self._base_score, config, schema, inputs.encoding)
 
     def round(self, rate: float) -> dict[str, list[MetricValue]]:
@@ -182,46 +178,43 @@ class Boosting:
     def _sampler(self) -> DrawsByGradient:
         eligible = self._eligible
         if eligible is None:
-            eligible = np.arange(self._dataset.rows, dtype=np.int32)
+            eligible = np.arange(self._data.rows, dtype=np.int32)
         return self._rows.sampler(eligible, self._gradients, self._bag.rows, self._team)
 
-    def _starting_scores(self, labels: Labels, data: Dataset, what: str) -> NDArray[np.float64]:
+    def _starting_scores(self, labels: Labels, data: BinnedData, what: str) -> NDArray[np.float64]:
         """Scores before the first tree of this training, outputs × rows."""
         scores = starting_scores(labels, self._base_score, what)
         if self._past is not None:
             self._past.add_to(scores, data, what, self._team)
         return scores
 
-    def _watch(self, name: str, data: Dataset) -> _Watched:
+    def _watch(self, name: str, data: BinnedData) -> _Watched:
         what = f"valid[{name!r}]"
-        labels = self._rows.prepared(self._objective, data.labels(what))
-        if data is self._dataset:
+        labels = self._rows.prepared(self._objective, data.checked_labels(what))
+        if data is self._data:
             return _Watched(labels, self._gradients.scores, None)
         scores = self._starting_scores(labels, data, what)
         return _Watched(labels, scores, self._grower.follow(data, scores, what))
 
 
-def config_of(params: Mapping[str, object] | Config, dataset: Dataset) -> Config:
+def config_of(params: Mapping[str, object] | Config, data: BinnedData) -> Config:
     """The parameters of a training on a data set, whose own they include."""
-    if not isinstance(dataset, Dataset):
-        refuse_dask(dataset, "dataset")
-        raise DataTypeError(f"dataset must be a spinney.Dataset, got {type_name(dataset)}")
     config = params if isinstance(params, Config) else Config.parse(params)
     if config.learning_rate < SMALLEST_RATE:
         raise ParameterError(too_small(config.learning_rate))
     told = DATA_PARAMS if isinstance(params, Config) else Config.canonical(params)
-    own = {name: getattr(dataset.params, name) for name in DATA_PARAMS}
+    own = {name: getattr(data.params, name) for name in DATA_PARAMS}
     for name in DATA_PARAMS:
         if name in told and getattr(config, name) != own[name]:
             raise ParameterError(
                 f"{name} = {getattr(config, name)!r} differs from the Dataset's {own[name]!r}; give it to Dataset only"
             )
-    return with_targets(config.having(**own), "num_target" in told, dataset)
+    return with_targets(config.having(**own), "num_target" in told, data)
 
 
-def resolved_config(config: Config, dataset: Dataset) -> Config:
+def resolved_config(config: Config, data: BinnedData) -> Config:
     """The parameters with columns by position instead of by name."""
-    schema = dataset.schema
+    schema = data.schema
     return resolve_columns(config, schema.names, schema.columns, schema.categorical)
 
 

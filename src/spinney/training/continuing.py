@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.binning.binned import BinnedData
 from spinney.binning.cuts import Cuts, cuts_of
-from spinney.binning.dataset import Dataset
-from spinney.binning.matrix import BinnedMatrix
-from spinney.binning.take import take_codes
 from spinney.data import Schema
 from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import DataError, ParameterError, ParameterTypeError
@@ -23,7 +20,7 @@ from spinney.model.model import Model
 from spinney.model.predict import Predictor
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config
-from spinney.target_encoding.columns import EncodedDataset
+from spinney.target_encoding.columns import add_encoded
 from spinney.tree import Tree, concatenate
 
 
@@ -56,15 +53,15 @@ class InitialModel:
         self.base_score, self.statistics, self.schema = model.base_score, model.statistics, model.schema
         self._predictor = Predictor(forest, model.absent)
 
-    def add_to(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
+    def add_to(self, scores: NDArray[np.float64], data: BinnedData, what: str, team: Team) -> None:
         """Add the trees to scores, outputs × rows, one after the other as a training does: the bits are the same.
 
         Rows walk by their values or, where the table is gone but the trees were grown on the data set's cuts, by their bins.
         """
         if not self.trees:
             return
-        if data.has_table:
-            table = data.table(what)
+        if data.raw.available:
+            table = data.raw.table(what)
             if self.statistics is not None:
                 table = self.statistics.add_encoded(table)
             scores[:] = self._predictor.raw_scores(scores.T.copy(), table, len(self.trees), team.size).T
@@ -94,32 +91,19 @@ class InitialModel:
         made = range(statistics.columns, statistics.columns + statistics.encoded_count)
         return cuts_of([np.unique(thresholds[splits & (features == column)]) for column in made])
 
-    def _replay(self, scores: NDArray[np.float64], data: Dataset, what: str, team: Team) -> None:
+    def _replay(self, scores: NDArray[np.float64], data: BinnedData, what: str, team: Team) -> None:
+        coded = data
         if self.statistics is not None and len(data.cuts.bins) == data.columns:
-            data = EncodedDataset(data, self.statistics, team, self._made_cuts(self.statistics))
+            coded = add_encoded(data, self.statistics, team, self._made_cuts(self.statistics))
         try:
-            for begin, end, matrix in _pieces(data, team):
+            for block in coded.scan(team):
+                matrix = block.own_matrix()
                 for t, tree in enumerate(self.trees):
-                    own = scores[t % len(scores), begin:end]
-                    replay(tree, 0, matrix, data.cuts, own[None], team)
+                    own = scores[t % len(scores), block.begin : block.end]
+                    replay(tree, 0, matrix, coded.cuts, own[None], team)
         except DataError:
-            data.table(what)  # says that it is gone, and what to do
+            data.raw.table(what)  # raises that it is gone, and what to do
             raise
-
-
-def _pieces(data: Dataset, team: Team) -> Iterator[tuple[int, int, BinnedMatrix]]:
-    """The codes of a data set, at once or block by block, with the numbers of their rows: first, and behind the last."""
-    blocks, index = data.whole.blocks, data.index
-    if blocks is None:
-        yield 0, data.rows, data.matrix
-        return
-    firsts = blocks.begins if index is None else np.searchsorted(index, blocks.begins)
-    for block, matrix in blocks.scan(team):
-        begin, end = int(firsts[block]), int(firsts[block + 1])
-        if index is not None:
-            matrix = take_codes(matrix, index[begin:end] - np.int32(blocks.begins[block]))
-        if begin < end:
-            yield begin, end, matrix
 
 
 def continued(past: InitialModel | None, schema: Schema) -> Schema:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import objectives
-from spinney.binning.dataset import Dataset
-from spinney.binning.part import Part
+from spinney.binning.binned import BinnedData
 from spinney.data import Labels
+from spinney.dataset import Dataset, binned_of
 from spinney.errors import DataError, OwnFunctionError, ParameterError
 from spinney.jit.team import Team
 from spinney.metrics import Metric, MetricValue
@@ -29,7 +29,7 @@ from spinney.training.dealing import check_truth, dealing_of
 from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import check_stopping, stopping_value, training_metrics, values_of
 from spinney.training.folds import Fold, folds_of
-from spinney.training.growers import check_blocks
+from spinney.training.growers import check_has_table
 from spinney.training.learning_rates import rate_of, schedule_of
 from spinney.training.members import check_members
 from spinney.training.sharing import threads_of
@@ -65,7 +65,7 @@ def cv(
     params : mapping
         Hyper-parameters by name, as for `train`. With `early_stopping_rounds`, the mean over folds of the last metric of the
         test rows decides, or that of the first with `first_metric_only`.
-    dataset : Dataset
+    data : BinnedData
         All rows.
     folds : int, splitter or iterable of pairs, default=5
         A number of folds; a splitter of scikit-learn, which is called with the target and `groups`; or pairs
@@ -115,14 +115,15 @@ def cv(
     (4, [0.1, 0.9])
     """
     params, function = with_function(params, objective)
-    config = config_of(params, dataset)
+    data = binned_of(dataset)
+    config = config_of(params, data)
     check_members(config, "cv", "which trains one model for each fold")
-    check_blocks(config, dataset, {})
+    check_has_table(config, data, {})
     rounds = checked_rounds(rounds)
     chosen_metrics = training_metrics(config, metrics, function)
-    check_stopping(config, chosen_metrics, {"test": dataset})
+    check_stopping(config, chosen_metrics, {"test": data})
     loss = objectives.get(config, function)
-    labels = loss.prepared(dataset.labels())
+    labels = loss.prepared(data.checked_labels())
     classes = _classes(loss, labels) if check_truth("stratified", stratified) else None
     dealing = dealing_of(
         labels.rows,
@@ -134,8 +135,8 @@ def cv(
     found = folds_of(folds, labels, groups, dealing)
     work = _Work(
         config,
-        resolved_config(config, dataset),
-        dataset,
+        resolved_config(config, data),
+        data,
         loss,
         chosen_metrics,
         check_truth("train_metrics", train_metrics),
@@ -146,7 +147,7 @@ def cv(
     with ExitStack() as stack:
         if check_truth("progress", progress):
             listeners.append(stack.enter_context(ProgressBar("cross-validation")))
-        team = stack.enter_context(Team(threads_of(config, dataset)))
+        team = stack.enter_context(Team(threads_of(config, data)))
         return _run(work, found, rounds, listeners, team)
 
 
@@ -156,7 +157,7 @@ class _Work:
 
     config: Config
     resolved: Config
-    dataset: Dataset
+    data: BinnedData
     loss: Objective
     metrics: list[Metric]
     train_metrics: bool
@@ -166,7 +167,7 @@ class _Work:
         for name, rows in fold._asdict().items():
             where = f"fold {k}, {name} rows"
             try:
-                labels = self.loss.prepared(Part(self.dataset, rows, where).labels())
+                labels = self.loss.prepared(self.data.take(rows, where).checked_labels())
                 if name == "train":
                     check_start(self.config, self.loss, labels)
                 if name == "test" or self.train_metrics:
@@ -178,7 +179,7 @@ class _Work:
     def boosting(self, k: int, fold: Fold, team: Team) -> Boosting:
         """The training of a fold."""
         train, test = (
-            Part(self.dataset, rows, f"fold {k}, {name} rows") for name, rows in fold._asdict().items()
+            self.data.take(rows, f"fold {k}, {name} rows") for name, rows in fold._asdict().items()
         )
         watched = {"train": train, "test": test} if self.train_metrics else {"test": test}
         return Boosting(self.config, self.resolved, train, watched, self.loss, self.metrics, team, None)
@@ -230,7 +231,7 @@ class _Progress:
 
 def _run(work: _Work, folds: list[Fold], rounds: int, callbacks: list[Callback], team: Team) -> CVResult:
     """Do the rounds of all folds: together where somebody waits for each round, else fold after fold."""
-    progress = _Progress(work.loss.outputs, work.dataset.rows)
+    progress = _Progress(work.loss.outputs, work.data.rows)
     together = bool(callbacks) or work.config.early_stopping_rounds is not None
     best: int | None = None
     numbered = list(enumerate(folds))

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data import Labels
+from spinney.dataset import Dataset, binned_of
 from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.metrics import Metric, MetricValue, Predictions, metrics_of
@@ -75,26 +76,25 @@ def training_metrics(config: Config, more: object = None, function: Function | N
 
 
 def checked_valid(
-    valid: Mapping[str, Dataset] | None, dataset: Dataset, loss: Objective, metrics: list[Metric]
-) -> dict[str, Dataset]:
+    valid: Mapping[str, Dataset] | None, data: BinnedData, loss: Objective, metrics: list[Metric]
+) -> dict[str, BinnedData]:
     """The validation data of a training, none of which lacks what the loss and the metrics need."""
     if valid is None:
         return {}
     if not isinstance(valid, Mapping):
         raise DataTypeError(f"valid must map names to Datasets, got {type(valid).__name__}")
-    for name, data in valid.items():
-        if not isinstance(data, Dataset):
-            raise DataTypeError(f"valid[{name!r}] must be a spinney.Dataset, got {type(data).__name__}")
-        if not data.cuts.same(dataset.cuts):
+    found = {name: binned_of(one, f"valid[{name!r}]") for name, one in valid.items()}
+    for name, one in found.items():
+        if not one.cuts.same(data.cuts):
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=dataset)")
-        labels = data.labels(f"valid[{name!r}]")
+        labels = one.checked_labels(f"valid[{name!r}]")
         try:
             labels = loss.prepared(labels)
             for metric in metrics:
                 metric.check(labels)
         except DataError as error:
             raise DataError(f"valid[{name!r}]: {error}") from None
-    return dict(valid)
+    return found
 
 
 def evaluate(metrics: Iterable[Metric], predictions: Predictions, labels: Labels) -> list[MetricValue]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data.table import starts_of
 from spinney.data.target import ForestTarget
 from spinney.errors import DataError
@@ -27,7 +27,7 @@ MOST_RANKS = 2**31
 
 def train_forest(
     config: ForestConfig,
-    dataset: Dataset,
+    data: BinnedData,
     target: ForestTarget,
     trees: int,
     *,
@@ -41,7 +41,7 @@ def train_forest(
     ----------
     config : ForestConfig
         Parameters.
-    dataset : Dataset
+    data : BinnedData
         The table, made with `bundle=False`. An exact forest, and one that draws its cuts, read the table itself again.
     target : ForestTarget
         Classes or numbers, one row for each of the table's.
@@ -58,32 +58,32 @@ def train_forest(
     -------
     ForestModel
     """
-    check_in_memory(dataset, "a forest")
+    check_in_memory(data, "a forest")
     if weight is not None and not weight.any():
         raise DataError("the weights of all rows are 0; a forest needs a row with a weight above 0")
-    resolved = config.resolve_columns(dataset.schema.names, dataset.columns, dataset.schema.categorical)
-    work = dataset.rows * dataset.columns * trees
+    resolved = config.resolve_columns(data.schema.names, data.columns, data.schema.categorical)
+    work = data.rows * data.columns * trees
     with Team(threads_for(n_jobs, most_for(work, SHARE_VALUES))) as team:
         if config.tree_method == "exact":
-            if dataset.rows * dataset.columns > MOST_RANKS:
+            if data.rows * data.columns > MOST_RANKS:
                 raise DataError(
-                    f"tree_method='exact' ranks every value of a table, and {dataset.rows} rows × {dataset.columns} columns are "
+                    f"tree_method='exact' ranks every value of a table, and {data.rows} rows × {data.columns} columns are "
                     "too many; use tree_method='hist'"
                 )
-            table = ranked_table(dataset.matrix, dataset.cuts, dataset.sorted_columns(team.size), team.size)
+            table = ranked_table(data.matrix(), data.cuts, data.raw.sorted_columns(team.size), team.size)
         else:
             ends = gaps = None
             if config.splitter == "random":
-                given = dataset.table()
+                given = data.raw.table()
                 ends = column_ends(given, config.absent_value)
-                gaps = gap_thresholds(given, dataset.cuts, config.absent_value)
-            table = binned_table(dataset.matrix, dataset.cuts, ends, gaps)
+                gaps = gap_thresholds(given, data.cuts, config.absent_value)
+            table = binned_table(data.matrix(), data.cuts, ends, gaps)
         grower = ForestGrower(resolved, table, target, weight, team)
         grown, cut_start, cuts = grower.grow_forest(first, trees)
     forest = CompactForest.of(grown, cut_start, cuts, values=target.leaf_values)
     kept = _leaf_rows(grown, config, target, weight, first) if config.keep_leaf_rows else None
     return ForestModel(
-        forest, config, dataset.schema, target.classes, target.outputs, dataset.rows, kept, grown=True
+        forest, config, data.schema, target.classes, target.outputs, data.rows, kept, grown=True
     )
 
 

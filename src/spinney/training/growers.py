@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.binning.views import FINE_BINS
 from spinney.data import Labels, Table
 from spinney.data.kernels.records import Gradients, LeafRows
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 def get(inputs: GrowerInputs) -> TreeGrower:
     """The grower of the configuration's `tree_method`."""
     if inputs.config.tree_method == "hist":
-        inputs.dataset.release()
+        inputs.data.raw.release()
         return _Hist(inputs)
     if inputs.config.tree_method == "approx" and inputs.config.proposal == "global":
         return _Approx(inputs)
     return _Sorted(inputs)
 
 
-def check_blocks(config: Config, dataset: Dataset, valid: Mapping[str, Dataset]) -> None:
+def check_has_table(config: Config, data: BinnedData, valid: Mapping[str, BinnedData]) -> None:
     """Refuse data sets whose codes come block by block, where the grower needs more than codes."""
     if config.tree_method == "hist":
         return
-    for what, data in {
-        "dataset": dataset,
-        **{f"valid[{name!r}]": data for name, data in valid.items()},
+    for what, one in {
+        "dataset": data,
+        **{f"valid[{name!r}]": one for name, one in valid.items()},
     }.items():
-        if data.whole.blocks is not None:
+        if one.codes.matrix is None:
             raise ParameterError(
                 f"tree_method={config.tree_method!r} needs the table of {what}, of which only codes are kept, block by block; "
                 "use tree_method='hist'"
@@ -55,30 +55,30 @@ class _Hist:
     """Trees from bins that were chosen once."""
 
     def __init__(self, inputs: GrowerInputs) -> None:
-        self._team, data = inputs.team, inputs.dataset
+        self._team, data = inputs.team, inputs.data
         parts = data.cuts, inputs.config, inputs.gradients, inputs.bag, inputs.team, inputs.values
-        blocks = data.whole.blocks
+        codes = data.codes
         self._grower: HistGrower | BlockGrower
-        if blocks is None:
-            self._grower = HistGrower(data.whole.matrix, *parts, rows=data.index)
+        if codes.matrix is not None:
+            self._grower = HistGrower(codes.matrix, *parts, rows=data.selected)
         else:
             from spinney.growth.blockwise import BlockGrower
 
             self._grower = BlockGrower(
-                blocks, *parts, rows=data.index, communicator=inputs.communicator, first=inputs.first
+                codes, *parts, rows=data.selected, communicator=inputs.communicator, first=data.first
             )
         self.grow = self._grower.grow
 
     def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
         self._grower.add(by_leaf)
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64], name: str) -> AddTree:
-        data.release()
-        blocks = data.whole.blocks
-        if blocks is not None:
-            add = self._grower.walk_blocks(blocks, scores, data.index)
+    def follow(self, data: BinnedData, scores: NDArray[np.float64], name: str) -> AddTree:
+        data.raw.release()
+        codes = data.codes
+        if codes.matrix is None:
+            add = self._grower.walk_blocks(codes, scores, data.selected)
             return lambda tree, output: add()
-        walk = self._grower.walk(data.whole.matrix, scores, data.index)
+        walk = self._grower.walk(codes.matrix, scores, data.selected)
         return lambda tree, output: self._team.run(walk)
 
 
@@ -88,19 +88,19 @@ class _Approx:
     def __init__(self, inputs: GrowerInputs) -> None:
         from spinney.growth.approx import ApproxGrower
 
-        self._team, self._fine = inputs.team, inputs.dataset.whole.fine(inputs.team)
+        self._team, self._fine = inputs.team, inputs.data.raw.fine_bins(inputs.team)
         self._grower = ApproxGrower(
             self._fine.matrix, self._fine.cuts, self._fine.zero, candidates_of(inputs.config), inputs.config,
-            inputs.gradients, inputs.bag, inputs.team, inputs.values, inputs.dataset.index,
+            inputs.gradients, inputs.bag, inputs.team, inputs.values, inputs.data.selected,
         )  # fmt: skip
         self.grow = self._grower.grow
 
     def add(self, tree: Tree, by_leaf: LeafRows | None, output: int) -> None:
         self._grower.add(by_leaf)
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64], name: str) -> AddTree:
-        fine = data.whole.fine_like(self._fine, self._team, name)
-        walk = self._grower.walk(fine.matrix, scores, data.index)
+    def follow(self, data: BinnedData, scores: NDArray[np.float64], name: str) -> AddTree:
+        fine = data.raw.fine_bins_like(self._fine, self._team, name)
+        walk = self._grower.walk(fine.matrix, scores, data.selected)
         return lambda tree, output: self._team.run(walk)
 
 
@@ -110,19 +110,19 @@ class _Sorted:
     def __init__(self, inputs: GrowerInputs) -> None:
         from spinney.growth.exact import ExactGrower
 
-        dataset, config, team = inputs.dataset, inputs.config, inputs.team
+        data, config, team = inputs.data, inputs.config, inputs.team
         method = config.tree_method
-        if dataset.schema.categorical:
+        if data.schema.categorical:
             local = "" if method == "exact" else " with proposal='local'"
             other = "'hist'" if method == "exact" else "'hist', or proposal='global'"
             raise ParameterError(
                 f"tree_method={method!r}{local} cannot split categorical columns; use tree_method={other}, or give numbers"
             )
         self._absent = config.absent_value
-        table = dataset.table()
+        table = data.raw.table()
         candidates = 0 if method == "exact" else candidates_of(config)
         self._grower = ExactGrower(
-            dataset.sorted_columns(team.size),
+            data.raw.sorted_columns(team.size),
             config,
             candidates,
             inputs.gradients,
@@ -149,8 +149,8 @@ class _Sorted:
         else:
             self._finisher.add(by_leaf)
 
-    def follow(self, data: Dataset, scores: NDArray[np.float64], name: str) -> AddTree:
-        return self._adder(data.table(name), scores, self._threads)
+    def follow(self, data: BinnedData, scores: NDArray[np.float64], name: str) -> AddTree:
+        return self._adder(data.raw.table(name), scores, self._threads)
 
     def _adder(self, table: Table, scores: NDArray[np.float64], threads: int) -> AddTree:
         def add(tree: Tree, output: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data import Labels
 from spinney.errors import ParameterError
 from spinney.joining import ALONE, Joining
@@ -46,7 +46,7 @@ class Kin:
 def kin_of(
     groups: object,
     config: Config,
-    dataset: Dataset,
+    data: BinnedData,
     needed: bool,
     joining: Joining = ALONE,
 ) -> Kin | None:
@@ -54,7 +54,7 @@ def kin_of(
 
     Copies are looked for only if that is `needed`. Where several ranks hold the rows, those at hand are told of.
     """
-    labels = dataset.labels()
+    labels = data.checked_labels()
     if groups is not None:
         check_groups(labels)
         numbers = group_numbers(groups, labels.rows)
@@ -63,7 +63,7 @@ def kin_of(
     if not needed or labels.queries is not None:
         return None
     copies = find_duplicates(
-        dataset, labels, encoded_columns(config, dataset), communicator=joining, least=HELD_TOGETHER
+        data, labels, encoded_columns(config, data), communicator=joining, least=HELD_TOGETHER
     )
     return None if copies is None else Kin(copies, copies=True)
 

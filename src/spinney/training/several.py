@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data import Labels
 from spinney.data.labels import by_column
 from spinney.errors import ParameterError
 from spinney.params import Config, objective_info, takes_targets
 
 
-def with_targets(config: Config, told: bool, dataset: Dataset) -> Config:
+def with_targets(config: Config, told: bool, data: BinnedData) -> Config:
     """The configuration with the number of the data set's targets, where the objective takes several and nobody was told it."""
-    if told or config.num_target > 1 or dataset.target is None or not takes_targets(config.objective):
+    if told or config.num_target > 1 or not data.labels.has_target or not takes_targets(config.objective):
         return config
-    return config.having(num_target=dataset.labels().targets)
+    return config.having(num_target=data.labels.targets)
 
 
 def scaled_weights(labels: Labels, config: Config, divisor: float | None = None) -> tuple[Labels, float]:

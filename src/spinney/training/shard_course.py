@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
-from spinney.binning.part import Part
+from spinney.binning.binned import BinnedData
 from spinney.joining import Joining
 from spinney.metrics import Metric
 from spinney.objectives import Objective
@@ -25,38 +24,12 @@ from spinney.training.shard_rows import gathered_labels
 
 
 @dataclass(frozen=True, eq=False)
-class Shard:
-    """The rows of a table that one rank holds.
-
-    Attributes
-    ----------
-    data : Dataset
-        These rows, whose codes come in blocks, by the plan of the whole table. They may be none. The rows of a query are all of
-        one shard; queries are numbered within it.
-    first : int
-        Number of the first of them in the whole table.
-    total : int
-        Rows of the whole table.
-    """
-
-    data: Dataset
-    first: int
-    total: int
-
-    def part(self, chosen: NDArray[np.bool_]) -> Shard:
-        """Those of some rows of the table, which have numbers of their own from 0; `chosen` tells of all rows."""
-        own = chosen[self.first : self.first + self.data.rows]
-        first = np.count_nonzero(chosen[: self.first])
-        return Shard(Part(self.data, np.flatnonzero(own)), int(first), int(np.count_nonzero(chosen)))
-
-
-@dataclass(frozen=True, eq=False)
 class ShardCourse:
     """What `Course` is, of the rows of a rank."""
 
     rounds: int
-    shard: Shard
-    valid: Mapping[str, Shard]
+    data: BinnedData
+    valid: Mapping[str, BinnedData]
     stopping: EarlyStopping | None = None
     again: bool = False
     kin: Numbers | None = None
@@ -68,8 +41,8 @@ class ShardCourse:
 def joined_course(
     auto: Auto,
     config: Config,
-    shard: Shard,
-    valid: Mapping[str, Shard],
+    data: BinnedData,
+    valid: Mapping[str, BinnedData],
     metrics: Sequence[Metric],
     loss: Objective,
     continued: bool,
@@ -84,37 +57,37 @@ def joined_course(
         Its groups are numbers, of some rows at each rank, which follow on those of the rank before.
     config, metrics, loss, continued, listed
         As for `decided`; what they say at rank 0 counts.
-    shard, valid
+    data, valid
         This rank's rows.
     joining : Joining
         The other ranks.
     """
-    whole = gathered_labels(shard.data.labels(), joining)
-    kin, groups = _joined_kin(auto, config, shard, draws(auto, valid, metrics, continued), joining)
+    whole = gathered_labels(data.checked_labels(), joining)
+    kin, groups = _joined_kin(auto, config, data, draws(auto, valid, metrics, continued), joining)
     told = None
     if whole is not None:
         loss.prepared(whole)
-        made = has_target_encoding(config, shard.data)
+        made = has_target_encoding(config, data)
         told = _bytes_of(
             decided(auto, config, whole, bool(valid), metrics, loss, continued, listed, made, kin)
         )
-    found = _read(joining.spread(told), shard.total)
+    found = _read(joining.spread(told), data.table_rows)
     stopping, limit = stopping_of(config) if found.stops else None, auto.limit(listed)
     if found.held is None:
-        return ShardCourse(found.rounds, shard, valid, stopping, kin=groups, whole_kin=groups, limit=limit)
-    held, kept = shard.part(found.held), ~found.held
-    left = None if groups is None else groups[kept[shard.first : shard.first + shard.data.rows]]
+        return ShardCourse(found.rounds, data, valid, stopping, kin=groups, whole_kin=groups, limit=limit)
+    held, kept = data.take_from_table(found.held), ~found.held
+    left = None if groups is None else groups[kept[data.first : data.first + data.rows]]
     return ShardCourse(
-        found.rounds, shard.part(kept), {auto.name: held}, stopping, found.again, left, groups, limit, held.total
+        found.rounds, data.take_from_table(kept), {auto.name: held}, stopping, found.again, left, groups, limit, held.table_rows
     )  # fmt: skip
 
 
 def _joined_kin(
-    auto: Auto, config: Config, shard: Shard, needed: bool, joining: Joining
+    auto: Auto, config: Config, data: BinnedData, needed: bool, joining: Joining
 ) -> tuple[Kin | None, Numbers | None]:
     """Which rows of all ranks belong together, at rank 0; and the groups of the rows at hand, if the user told any."""
     if auto.groups is None:
-        own = kin_of(None, config, shard.data, needed, joining=joining)
+        own = kin_of(None, config, data, needed, joining=joining)
         if own is None:
             return None, None
         copies = joining.gather(own.number)
@@ -122,12 +95,12 @@ def _joined_kin(
     parts = joining.gather(np.asarray(auto.groups, np.int64))
     kin = None
     if parts is not None:
-        groups = group_numbers(np.concatenate(parts), shard.total)
+        groups = group_numbers(np.concatenate(parts), data.table_rows)
         assert groups is not None
-        check_groups(shard.data.labels())
+        check_groups(data.checked_labels())
         kin = Kin(groups)
     spread = joining.spread(None if kin is None else kin.number)
-    return kin, spread[shard.first : shard.first + shard.data.rows]
+    return kin, spread[data.first : data.first + data.rows]
 
 
 def _bytes_of(found: Decision) -> NDArray[np.uint8]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import objectives
-from spinney.binning.dataset import MOST_ROWS
+from spinney.binning.binned import MOST_ROWS, BinnedData
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
@@ -29,7 +29,7 @@ from spinney.training.early_stopping import EarlyStopping
 from spinney.training.evaluation import check_stopping, training_metrics
 from spinney.training.learning_rates import schedule_of
 from spinney.training.search import record_of
-from spinney.training.shard_course import Shard, ShardCourse, joined_course
+from spinney.training.shard_course import ShardCourse, joined_course
 from spinney.training.shard_rounds import Listening, RoundRecord, Rounds, check_past
 from spinney.training.shard_rows import ShardRows
 from spinney.training.sharing import threads_of
@@ -37,12 +37,12 @@ from spinney.training.sharing import threads_of
 
 def train_shard(
     params: Mapping[str, object] | Config,
-    shard: Shard,
+    data: BinnedData,
     rounds: int | Auto = 100,
     *,
     joining: Joining,
     objective: objectives.Function | None = None,
-    valid: Mapping[str, Shard] | None = None,
+    valid: Mapping[str, BinnedData] | None = None,
     metrics: Iterable[str | Callable[..., object]] | None = None,
     callbacks: Iterable[Callback] | None = None,
     init_model: object = None,
@@ -51,7 +51,7 @@ def train_shard(
 ) -> Model:
     """Train on one rank's rows, together with the other ranks; each gives the model of `train` on all rows, byte for byte.
 
-    All ranks call it with the same arguments, but for their shards and `n_jobs`. Functions of the user's (objective, metrics,
+    All ranks call it with the same arguments, but for their data and `n_jobs`. Functions of the user's (objective, metrics,
     callbacks) are called at rank 0, the others may go without them; what they decide is spread. An error is raised at the rank
     that found it; for the others the joining is lost.
 
@@ -64,11 +64,12 @@ def train_shard(
     params, rounds, objective, metrics, callbacks, init_model
         As for `train`; `tree_method` must be hist. Where the number of rounds is to be found, groups are as `joined_course` has
         them.
-    shard : Shard
-        What to learn from.
+    data : BinnedData
+        This rank's rows to learn from, whose codes come in blocks, by the plan of the whole table. They may be none. The rows
+        of a query are all at one rank; queries are numbered within it.
     joining : Joining
         The other ranks.
-    valid : mapping of str to Shard, optional
+    valid : mapping of str to BinnedData, optional
         Data to compute the metrics on after each round, by name.
     past : sequence of RoundRecord, optional
         Rounds of the same training that was broken off, all from the first one on, maybe on other shards of the same rows. Their
@@ -83,24 +84,24 @@ def train_shard(
         The same at every rank.
     """
     params, function = with_function(params, objective)
-    config = config_of(params, _checked(shard, "shard").data)
-    auto = rounds.of_rows(shard.total) if isinstance(rounds, Auto) else None
+    config = config_of(params, _checked(data, "shard"))
+    auto = rounds.of_rows(data.table_rows) if isinstance(rounds, Auto) else None
     number = 0 if isinstance(rounds, Auto) else checked_rounds(rounds)
     if config.tree_method != "hist":
         raise ParameterError(
             f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
         )
-    resolved = resolved_config(config, shard.data)
-    before = load_init_model(init_model, config, shard.data.schema)
+    resolved = resolved_config(config, data)
+    before = load_init_model(init_model, config, data.schema)
     loss = objectives.get(config, function)
     chosen_metrics = training_metrics(config, metrics, function)
     if valid is not None and not isinstance(valid, Mapping):
-        raise DataTypeError(f"valid must map names to Shards, got {type(valid).__name__}")
+        raise DataTypeError(f"valid must map names to BinnedData, got {type(valid).__name__}")
     watched = {name: _checked(one, f"valid[{name!r}]") for name, one in (valid or {}).items()}
     _check_ranks(
         config,
         repr(number if auto is None else replace(auto, groups=None, validation=None)),
-        shard,
+        data,
         watched,
         joining,
     )
@@ -109,17 +110,17 @@ def train_shard(
     if auto is None:
         if joining.rank == 0:
             check_stopping(config, chosen_metrics, watched)
-        course = ShardCourse(number, shard, watched, EarlyStopping.of(config))
+        course = ShardCourse(number, data, watched, EarlyStopping.of(config))
     else:
         listed = None if rates is None else rates.listed
         course = joined_course(
-            auto, config, shard, watched, chosen_metrics, loss, before is not None, listed, joining
+            auto, config, data, watched, chosen_metrics, loss, before is not None, listed, joining
         )
     job = _Job(config, resolved, loss, chosen_metrics, before, joining)
-    with Team(threads_of(config, shard.data) if shard.data.rows else 1) as team:
+    with Team(threads_of(config, data) if data.rows else 1) as team:
         first, last = ([one for one in past if one.again is again] for again in (False, True))
         listening = Listening(heard, rates, course.stopping, say=say)
-        model = job.finished(course.shard, course.valid, course.rounds, listening, first, team, course.kin)
+        model = job.finished(course.data, course.valid, course.rounds, listening, first, team, course.kin)
         if course.limit is not None and joining.rank == 0:
             most = course.rounds + (0 if before is None else before.rounds)
             listening.end_search(
@@ -129,7 +130,7 @@ def train_shard(
             return model
         best = model.rounds_to_use()
         again = Listening([], rates, None, best, say)
-        return job.finished(shard, {}, best, again, last, team, course.whole_kin)
+        return job.finished(data, {}, best, again, last, team, course.whole_kin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +146,8 @@ class _Job:
 
     def finished(
         self,
-        shard: Shard,
-        valid: Mapping[str, Shard],
+        data: BinnedData,
+        valid: Mapping[str, BinnedData],
         rounds: int,
         listening: Listening,
         past: Sequence[RoundRecord],
@@ -157,31 +158,32 @@ class _Job:
         config, metrics, joining = self.config, self.metrics, self.joining
         start = 0 if self.before is None else self.before.rounds
         check_past(past, start, rounds, self.loss.outputs)
-        rows = ShardRows(joining, shard.first, [tree for one in past for tree in one.trees])
+        rows = ShardRows(joining, data.first, [tree for one in past for tree in one.trees])
         _watch(rows, valid, self.loss, metrics)
-        data = {name: one.data for name, one in valid.items()}
         boosting = Boosting(
-            config, self.resolved, shard.data, data, self.loss, metrics, team, self.before, rows, kin
+            config, self.resolved, data, valid, self.loss, metrics, team, self.before, rows, kin
         )
         return Rounds(joining, config, bool(metrics), start, rounds, listening).finish(boosting, past)
 
 
-def _checked(shard: object, what: str) -> Shard:
-    if not isinstance(shard, Shard):
-        raise DataTypeError(f"{what} must be a Shard, got {type(shard).__name__}")
-    if shard.data.whole.blocks is None:
+def _checked(data: object, what: str) -> BinnedData:
+    if not isinstance(data, BinnedData):
+        raise DataTypeError(f"{what} must be BinnedData, got {type(data).__name__}")
+    if data.codes.matrix is not None:
         raise DataError(f"the codes of {what} must come in blocks")
-    if not 0 < shard.total <= MOST_ROWS:
-        raise DataError(f"{what} is of a table of {shard.total} rows; there must be 1 to {MOST_ROWS}")
-    return shard
+    if not 0 < data.table_rows <= MOST_ROWS:
+        raise DataError(f"{what} is of a table of {data.table_rows} rows; there must be 1 to {MOST_ROWS}")
+    return data
 
 
-def _watch(rows: ShardRows, watched: Mapping[str, Shard], loss: Objective, metrics: list[Metric]) -> None:
+def _watch(
+    rows: ShardRows, watched: Mapping[str, BinnedData], loss: Objective, metrics: list[Metric]
+) -> None:
     """Send the labels of validation sets to rank 0, which checks them."""
     for name, one in watched.items():
         what = f"valid[{name!r}]"
         try:
-            whole = rows.watch(name, one.data.labels(what), loss)
+            whole = rows.watch(name, one.checked_labels(what), loss)
             if whole is not None:
                 for metric in metrics:
                     metric.check(whole)
@@ -190,13 +192,13 @@ def _watch(rows: ShardRows, watched: Mapping[str, Shard], loss: Objective, metri
 
 
 def _check_ranks(
-    config: Config, rounds: str, shard: Shard, watched: Mapping[str, Shard], joining: Joining
+    config: Config, rounds: str, data: BinnedData, watched: Mapping[str, BinnedData], joining: Joining
 ) -> None:
     """Refuse ranks that do not belong together, at rank 0."""
-    for what, one in {"shard": shard, **{f"valid[{name!r}]": one for name, one in watched.items()}}.items():
-        if not one.data.cuts.same(shard.data.cuts):
+    for what, one in {"shard": data, **{f"valid[{name!r}]": one for name, one in watched.items()}}.items():
+        if not one.cuts.same(data.cuts):
             raise DataError(f"{what} was binned apart: it must have the cuts of the training data")
-    sent = [_facts(config, rounds, one, list(watched)) for one in (shard, *watched.values())]
+    sent = [_facts(config, rounds, one, list(watched)) for one in (data, *watched.values())]
     found = joining.gather(np.array(sent)[None])
     if found is None:
         return
@@ -215,7 +217,7 @@ def _check_ranks(
             )
 
 
-# What all ranks have in common; where a shard begins and how many rows it has follow.
+# What all ranks have in common; a rank's first row and its number of rows follow.
 _FACTS = (
     "the rows of the whole table",
     "whether rows have weights",
@@ -226,12 +228,12 @@ _FACTS = (
 )
 
 
-def _facts(config: Config, rounds: str, shard: Shard, names: list[str]) -> list[int]:
-    labels: Labels = shard.data.labels()
-    cuts, features = shard.data.cuts, shard.data.plan.features
+def _facts(config: Config, rounds: str, data: BinnedData, names: list[str]) -> list[int]:
+    labels: Labels = data.checked_labels()
+    cuts, features = data.cuts, data.plan.features
     told = json.dumps([config.to_dict(model_only=True), rounds, names], default=str).encode()
     for array in (cuts.values, cuts.starts, cuts.categorical, features.group, features.low):
         told += np.ascontiguousarray(array).tobytes()
     margin = -1 if labels.margin is None else labels.margin.shape[1]
     common = (labels.weight is not None, margin, labels.queries is not None, labels.targets, zlib.crc32(told))
-    return [shard.total, *map(int, common), shard.first, labels.rows]
+    return [data.table_rows, *map(int, common), data.first, labels.rows]

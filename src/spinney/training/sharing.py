@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from spinney.binning.blocks import Blocks
-from spinney.binning.dataset import Dataset
-from spinney.binning.matrix import BinnedMatrix
+from spinney.binning.binned import BinnedData
 from spinney.errors import DataError
 from spinney.growth.hist import most_threads
 from spinney.jit.team import most_for, threads_for
@@ -24,31 +22,25 @@ SHARE_LEAVES = 128
 SHARE_SPARSE_ROWS = 20_000
 
 
-def codes_of(dataset: Dataset) -> BinnedMatrix | Blocks:
-    """The codes that a data set shares with others, in memory or in blocks."""
-    whole = dataset.whole
-    return whole.matrix if whole.blocks is None else whole.blocks
-
-
-def check_in_memory(dataset: Dataset, what: str) -> None:
+def check_in_memory(data: BinnedData, what: str) -> None:
     """Refuse a data set whose codes come block by block, for something that needs all of them at once."""
-    if dataset.whole.blocks is not None:
+    if data.codes.matrix is None:
         raise DataError(
             f"{what} needs all codes at once, and those of the data set come block by block; make a Dataset of the table in "
             "memory, or boost with tree_method='hist'"
         )
 
 
-def threads_of(config: Config, dataset: Dataset) -> int:
+def threads_of(config: Config, data: BinnedData) -> int:
     """Threads that this training is worth."""
-    codes = codes_of(dataset)
-    values, sparse = codes.values * dataset.rows // codes.rows, codes.features.sparse_codes > 0
-    work = values * min(max(values // dataset.rows, 1), SHARE_COLUMNS)
+    codes = data.codes
+    values, sparse = codes.values * data.rows // codes.rows, codes.features.sparse_codes > 0
+    work = values * min(max(values // data.rows, 1), SHARE_COLUMNS)
     if config.max_leaves >= SHARE_LEAVES and config.tree_method != "exact":
         work *= 3
     most = most_for(work, SHARE_VALUES * SHARE_COLUMNS)
     if sparse:
-        most = max(most, most_for(dataset.rows, SHARE_SPARSE_ROWS))
+        most = max(most, most_for(data.rows, SHARE_SPARSE_ROWS))
     if config.tree_method == "hist":
         most = min(most, most_threads(codes))
     return threads_for(config.n_jobs, most)

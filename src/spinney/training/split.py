@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
-from spinney.binning.part import Part
-from spinney.data.dask import refuse_dask
-from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.binning.binned import BinnedData
+from spinney.dataset import Dataset, as_dataset, binned_of
+from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.params.parameter import SeedLike
 from spinney.training.dealing import check_truth, dealing_of
@@ -61,20 +60,18 @@ def split(
     (70, 20, 10)
     >>> model = sp.train({}, train, rounds=5, valid={"valid": valid})
     """
-    if not isinstance(dataset, Dataset):
-        refuse_dask(dataset, "dataset")
-        raise DataTypeError(f"dataset must be a spinney.Dataset, got {type(dataset).__name__}")
+    data = binned_of(dataset)
     wanted = {name: size for name, size in (("valid", valid), ("test", test)) if size is not None}
     if not wanted:
         raise ParameterError("split needs the size of a part: give valid, test or both, such as valid=.2")
-    counts = [_count(name, size, dataset.rows) for name, size in wanted.items()]
-    left = dataset.rows - sum(counts)
+    counts = [_count(name, size, data.rows) for name, size in wanted.items()]
+    left = data.rows - sum(counts)
     if left < 1:
         sizes = " and ".join(f"{name}={size}" for name, size in wanted.items())
-        raise ParameterError(f"{sizes} leave no row of {dataset.rows} to train on; give smaller parts")
-    target = _strata(dataset) if check_truth("stratified", stratified) else None
-    whole = dataset.queries if groups is None else groups
-    dealing = dealing_of(dataset.rows, target, whole, shuffle, seed)
+        raise ParameterError(f"{sizes} leave no row of {data.rows} to train on; give smaller parts")
+    target = _strata(data) if check_truth("stratified", stratified) else None
+    whole = data.labels.queries if groups is None else groups
+    dealing = dealing_of(data.rows, target, whole, shuffle, seed)
     part = dealing.by_counts([left, *counts])
     names = ("train", *wanted)
     for k, name in enumerate(names):
@@ -85,12 +82,14 @@ def split(
                 )
             one, many = ("query", "queries") if groups is None else ("group of rows", "groups")
             raise DataError(f"the {name} part gets no {one}: there are too few {many}, or they are too large")
-    return tuple(Part(dataset, np.flatnonzero(part == k), f"{name} part") for k, name in enumerate(names))
+    return tuple(
+        as_dataset(data.take(np.flatnonzero(part == k), f"{name} part")) for k, name in enumerate(names)
+    )
 
 
-def _strata(dataset: Dataset) -> NDArray[np.float64]:
+def _strata(data: BinnedData) -> NDArray[np.float64]:
     """Values of the target, of which every part gets the same share."""
-    labels = dataset.labels()
+    labels = data.checked_labels()
     if labels.targets > 1:
         raise DataError(
             f"stratified=True needs y of one column, but there are {labels.targets}; leave it out, or split by groups"

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from spinney import objectives
-from spinney.binning.dataset import Dataset
+from spinney.dataset import Dataset, binned_of
 from spinney.jit.team import Team
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
@@ -141,50 +141,51 @@ def train_each(
 ) -> list[Model]:
     """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
     params, function = with_function(params, objective)
-    config = config_of(params, dataset)
+    data = binned_of(dataset)
+    config = config_of(params, data)
     if rounds is None:
         rounds = AUTO if config.preset == BEST else USUAL
     auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
     if auto is not None:
-        auto = auto.of_rows(dataset.rows)
+        auto = auto.of_rows(data.rows)
     number = 0 if auto is not None else checked_rounds(rounds)
-    resolved = resolved_config(config, dataset)
-    past = load_init_model(init_model, config, dataset.schema)
+    resolved = resolved_config(config, data)
+    past = load_init_model(init_model, config, data.schema)
     if past is not None:
         check_members(config, "init_model", "from which one training goes on")
     chosen_metrics = training_metrics(config, metrics, function)
     loss = objectives.get(config, function)
-    loss.prepared(dataset.labels())
-    watched = checked_valid(valid, dataset, loss, chosen_metrics)
-    growers.check_blocks(config, dataset, watched)
+    loss.prepared(data.checked_labels())
+    watched = checked_valid(valid, data, loss, chosen_metrics)
+    growers.check_has_table(config, data, watched)
     listeners = checked_callbacks(callbacks)
     rates = schedule_of(listeners)
     members, courses = members_of(config), []
     kin = (
         None
         if auto is None
-        else kin_of(auto.groups, config, dataset, draws(auto, watched, chosen_metrics, past is not None))
+        else kin_of(auto.groups, config, data, draws(auto, watched, chosen_metrics, past is not None))
     )
     for member in members:
         if auto is None:
             check_stopping(config, chosen_metrics, watched)
-            courses.append(Course(number, dataset, watched, EarlyStopping.of(config)))
+            courses.append(Course(number, data, watched, EarlyStopping.of(config)))
         else:
             listed = None if rates is None else rates.listed
             courses.append(
-                course_of(auto, member, dataset, watched, chosen_metrics, loss, past is not None, listed, kin)
+                course_of(auto, member, data, watched, chosen_metrics, loss, past is not None, listed, kin)
             )
     with ExitStack() as stack:
         if check_truth("progress", progress):
             listeners.append(stack.enter_context(ProgressBar()))
-        team = stack.enter_context(Team(threads_of(config, dataset)))
+        team = stack.enter_context(Team(threads_of(config, data)))
 
         def begun(member: Config, course: Course) -> Boosting:
             member_config = resolved.having(random_state=member.random_state)
             return Boosting(
                 member,
                 member_config,
-                course.dataset,
+                course.data,
                 course.valid,
                 loss,
                 chosen_metrics,
@@ -193,7 +194,7 @@ def train_each(
                 kin=course.kin,
             )
 
-        whole = Course(0, dataset, {}, kin=None if kin is None else kin.told)
+        whole = Course(0, data, {}, kin=None if kin is None else kin.told)
         return [
             _trained(member, course, whole, begun, listeners)
             for member, course in zip(members, courses, strict=True)

@@ -159,8 +159,8 @@ def test_codes_that_are_looked_up_give_the_same_trees(kind, why):
     classes = (classes,) if classes else ()
     absent = "zero" if sparse else None
     dataset, problem = seen_by("hist", X, y, classes=classes, max_bin=max_bin, absent=absent)
-    assert binned_table(dataset.matrix, dataset.cuts).access == access
-    assert dataset.matrix.sparse.present == sparse
+    assert binned_table(dataset.binned.matrix(), dataset.cuts).access == access
+    assert dataset.binned.matrix().sparse.present == sparse
     for splitter in ("best", "random"):
         rules = Rules(criterion, splitter, max_features=2, max_depth=2)
         check(problem, rules, forest_of(dataset, problem, rules))

@@ -52,18 +52,18 @@ def naive_leaves(codes, bins, tree):
 def test_every_row_reaches_the_leaf_of_a_plain_walk(kind, depth):
     X, categorical, max_bin = table_of(kind)
     dataset = Dataset(X, bundle=False, categorical=categorical, max_bin=max_bin)
-    assert dataset.matrix.sparse.present == (kind == "sparse")
-    assert dataset.matrix.wide == (kind == "wide")
+    assert dataset.binned.matrix().sparse.present == (kind == "sparse")
+    assert dataset.binned.matrix().wide == (kind == "wide")
     rng = np.random.default_rng(5)
     target = ForestTarget(rng.integers(0, 3, (dataset.rows, 1)), (3,))
     weight = rng.integers(0, 3, dataset.rows).astype(float)
     config = ForestConfig(criterion="gini", max_depth=depth, bootstrap=False, keep_leaf_rows=True)
-    table = binned_table(dataset.matrix, dataset.cuts)
+    table = binned_table(dataset.binned.matrix(), dataset.cuts)
     with Team(1) as team:
         (tree,) = ForestGrower(config, table, target, weight, team).grow(0, 1)
         leaf = leaf_of_rows(table, tree, team)
     assert len(tree.column) >= depth
-    assert leaf.tolist() == naive_leaves(bins_of_matrix(dataset.matrix), dataset.cuts.bins, tree)
+    assert leaf.tolist() == naive_leaves(bins_of_matrix(dataset.binned.matrix()), dataset.cuts.bins, tree)
     # Rows that grew the tree are in the leaf that they were counted in.
     grew = np.repeat(np.arange(len(tree.count)), tree.count)
     assert leaf[tree.leaf_rows].tolist() == grew.tolist()
@@ -74,7 +74,7 @@ def test_every_row_reaches_the_leaf_of_a_plain_walk(kind, depth):
 @pytest.mark.kernels
 def test_in_a_tree_without_splits_all_rows_are_in_the_one_leaf():
     dataset = Dataset(np.zeros((5, 2)), bundle=False)
-    table = binned_table(dataset.matrix, dataset.cuts)
+    table = binned_table(dataset.binned.matrix(), dataset.cuts)
     target = ForestTarget(np.arange(5.0)[:, None])
     with Team(1) as team:
         (tree,) = ForestGrower(ForestConfig(bootstrap=False), table, target, np.ones(5), team).grow(0, 1)
@@ -85,7 +85,7 @@ def test_in_a_tree_without_splits_all_rows_are_in_the_one_leaf():
 def test_a_grower_that_is_given_other_weights_grows_the_trees_of_a_new_one():
     rng = np.random.default_rng(6)
     dataset = Dataset(rng.normal(size=(60, 3)), bundle=False)
-    table = binned_table(dataset.matrix, dataset.cuts)
+    table = binned_table(dataset.binned.matrix(), dataset.cuts)
     target = ForestTarget(rng.integers(0, 2, (60, 1)), (2,))
     config = ForestConfig(criterion="gini", max_depth=2, bootstrap=False)
     first, second = rng.random(60), np.arange(60.0)

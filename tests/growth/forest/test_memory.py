@@ -63,7 +63,7 @@ def test_what_a_tree_takes_is_what_memory_for_one_more_has_more(limits, categori
     limits = {"min_leaf": 1, "max_depth": 0, "keep_rows": 0, "prune": -1.0, **limits}
     rules = SimpleNamespace(columns=4, formula=SQUARES, **limits)
     target = SimpleNamespace(values=3, channels=3, outputs=1)
-    table = binned_table(dataset.matrix, dataset.cuts)
+    table = binned_table(dataset.binned.matrix(), dataset.cuts)
     one = MemorySizes(1, 2, len(X), 16, rules, target, table)
     taken = []
     for trees in (1, 2):

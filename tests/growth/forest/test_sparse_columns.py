@@ -48,7 +48,7 @@ def problem(kind, absent="zero", seed=5):
     y = target_of(criterion, X[:, 9:] + np.nan_to_num(X[:, :2]), seed, outputs, classes or 3)
     classes = (classes,) * outputs if classes else ()
     dataset, known = seen_by("hist", X, y, weights_of(ROWS, seed, 3), classes, absent=absent)
-    features = dataset.matrix.features
+    features = dataset.binned.matrix().features
     np.testing.assert_array_equal(features.group < 0, np.arange(11) > 0)
     assert (features.default == features.bins)[1:].all() == (absent == "missing")
     return dataset, known
@@ -78,14 +78,14 @@ def test_few_rows_of_many_entries_are_searched_in_the_one_column_that_is_looked_
     key, found = key_of_tree(SEED, 0), plain_tree(forest_of(dataset, known, rules), 0)
     root = follow(known, rules, key, splits_of_ours(found, known, key), NOISE)
     counts = [len(node.rows) for node in nodes_of(root) if node.split is not None]
-    assert sum(4 * count < dataset.matrix.sparse.entries / 30 for count in counts) > 3
+    assert sum(4 * count < dataset.binned.matrix().sparse.entries / 30 for count in counts) > 3
 
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("absent", ["zero", "missing"])
 def test_entries_by_row_name_the_column_and_the_bin_of_every_row_that_is_not_in_the_default_bin(absent):
     dataset, _ = problem(KINDS[0], absent)
-    matrix, features = dataset.matrix, dataset.matrix.features
+    matrix, features = dataset.binned.matrix(), dataset.binned.matrix().features
     others = binned_table(matrix, dataset.cuts).others
     bins = bins_of_matrix(matrix)
     rows, columns = np.nonzero((bins != features.default) & (features.group < 0))
@@ -99,7 +99,7 @@ def test_entries_by_row_name_the_column_and_the_bin_of_every_row_that_is_not_in_
 @pytest.mark.parametrize("splitter", ["best", "random"])
 def test_without_memory_to_list_entries_the_same_trees_grow(kind, splitter, monkeypatch):
     dataset, known = problem(kind)
-    assert dataset.matrix.sparse.entries > ROWS
+    assert dataset.binned.matrix().sparse.entries > ROWS
     rules = Rules(kind[0], splitter)
     large = forest_of(dataset, known, rules, trees=2)
     monkeypatch.setattr(memory, "MOST_LISTED", 0)  # a column can still be listed
@@ -115,6 +115,6 @@ def test_rows_that_no_column_separates_stay_together():
     y = rng.integers(0, 2, 80)
     y[::4], y[1::4] = 0, 1
     dataset, known = seen_by("hist", X, y, classes=(2,), absent="zero")
-    assert dataset.matrix.sparse.present
+    assert dataset.binned.matrix().sparse.present
     forest = forest_of(dataset, known, Rules("gini", max_features=3))
     assert forest.leaves == len(np.unique(X, axis=0))

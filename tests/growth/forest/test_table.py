@@ -52,7 +52,7 @@ def test_a_bin_stands_for_the_middle_between_its_cuts_and_the_outer_ones_are_as_
 
 
 def test_thresholds_are_the_cuts_and_the_largest_number_and_categories_have_none(dataset):
-    table = binned_table(dataset.matrix, dataset.cuts)
+    table = binned_table(dataset.binned.matrix(), dataset.cuts)
     for column, cuts in enumerate(cuts_of(dataset)):
         found = table.cuts[table.cut_start[column] : table.cut_start[column + 1]].tolist()
         closed = [*cuts, LARGEST] if dataset.cuts.bins[column] else []
@@ -62,14 +62,16 @@ def test_thresholds_are_the_cuts_and_the_largest_number_and_categories_have_none
 def test_bins_of_one_value_stand_for_it_where_cuts_are_drawn():
     x = np.array([0.0, 1.0, 100.0] * 5)[:, None]
     dataset = Dataset(x, bundle=False)
-    table = binned_table(dataset.matrix, dataset.cuts, column_ends(dataset.table(), 0.0))
+    table = binned_table(dataset.binned.matrix(), dataset.cuts, column_ends(dataset.binned.raw.table(), 0.0))
     assert table.values.values[: table.values.starts[-1]].tolist() == [0.0, 1.0, 100.0]
 
 
 def test_bins_of_several_values_end_with_the_least_and_the_largest():
     x = np.random.default_rng(0).normal(size=(500, 1))
     dataset = Dataset(x, bundle=False, max_bin=16)
-    record = binned_table(dataset.matrix, dataset.cuts, column_ends(dataset.table(), 0.0)).values
+    record = binned_table(
+        dataset.binned.matrix(), dataset.cuts, column_ends(dataset.binned.raw.table(), 0.0)
+    ).values
     values = record.values[: record.starts[-1]]
     assert (values[0], values[-1]) == (x.min(), x.max())
     assert (np.diff(values) > 0).all()

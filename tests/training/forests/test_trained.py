@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from spinney.binning.dataset import Dataset
 from spinney.data import ForestTarget
+from spinney.dataset import Dataset
 from spinney.model.forest_model import ForestModel
 from spinney.params import ForestConfig
 from spinney.training.forest import train_forest
@@ -40,7 +40,7 @@ def trained(draws, classes=False):
         keep_leaf_rows=not classes, **DRAWS[draws],
     )  # fmt: skip
     dataset = Dataset(X, bundle=False)
-    return train_forest(config, dataset, target, trees=8), dataset.table(), target.values
+    return train_forest(config, dataset.binned, target, trees=8), dataset.binned.raw.table(), target.values
 
 
 @pytest.mark.parametrize("draws", DRAWS)

@@ -62,7 +62,7 @@ class BinLines:
 
 @record
 class EntryLists:
-    """Entries of some columns; see `Entries`."""
+    """Entries of some columns; see `SparseEntries`."""
 
     columns: i64
     entries: i64
@@ -102,7 +102,7 @@ class SparseCodes:
 
 @record
 class Columns:
-    """Where the bins of each column are; see `Features`."""
+    """Where the bins of each column are; see `ColumnLayout`."""
 
     columns: i64
     groups: i64

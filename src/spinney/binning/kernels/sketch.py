@@ -1,6 +1,6 @@
 """Quantile summaries: values in, weighted points out.
 
-A summary is a list of ascending points, each with the mass that it stands for. Its guarantees are in `binning/summary.py`.
+A summary is a list of ascending points, each with the mass that it stands for. Its guarantees are in `binning/sketch_state.py`.
 """
 
 import numpy as np

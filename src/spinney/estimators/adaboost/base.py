@@ -18,10 +18,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.binning.dataset import Dataset
 from spinney.data import ForestTarget, read_table, read_weight
 from spinney.data.dask import refuse_dask
 from spinney.data.sparse import is_sparse
+from spinney.dataset import Dataset
 from spinney.errors import DataError, DataTypeError
 from spinney.estimators.adaboost.committee import Committee
 from spinney.estimators.adaboost.copies import Task, boosted, check_estimator
@@ -117,13 +117,13 @@ class AdaBoostBase(Estimator, ABC):
             table, target, weight = table.take(kept), target.take(kept), weight[kept]
         check_size(target, weight)
         table, notes = categories_of_text(table, self.categorical)
-        dataset = Dataset(
+        data = Dataset(
             table, weight=weight, max_bin=config.max_bin, bundle=False, absent=config.absent, unseen=config.unseen,
             categorical=self.categorical, n_jobs=config.n_jobs,
-        )  # fmt: skip
+        ).binned  # fmt: skip
         with self._progress() as told:
             self.model_ = train_adaboost(
-                config, dataset, target, self._rounds(), weight=weight, n_jobs=config.n_jobs, told=told
+                config, data, target, self._rounds(), weight=weight, n_jobs=config.n_jobs, told=told
             )
         return notes
 

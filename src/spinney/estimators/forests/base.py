@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget, Table, read_table, read_weight
+from spinney.dataset import Dataset
 from spinney.errors import DataError
 from spinney.estimators.continuing import fitting
 from spinney.estimators.files import save_estimator
@@ -137,19 +138,17 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
 
     def _grow_on(self, sample: ForestSample, past: EarlierForest | None) -> list[Warning]:
         config, table, target = sample.config, sample.table, sample.target
-        dataset = Dataset(
+        data = Dataset(
             table, weight=sample.weight, schema=None if past is None else past.schema_for(table),
             max_bin=config.max_bin, bundle=False, absent=config.absent, unseen=config.unseen,
             categorical=self.categorical, spread=config.splitter == "random", n_jobs=config.n_jobs,
-        )  # fmt: skip
-        config = config.resolve_columns(table.names, table.columns, dataset.schema.categorical)
+        ).binned  # fmt: skip
+        config = config.resolve_columns(table.names, table.columns, data.schema.categorical)
         if past is not None:
             past.check(config, target)
-        self.model_ = grown(
-            config, dataset, target, sample.weight, self._trees(), past, self._shows_progress()
-        )
+        self.model_ = grown(config, data, target, sample.weight, self._trees(), past, self._shows_progress())
         self.n_outputs_ = target.outputs
-        return sample.notes + self._learn_out_of_bag(dataset, target, sample.kept)
+        return sample.notes + self._learn_out_of_bag(data, target, sample.kept)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.
@@ -205,7 +204,7 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         return False
 
     def _learn_out_of_bag(
-        self, dataset: Dataset, target: ForestTarget, kept: NDArray[np.bool_] | None
+        self, data: BinnedData, target: ForestTarget, kept: NDArray[np.bool_] | None
     ) -> list[Warning]:
         """Note what the trees say about rows that they did not see, where this is asked for."""
         return []

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.estimators.continuing import NO_MORE
@@ -226,11 +226,11 @@ class ForestEnsemble(ForestBase):
         return EarlierForest(self.model_)
 
     def _learn_out_of_bag(
-        self, dataset: Dataset, target: ForestTarget, kept: NDArray[np.bool_] | None
+        self, data: BinnedData, target: ForestTarget, kept: NDArray[np.bool_] | None
     ) -> list[Warning]:
         if not self.oob_score:
             return []
-        found = out_of_bag(self.model_, dataset.table(), target.values, self.n_jobs)
+        found = out_of_bag(self.model_, data.raw.table(), target.values, self.n_jobs)
         self.oob_score_ = found.score(self.oob_score if callable(self.oob_score) else None)
         self.tree_oob_scores_ = found.tree_scores
         self._rows_out_of_bag = self._said_out_of_bag(found, kept)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.dataset import Dataset
+from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget, Schema, Table
 from spinney.errors import DataError, ParameterError
 from spinney.model.forest_model import ForestModel
@@ -51,7 +51,7 @@ class EarlierForest:
 
 def grown(
     config: ForestConfig,
-    dataset: Dataset,
+    data: BinnedData,
     target: ForestTarget,
     weight: NDArray[np.float64] | None,
     trees: int,
@@ -66,7 +66,7 @@ def grown(
         while done < trees:
             more = min(step, trees - done)
             parts.append(
-                train_forest(config, dataset, target, more, first=done, weight=weight, n_jobs=config.n_jobs)
+                train_forest(config, data, target, more, first=done, weight=weight, n_jobs=config.n_jobs)
             )
             done += more
             moved(done)

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.cuts import Cuts
-from spinney.binning.features import SPARSE
 from spinney.binning.kernels.records import Binned
-from spinney.binning.matrix import BinnedMatrix
-from spinney.binning.sorted import ROW_BITS, SortedTable
+from spinney.binning.matrix import SPARSE, BinnedMatrix
+from spinney.binning.views import ROW_BITS, SortedTable
 from spinney.data import Table
 from spinney.data.sparse import SparseValues
 from spinney.data.table import starts_of

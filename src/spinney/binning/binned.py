@@ -1,0 +1,167 @@
+"""`BinnedData`: a table in bins, with the labels of its rows: what every training reads, in memory, from disk or on a rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.blocks import CodeStore
+from spinney.binning.cuts import Cuts
+from spinney.binning.matrix import BinnedMatrix, take_codes
+from spinney.binning.plan import BinPlan
+from spinney.binning.raw_table import HiddenTable, RawTable
+from spinney.data import Labels, Schema
+from spinney.errors import DataError
+from spinney.jit.team import Team
+from spinney.params import DataParams
+
+MOST_ROWS = 2**31 - 1  # a row's number has 31 bits while a tree is grown
+
+
+class CodeBlock(NamedTuple):
+    """Codes of some rows of binned data.
+
+    Attributes
+    ----------
+    begin, end : int
+        Rows begin..end-1 of the data.
+    matrix : BinnedMatrix
+        Has their codes.
+    rows : int32[end - begin], optional
+        Which rows of the matrix they are; None: all.
+    """
+
+    begin: int
+    end: int
+    matrix: BinnedMatrix
+    rows: NDArray[np.int32] | None
+
+    def own_matrix(self) -> BinnedMatrix:
+        """A matrix of these rows alone; a copy where the block has others too."""
+        return self.matrix if self.rows is None else take_codes(self.matrix, self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedData:
+    """A table in bins, or some rows of one.
+
+    Attributes
+    ----------
+    schema : Schema
+        Columns and categories of the table.
+    params : DataParams
+        How it was binned.
+    plan : BinPlan
+        Cuts, groups and codes of the columns.
+    codes : CodeStore
+        The codes.
+    labels : Labels
+        Target, weights, margins and queries of these rows; the target may be missing.
+    raw : RawTable
+        The values of these rows, while somebody holds them.
+    selected : int32[rows], optional
+        Rows of `codes` that these are, ascending. None: all.
+    first : int, default=0
+        Number of the first row in the whole table, where other ranks have the rows before it.
+    total : int, optional
+        Rows of the whole table, where ranks have some each. None: these are all.
+
+    Examples
+    --------
+    >>> import spinney as sp
+    >>> data = sp.Dataset(np.arange(12.0).reshape(6, 2), y=np.arange(6.0)).binned
+    >>> part = data.take(np.array([1, 3, 4])).take(np.array([0, 2]))
+    >>> part.selected.tolist(), part.labels.target.tolist(), part.codes is data.codes
+    ([1, 4], [1.0, 4.0], True)
+    """
+
+    schema: Schema
+    params: DataParams
+    plan: BinPlan
+    codes: CodeStore
+    labels: Labels
+    raw: RawTable
+    selected: NDArray[np.int32] | None = None
+    first: int = 0
+    total: int | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.labels.rows
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of the table."""
+        return self.schema.columns
+
+    @property
+    def cuts(self) -> Cuts:
+        """Where columns are cut into bins."""
+        return self.plan.cuts
+
+    @property
+    def table_rows(self) -> int:
+        """Rows of the whole table, those of other ranks included."""
+        return self.rows if self.total is None else self.total
+
+    def checked_labels(self, what: str = "dataset") -> Labels:
+        """The labels, for one training: what it computes of them and caches is dropped with it.
+
+        Parameters
+        ----------
+        what : str, default="dataset"
+            Names the data in the error where there is no target.
+        """
+        if not self.labels.has_target:
+            raise DataError(f"{what} has no target: give y to Dataset")
+        return replace(self.labels)
+
+    def matrix(self) -> BinnedMatrix:
+        """All codes of these rows as a matrix: a copy where they are some rows of one.
+
+        Only for codes that are in memory at once.
+        """
+        whole = self.codes.matrix
+        assert whole is not None
+        return whole if self.selected is None else take_codes(whole, self.selected)
+
+    def scan(self, team: Team | None = None) -> Iterator[CodeBlock]:
+        """The codes of these rows, block by block; a block is valid until the iterator goes on."""
+        begins, selected = self.codes.begins, self.selected
+        firsts = begins if selected is None else np.searchsorted(selected, begins)
+        for block, matrix in self.codes.scan(team):
+            begin, end = int(firsts[block]), int(firsts[block + 1])
+            rows = None if selected is None else selected[begin:end] - np.int32(begins[block])
+            if begin < end:
+                yield CodeBlock(begin, end, matrix, rows)
+
+    def take(self, rows: NDArray[Any], what: str | None = None) -> BinnedData:
+        """Some rows: a fold, a hold-out, a part. Codes are shared, labels are copied.
+
+        Parameters
+        ----------
+        rows : int array
+            Which, ascending, each once.
+        what : str, optional
+            Names them in the error where all have weight 0; without it they may.
+        """
+        selected = (rows if self.selected is None else self.selected[rows]).astype(np.int32)
+        labels = self.labels.take(rows)
+        if what is not None and labels.weight is not None and not labels.weight.any():
+            raise DataError(f"{what}: every row has weight 0; at least one must weigh more")
+        return replace(self, labels=labels, selected=selected, raw=self.raw.take(rows), first=0, total=None)
+
+    def take_from_table(self, chosen: NDArray[np.bool_]) -> BinnedData:
+        """The chosen rows of the whole table, as far as they are here; they are numbered anew over all ranks."""
+        own = self.take(np.flatnonzero(chosen[self.first : self.first + self.rows]))
+        first, total = np.count_nonzero(chosen[: self.first]), np.count_nonzero(chosen)
+        return replace(own, first=int(first), total=int(total))
+
+    def with_columns(self, plan: BinPlan, codes: CodeStore) -> BinnedData:
+        """The same rows with more columns behind those of the table, which raw values have not."""
+        return replace(self, plan=plan, codes=codes, selected=None, raw=HiddenTable(self.raw))

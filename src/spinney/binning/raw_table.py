@@ -1,0 +1,356 @@
+"""The table behind binned data, for what needs values and not bins: tree_method exact and approx, and `init_model`.
+
+`SourceTable` is the table that a user gave, read again when it is needed; `RowsOfTable` has some rows of it. `NoTable` is for
+data of which only codes are kept, `HiddenTable` for data with columns that the table does not have.
+"""
+
+from __future__ import annotations
+
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.binning.checksum import Checksum
+from spinney.binning.encode import plan_and_encode
+from spinney.binning.views import FineBins, SortedTable, fine_bins, sort_columns, take_sorted
+from spinney.data import Schema, Table, encode, match_columns, read_table
+from spinney.errors import DataError
+from spinney.jit.team import Team
+from spinney.params import DataParams
+
+CHANGED = "make the Dataset again, or give it a copy of X to begin with"
+NEED_TABLE = "tree_method exact and approx, and init_model"
+
+View = TypeVar("View")
+
+
+@dataclass(frozen=True, eq=False)
+class TableFacts:
+    """What is known of a table that was binned.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows.
+    schema : Schema
+        The columns.
+    params : DataParams
+        The parameters of the data.
+    weight : float64[rows], optional
+        Weights of the rows, which fine bins are cut by.
+    matched : bool
+        Whether columns and categories are those of other data.
+    checksum : int
+        Of its values.
+    """
+
+    rows: int
+    schema: Schema
+    params: DataParams
+    weight: NDArray[np.float64] | None
+    matched: bool
+    checksum: int
+
+    @property
+    def unseen(self) -> str:
+        """What an unknown category means; where categories were counted in this table, only rows of weight 0 can hold one."""
+        return self.params.unseen if self.matched else "missing"
+
+
+class RawTable(Protocol):
+    """The values of the rows of binned data, as far as somebody still holds them."""
+
+    @property
+    def available(self) -> bool:
+        """Whether `table` can give it."""
+
+    def table(self, what: str = "dataset") -> Table:
+        """The table, with its columns in order and categories as numbers; read once.
+
+        `what` names the data set in the error for a table that is gone.
+        """
+
+    def sorted_columns(self, threads: int) -> SortedTable:
+        """Every column's values, sorted once; they do not depend on the threads."""
+
+    def fine_bins(self, team: Team) -> FineBins:
+        """The whole table in very many fine bins, cut once; these rows are those that the data have selected."""
+
+    def fine_bins_like(self, other: FineBins, team: Team, what: str) -> FineBins:
+        """The whole table in the fine bins of the training data, for a validation set named `what`; binned once."""
+
+    def release(self) -> None:
+        """Drop the table and what was made of it beside the bins, unless it is to be kept."""
+
+    def take(self, rows: NDArray[Any]) -> RawTable:
+        """Some rows, ascending."""
+
+
+class NoTable:
+    """No table: only codes are kept.
+
+    Parameters
+    ----------
+    place : str
+        Where the codes are, for messages.
+    """
+
+    available = False
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def table(self, what: str = "dataset") -> Table:
+        """An error: there is none."""
+        self._refuse()
+
+    def sorted_columns(self, threads: int) -> SortedTable:
+        """An error: there is no table."""
+        self._refuse()
+
+    def fine_bins(self, team: Team) -> FineBins:
+        """An error: there is no table."""
+        self._refuse()
+
+    def fine_bins_like(self, other: FineBins, team: Team, what: str) -> FineBins:
+        """An error: there is no table."""
+        self._refuse()
+
+    def release(self) -> None:
+        """There is nothing to drop."""
+
+    def take(self, rows: NDArray[Any]) -> NoTable:
+        """Of no table."""
+        return self
+
+    def _refuse(self) -> NoReturn:
+        raise DataError(
+            f"{NEED_TABLE} of other cuts, need the table, but this data set is {self._place}: it trains with tree_method='hist'. "
+            "For anything else make a Dataset of rows that fit into memory"
+        )
+
+
+class HiddenTable(NoTable):
+    """The table of data that got more columns, which it does not have. It can only be dropped.
+
+    Parameters
+    ----------
+    table : RawTable
+        The table without those columns.
+    """
+
+    def __init__(self, table: RawTable) -> None:
+        super().__init__("one with more columns than its table")
+        self._table = table
+
+    def release(self) -> None:
+        """Drop the table."""
+        self._table.release()
+
+    def take(self, rows: NDArray[Any]) -> HiddenTable:
+        """Some rows of the table, hidden too."""
+        return HiddenTable(self._table.take(rows))
+
+
+class _TableViews(ABC):
+    """What is made of a table, kept until `release`."""
+
+    def __init__(self) -> None:
+        self._views: dict[str, Any] = {}
+
+    @abstractmethod
+    def _read(self, what: str) -> Table:
+        """Read the table, unless it is kept."""
+
+    def table(self, what: str = "dataset") -> Table:
+        """The table, with its columns in order and categories as numbers; read once."""
+        table = self._views["table"] = self._read(what)
+        return table
+
+    def _view(self, name: str, make: Callable[[], View]) -> View:
+        """What is made of the table: at its first use, and then kept."""
+        if name not in self._views:
+            self._views[name] = make()
+        found: View = self._views[name]
+        return found
+
+    def __getstate__(self) -> dict[str, object]:
+        """Copies and pickles go without the table and what was made of it."""
+        return {**self.__dict__, "_views": {}}
+
+
+class SourceTable(_TableViews):
+    """The table that a user gave.
+
+    Parameters
+    ----------
+    X : table
+        As the user gave it.
+    names : sequence of str, optional
+        Column names.
+    keep : bool
+        Whether `release` does nothing.
+    facts : TableFacts
+        What is known of the table since it was binned.
+
+    Examples
+    --------
+    >>> import spinney as sp
+    >>> X = np.eye(2)
+    >>> raw = sp.Dataset(X).binned.raw
+    >>> raw.release()
+    >>> raw.table().rows
+    2
+    """
+
+    def __init__(
+        self, X: object, names: list[str] | tuple[str, ...] | None, keep: bool, facts: TableFacts
+    ) -> None:
+        super().__init__()
+        self._names, self._keep, self._facts = names, keep, facts
+        self._find: Callable[[], object] = lambda: X
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self._facts.rows
+
+    @property
+    def available(self) -> bool:
+        """Whether `table` can give it: after a training on bins only as long as somebody keeps X."""
+        return "table" in self._views or self._find() is not None
+
+    def sorted_columns(self, threads: int) -> SortedTable:
+        """Every column's values, sorted once; they do not depend on the threads."""
+        absent = self._facts.params.absent_value
+        return self._view("sorted", lambda: sort_columns(self.table(), threads, absent))
+
+    def fine_bins(self, team: Team) -> FineBins:
+        """The table in very many fine bins, cut once."""
+
+        def make() -> FineBins:
+            table, facts = self._read("dataset"), self._facts
+            return fine_bins(
+                table, facts.weight, facts.schema.category_counts, facts.params.absent_value, team
+            )
+
+        return self._view("fine", make)
+
+    def fine_bins_like(self, other: FineBins, team: Team, what: str) -> FineBins:
+        """The table in the fine bins of the training data; binned once."""
+        own: FineBins | None = self._views.get("fine")
+        if own is not None and own.cuts is other.cuts:
+            return own
+        kept: FineBins | None = self._views.get("like")
+        if kept is None or kept.cuts is not other.cuts:
+            absent = self._facts.params.absent_value
+            _, matrix = plan_and_encode(self._read(what), other.cuts, team, absent=absent)
+            kept = self._views["like"] = FineBins(other.cuts, other.zero, matrix)
+        return kept
+
+    def release(self) -> None:
+        """Hold the table weakly: it can be read again while somebody else holds it. A list is kept in any case."""
+        if not self._keep:
+            with suppress(TypeError):
+                self._find = weakref.ref(self._find())
+            self._views.clear()
+
+    def take(self, rows: NDArray[Any]) -> RowsOfTable:
+        """Some rows, ascending."""
+        return RowsOfTable(self, rows)
+
+    def _read(self, what: str) -> Table:
+        """Read the table again, unless it is kept as it was read, and see that it is the one that was binned.
+
+        What is kept may be the user's own memory, so it is compared at every use.
+        """
+        table: Table | None = self._views.get("table")
+        if table is None:
+            table, facts = self._again(what), self._facts
+            if facts.matched:
+                table = match_columns(table, facts.schema.names, facts.schema.columns, model="the reference")
+            if (table.rows, table.columns) != (facts.rows, facts.schema.columns):
+                raise DataError(f"X of {what} has changed its shape since the Dataset was made; {CHANGED}")
+            table = encode(table, facts.schema.categories, facts.unseen)
+        if checksum_of(table, self._facts.params.absent_value) != self._facts.checksum:
+            raise DataError(f"X of {what} has changed its values since the Dataset was made; {CHANGED}")
+        return table
+
+    def _again(self, what: str) -> Table:
+        X = self._find()
+        if X is None:
+            raise DataError(
+                f"{NEED_TABLE}, need the table of {what}, which is gone: keep its X until then, or give keep_table=True to "
+                "Dataset"
+            )
+        return X if isinstance(X, Table) else read_table(X, names=self._names)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**super().__getstate__(), "_find": _nothing, "_keep": False}
+
+
+class RowsOfTable(_TableViews):
+    """Some rows of a table. Fine bins are those of the whole table.
+
+    Parameters
+    ----------
+    whole : SourceTable
+        The table.
+    rows : int array
+        Its rows, ascending.
+    """
+
+    def __init__(self, whole: SourceTable, rows: NDArray[Any]) -> None:
+        super().__init__()
+        self._whole, self._rows = whole, rows
+
+    @property
+    def available(self) -> bool:
+        """Whether `table` can give it."""
+        return "table" in self._views or self._whole.available
+
+    def sorted_columns(self, threads: int) -> SortedTable:
+        """Every column's values, sorted once for the whole, and picked out."""
+        return self._view("sorted", lambda: take_sorted(self._whole.sorted_columns(threads), self._rows))
+
+    def fine_bins(self, team: Team) -> FineBins:
+        """The whole table in fine bins."""
+        return self._whole.fine_bins(team)
+
+    def fine_bins_like(self, other: FineBins, team: Team, what: str) -> FineBins:
+        """The whole table in the fine bins of the training data."""
+        return self._whole.fine_bins_like(other, team, what)
+
+    def release(self) -> None:
+        """Drop the whole's table, unless it is to be kept, and what was made for these rows."""
+        self._whole.release()
+        self._views.clear()
+
+    def take(self, rows: NDArray[Any]) -> RowsOfTable:
+        """Some of these rows."""
+        return RowsOfTable(self._whole, self._rows[rows])
+
+    def _read(self, what: str) -> Table:
+        kept: Table | None = self._views.get("table")  # a copy
+        if kept is not None:
+            return kept
+        chosen = np.zeros(self._whole.rows, np.bool_)
+        chosen[self._rows] = True
+        return self._whole.table(what).take(chosen)
+
+
+def checksum_of(table: Table, absent: float, threads: int = 1) -> int:
+    """A checksum of what is read of a table: numbers, and numbers of categories."""
+    checksum = Checksum(absent)
+    checksum.add(table, threads)
+    return checksum.value
+
+
+def _nothing() -> None:
+    """The table of a copy or a pickle."""
