@@ -13,8 +13,8 @@ import numpy as np
 from distributed import Event
 
 from spinney.cluster.rank import Held, Work
+from spinney.collective import ALONE, Communicator, RankLostError
 from spinney.errors import DataError
-from spinney.joining import ALONE, Joining, JoiningLostError
 
 
 @dataclass(frozen=True)
@@ -40,27 +40,29 @@ class Endless:
     name: str
 
     def __call__(
-        self, held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]
+        self, held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
     ) -> None:
         counts = np.ones(1, dtype=np.int64)
-        joining.sum(counts)
-        Event(f"{self.name}-began-{joining.rank}").set()
+        communicator.allreduce_sum(counts)
+        Event(f"{self.name}-began-{communicator.rank}").set()
         try:
             while True:
-                joining.sum(counts)
-        except JoiningLostError:
-            Event(f"{self.name}-over-{joining.rank}").set()
+                communicator.allreduce_sum(counts)
+        except RankLostError:
+            Event(f"{self.name}-over-{communicator.rank}").set()
             raise
 
 
-def large_sum(held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]) -> bool:
+def large_sum(
+    held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
+) -> bool:
     """Whether an array of several messages is summed right, with small ones before and after it."""
     right = True
     for shape in [(3,), (0, 4), (7, 100_003), (1,), (2, 2)]:
         counted = np.arange(int(np.prod(shape))).reshape(shape)
-        values = (counted * (joining.rank + 1)).T  # Its rows are not one after the other in memory.
-        joining.sum(values)
-        right &= bool((counted * (joining.size * (joining.size + 1) // 2) == values.T).all())
+        values = (counted * (communicator.rank + 1)).T  # Its rows are not one after the other in memory.
+        communicator.allreduce_sum(values)
+        right &= bool((counted * (communicator.size * (communicator.size + 1) // 2) == values.T).all())
     return right
 
 
@@ -72,13 +74,13 @@ class Rounds:
     faults: list[Fault] = field(default_factory=list)
 
     def __call__(
-        self, held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]
+        self, held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
     ) -> list[bytes]:
         pieces = list(start)
         for number in range(len(start), self.rounds):
             for fault in self.faults:
-                fault.strike(joining.rank, number)
-            pieces.append(one_round(held, joining, number))
+                fault.strike(communicator.rank, number)
+            pieces.append(one_round(held, communicator, number))
             say(pieces[-1])
         return pieces
 
@@ -91,36 +93,36 @@ class Struck:
     faults: list[Fault]
 
     def __call__(
-        self, held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]
+        self, held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
     ) -> Any:
-        return self.work(held, StruckJoining(joining, self.faults), start, say)
+        return self.work(held, StruckJoining(communicator, self.faults), start, say)
 
 
 class StruckJoining:
     """Joins as another does, until a fault strikes."""
 
-    def __init__(self, joining: Joining, faults: list[Fault]) -> None:
-        self._joining, self._faults, self._joins = joining, faults, 0
-        self.rank, self.size = joining.rank, joining.size
+    def __init__(self, communicator: Communicator, faults: list[Fault]) -> None:
+        self._communicator, self._faults, self._joins = communicator, faults, 0
+        self.rank, self.size = communicator.rank, communicator.size
 
     def __getattr__(self, verb: str) -> Any:
         for fault in self._faults:
             fault.strike(self.rank, self._joins)
         self._joins += 1
-        return getattr(self._joining, verb)
+        return getattr(self._communicator, verb)
 
 
-def one_round(held: list[Held], joining: Joining, number: int) -> bytes:
+def one_round(held: list[Held], communicator: Communicator, number: int) -> bytes:
     """A digest of all rows, by whichever ranks hold them."""
     rows = np.concatenate([*held[0].parts, np.empty(0, dtype=np.int64)]).astype(np.int64)
     places = held[0].first + np.arange(len(rows))
     sums = np.array([rows.sum() * (number + 1), (rows * places).sum(), len(rows)])
-    joining.sum(sums)
+    communicator.allreduce_sum(sums)
     tops = np.array([rows.max(initial=0) / 3.0, -float(held[0].first)])
-    joining.largest(tops)
-    arrays = joining.gather(rows[:, None] + number)
+    communicator.allreduce_max(tops)
+    arrays = communicator.gather(rows[:, None] + number)
     whole = None if arrays is None else np.concatenate(arrays)[:, 0] * np.arange(1, held[0].total + 1)
-    ordered = joining.spread(whole)
+    ordered = communicator.broadcast(whole)
     return b"".join([sums.tobytes(), tops.tobytes(), ordered.tobytes()])
 
 
@@ -144,4 +146,4 @@ def run_out() -> None:
 
 
 def lose() -> None:
-    raise JoiningLostError("nobody is there")
+    raise RankLostError("nobody is there")

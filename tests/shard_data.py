@@ -10,7 +10,7 @@ import numpy as np
 from spinney.binning.blocks import MemoryBlocks
 from spinney.binning.matrix import take_codes
 from spinney.binning.raw_table import NoTable
-from spinney.joining import JoiningLostError
+from spinney.collective import Communicator, RankLostError
 from spinney.training.auto_arguments import Auto
 from spinney.training.sharded import train_shard
 
@@ -31,10 +31,10 @@ class Meeting:
         try:
             self.barrier.wait()
         except threading.BrokenBarrierError:
-            raise JoiningLostError("another rank has gone") from None
+            raise RankLostError("another rank has gone") from None
 
 
-class ThreadJoining:
+class ThreadCommunicator(Communicator):
     """What one of these ranks joins the others by."""
 
     def __init__(self, meeting, rank):
@@ -46,7 +46,7 @@ class ThreadJoining:
         meeting = self._meeting
         if self.rank == meeting.lost and self._joins == meeting.after:
             meeting.barrier.abort()
-            raise JoiningLostError("this rank was to go")
+            raise RankLostError("this rank was to go")
         self._joins += 1
         meeting.given[self.rank] = verb, None if values is None else values.copy()
         meeting.meet()
@@ -63,11 +63,11 @@ class ThreadJoining:
         assert {(one.shape, one.dtype) for one in found} == {(values.shape, values.dtype)}
         return found
 
-    def sum(self, values):
+    def allreduce_sum(self, values):
         assert values.dtype.kind in "iu"
         values[...] = np.sum(self._alike("sum", values), axis=0, dtype=values.dtype)
 
-    def largest(self, values):
+    def allreduce_max(self, values):
         values[...] = np.max(self._alike("largest", values), axis=0)
 
     def gather(self, values):
@@ -75,7 +75,7 @@ class ThreadJoining:
         assert {(one.shape[1:], one.dtype) for one in found} == {(values.shape[1:], values.dtype)}
         return found if self.rank == 0 else None
 
-    def spread(self, values):
+    def broadcast(self, values):
         return self._exchanged("spread", values if self.rank == 0 else None)[0].copy()
 
 
@@ -109,11 +109,11 @@ def shards_of(dataset, cuts, most_rows=70):
 
 
 def on_ranks(meeting, work):
-    """What `work(joining)` gives at each rank, an error where it was raised."""
+    """What `work(communicator)` gives at each rank, an error where it was raised."""
 
     def run(rank):
         try:
-            return work(ThreadJoining(meeting, rank))
+            return work(ThreadCommunicator(meeting, rank))
         except Exception as error:
             meeting.barrier.abort()
             return error
@@ -125,7 +125,7 @@ def on_ranks(meeting, work):
 def raised(found):
     """What ranks gave, or the error of one of them: the first that is not about the loss of another rank."""
     errors = [one for one in found if isinstance(one, Exception)]
-    for cause in sorted(errors, key=lambda one: isinstance(one, JoiningLostError)):
+    for cause in sorted(errors, key=lambda one: isinstance(one, RankLostError)):
         raise cause
     return found
 
@@ -142,14 +142,16 @@ def train_on_ranks(params, dataset, rounds=3, *, cuts, valid=None, meeting=None,
         for name, (data, own) in (valid or {}).items()
     }
 
-    def work(joining):
-        own = {name: found[joining.rank] for name, found in watched.items()}
+    def work(communicator):
+        own = {name: found[communicator.rank] for name, found in watched.items()}
         course = rounds
         if isinstance(rounds, Auto) and rounds.groups is not None:
-            course = replace(rounds, groups=rounds.groups[cuts[joining.rank] : cuts[joining.rank + 1]])
+            course = replace(
+                rounds, groups=rounds.groups[cuts[communicator.rank] : cuts[communicator.rank + 1]]
+            )
         return train_shard(
-            params, shards[joining.rank], course, joining=joining, valid=own or None,
-            **{name: value(joining.rank) if name == "say" else value for name, value in given.items()},
+            params, shards[communicator.rank], course, communicator=communicator, valid=own or None,
+            **{name: value(communicator.rank) if name == "say" else value for name, value in given.items()},
         )  # fmt: skip
 
     return on_ranks(meeting, work)

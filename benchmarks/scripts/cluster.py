@@ -86,12 +86,12 @@ def xgboost(client: Any, X: Any, y: Any, rounds: int) -> Iterator[Callable[[], A
     yield lambda: xgb.train(client, params, made[0], rounds)["booster"]
 
 
-def trip(held: Any, joining: Any, start: Any, say: Any) -> list[float]:
+def trip(held: Any, communicator: Any, start: Any, say: Any) -> list[float]:
     """The work of a rank: seconds of each join of a histogram."""
     values, seconds = np.zeros(TRIP, np.int32), []
     for _ in range(TRIPS):
         begin = time.perf_counter()
-        joining.sum(values)
+        communicator.allreduce_sum(values)
         seconds.append(time.perf_counter() - begin)
     return seconds
 

@@ -240,8 +240,8 @@ def set_status(status, dask_worker):
     dask_worker.status = status
 
 
-def _open_file(path, held, joining, start, say):
-    if joining.rank == 0:
+def _open_file(path, held, communicator, start, say):
+    if communicator.rank == 0:
         file = path.open("a")
         file.write("x")
         file.flush()

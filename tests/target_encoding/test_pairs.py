@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import spinney as sp
+from spinney.collective import ALONE
 from spinney.data import Labels
 from spinney.data.target_encoding import EncodedFeature
 from spinney.jit.team import Team
-from spinney.joining import ALONE
 from spinney.sampling.orders import shuffled_orders
 from spinney.target_encoding import pairs
 from spinney.target_encoding.fit import fit_target_encoding

@@ -8,9 +8,9 @@ import scipy.sparse
 import spinney as sp
 from problems import KINDS, column, column_parameters, parameters
 from shard_data import Meeting, cut_rows, raised, shards_of, train_on_ranks
+from spinney.collective import ALONE, RankLostError
 from spinney.errors import ParameterError
 from spinney.growth import blockwise
-from spinney.joining import ALONE, JoiningLostError
 from spinney.training import sharded
 from spinney.training.sharded import train_shard
 
@@ -248,7 +248,7 @@ def test_a_run_that_was_broken_off_anywhere_goes_on_to_the_same_bytes(seed):
             say=lambda rank, said=said: said[rank].append,
         )  # fmt: skip
         if any(isinstance(one, Exception) for one in found):
-            assert all(isinstance(one, JoiningLostError) for one in found)
+            assert all(isinstance(one, RankLostError) for one in found)
             past += said[int(rng.integers(0, size))]
             broken += 1
         else:
@@ -344,4 +344,4 @@ def test_one_rank_alone_needs_nobody():
     rng = np.random.default_rng(0)
     dataset = sp.Dataset(numbers(rng), rng.normal(size=ROWS))
     (shard,) = shards_of(dataset, [0, ROWS])
-    assert train_shard(BASE, shard, 3, joining=ALONE) == sp.train(BASE, dataset, 3)
+    assert train_shard(BASE, shard, 3, communicator=ALONE) == sp.train(BASE, dataset, 3)

@@ -5,8 +5,8 @@ import pytest
 
 import spinney as sp
 from shard_data import Meeting, on_ranks, raised, shards_of, train_on_ranks
+from spinney.collective import ALONE, RankLostError
 from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError
-from spinney.joining import ALONE, JoiningLostError
 from spinney.training.sharded import train_shard
 
 ROWS = 240
@@ -28,9 +28,9 @@ def test_what_shards_do_not_serve_is_refused_before_any_work():
     for method in ("exact", "approx"):
         refused({"tree_method": method}, dataset, ParameterError, "on shards use tree_method='hist'")
     with pytest.raises(DataError, match="codes of shard must come in blocks"):
-        train_shard({}, dataset.binned, joining=ALONE)
+        train_shard({}, dataset.binned, communicator=ALONE)
     with pytest.raises(DataTypeError, match="shard must be BinnedData"):
-        train_shard({}, dataset, joining=ALONE)
+        train_shard({}, dataset, communicator=ALONE)
 
 
 def test_labels_are_checked_by_their_numbers_in_the_whole_table():
@@ -56,7 +56,9 @@ def test_ranks_that_do_not_belong_together_are_refused():
     def run(shards, params):
         return on_ranks(
             Meeting(2),
-            lambda joining: train_shard(params[joining.rank], shards[joining.rank], joining=joining),
+            lambda communicator: train_shard(
+                params[communicator.rank], shards[communicator.rank], communicator=communicator
+            ),
         )
 
     for shards, params, match in (
@@ -67,7 +69,7 @@ def test_ranks_that_do_not_belong_together_are_refused():
         cause, lost = run(shards, params)
         with pytest.raises(DataError, match=match):
             raise cause
-        assert isinstance(lost, JoiningLostError)
+        assert isinstance(lost, RankLostError)
 
 
 def test_an_error_of_the_users_metric_ends_the_run_for_all():
@@ -80,4 +82,4 @@ def test_an_error_of_the_users_metric_ends_the_run_for_all():
     cuts = [0, 100, ROWS]
     found = train_on_ranks({}, dataset, 2, cuts=cuts, valid={"v": (dataset, cuts)}, metrics=[broken])
     assert isinstance(found[0], OwnFunctionError)
-    assert isinstance(found[1], JoiningLostError)
+    assert isinstance(found[1], RankLostError)

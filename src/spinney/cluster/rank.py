@@ -10,12 +10,12 @@ from distributed import get_worker, secede
 from distributed.protocol import pickle
 
 from spinney import __version__
+from spinney.cluster.communicator import DaskCommunicator
 from spinney.cluster.handing import OwnError
-from spinney.cluster.joined import RpcJoining
 from spinney.cluster.plugin import NAME, RankPlugin
 from spinney.cluster.seat import Order, Traffic
+from spinney.collective import Communicator, RankLostError
 from spinney.errors import SpinneyError
-from spinney.joining import Joining, JoiningLostError
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Held:
     total: int
 
 
-# work(held, joining, start, say): `held` has an entry for each table; `start` are the pieces that were said before the run was
-# broken off, at the first run none; `say` keeps another piece. All ranks say the same pieces. What counts is the value of rank 0.
-Work = Callable[[list[Held], Joining, list[bytes], Callable[[bytes], None]], Any]
+# work(held, communicator, start, say): `held` has an entry for each table. `start` has the pieces that an interrupted run kept, at
+# the first run none; `say` keeps another piece. All ranks keep the same pieces. What counts is the value of rank 0.
+Work = Callable[[list[Held], Communicator, list[bytes], Callable[[bytes], None]], Any]
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def run_rank(
         work: Work = pickle.loads(b"".join(recipe))
         held = [Held(own, first, total) for own, (first, total) in zip(parts, places, strict=True)]
         pieces = [piece for chunk in start for piece in chunk]
-        value = work(held, RpcJoining(seat), pieces, seat.said.append)
-    except JoiningLostError as error:
+        value = work(held, DaskCommunicator(seat), pieces, seat.said.append)
+    except RankLostError as error:
         seat.leave(str(error))
         return Ended(seat.said, str(error))
     except BaseException as error:

@@ -54,7 +54,7 @@ def run_ranks(client: Client, tables: Sequence[Parts], work: Work, *, patience: 
     tables : sequence of Parts
         The first says how many ranks there can be; of the others a rank may hold nothing.
     work : function
-        `work(held, joining, start, say)`, see `Work`. It travels to the workers.
+        `work(held, communicator, start, say)`, see `Work`. It travels to the workers.
     patience : float, default=120
         Seconds to wait for a worker when there is none.
 

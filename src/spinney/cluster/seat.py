@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from spinney.joining import JoiningLostError
+from spinney.collective import RankLostError
 
 # The last message on a line, one way: the rank has finished, or the run is over and this is why.
 _BYE = "bye"
@@ -51,7 +51,7 @@ class Line:
         ]
         try:
             await asyncio.gather(*ways)
-        except JoiningLostError as error:
+        except RankLostError as error:
             seat.lose(str(error))
             return False
         except Exception as error:  # the connection broke, or a message cannot be read
@@ -66,7 +66,7 @@ class Line:
     async def _read(self, comm: Any, seat: Seat, other: int) -> None:
         while _BYE not in (message := await comm.read()):
             if _LOST in message:
-                raise JoiningLostError(message[_LOST])
+                raise RankLostError(message[_LOST])
             seat.inbox.put((other, message))
 
     async def _write(self, comm: Any, seat: Seat) -> None:
@@ -75,7 +75,7 @@ class Line:
             message = await self.outgoing.get()
             seat.traffic.sent += await comm.write(message)
             if _LOST in message:
-                raise JoiningLostError(message[_LOST])
+                raise RankLostError(message[_LOST])
 
 
 class Seat:
@@ -113,7 +113,7 @@ class Seat:
     def check(self) -> None:
         """Raise if the run is over for this rank."""
         if self.why is not None:
-            raise JoiningLostError(self.why)
+            raise RankLostError(self.why)
 
     def lose(self, why: str) -> None:
         """The run is over for this rank, and so for all: tell its thread and the others."""

@@ -17,8 +17,8 @@ from spinney.cluster.rank import Held
 from spinney.cluster.run import run_ranks
 from spinney.cluster.shards import rank_data
 from spinney.cluster.shares import Parts
+from spinney.collective import Communicator
 from spinney.jit.team import Team, threads_for
-from spinney.joining import Joining
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.training.auto_arguments import Auto
@@ -104,7 +104,7 @@ class Training:
     init_model: Model | None
 
     def __call__(
-        self, held: list[Held], joining: Joining, start: list[bytes], say: Callable[[bytes], None]
+        self, held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
     ) -> tuple[Model, list[bytes]]:
         """Train on what this rank holds; see `Work`."""
         config = self.config
@@ -124,7 +124,7 @@ class Training:
                 config,
                 shards[0],
                 rounds,
-                joining=joining,
+                communicator=communicator,
                 objective=self.objective,
                 valid={name: shards[place] for name, place in self.valid.items()},
                 metrics=self.metrics,
@@ -135,4 +135,4 @@ class Training:
             )
         except CallbackError as error:
             raise OwnError.of(error.__cause__ or error) from error
-        return model, packed(self.callbacks) if joining.rank == 0 else []
+        return model, packed(self.callbacks) if communicator.rank == 0 else []

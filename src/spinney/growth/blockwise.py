@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spinney.binning.blocks import CodeStore
 from spinney.binning.kernels.records import Columns
 from spinney.binning.matrix import SPARSE, BinnedMatrix, columns_record
+from spinney.collective import ALONE, Communicator
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.grown_tree import LatestTree, Thresholds, set_words
 from spinney.growth.hist import kept_slots
@@ -51,7 +52,6 @@ from spinney.growth.workspace import (
 )
 from spinney.jit import Bound, allocate
 from spinney.jit.team import Team
-from spinney.joining import ALONE, Joining
 from spinney.params import Config
 from spinney.sampling import Bag, draw_columns
 from spinney.tree import Tree
@@ -102,13 +102,13 @@ class BlockGrower:
         team: Team,
         values: LeafValues = NEWTON,
         rows: NDArray[np.int32] | None = None,
-        communicator: Joining = ALONE,
+        communicator: Communicator = ALONE,
         first: int = 0,
     ) -> None:
         self._blocks, self._cuts, self._team, self._bag, self._rows = blocks, cuts, team, bag, rows
         self._communicator, self._first = communicator, first
         totals = np.array([gradients.rows, blocks.nbytes])
-        communicator.sum(totals)
+        communicator.allreduce_sum(totals)
         table_rows, nbytes = int(totals[0]), int(totals[1]) // communicator.size
         self._scores = gradients.scores
         self._choice = ColumnChoice(config, blocks.columns)
@@ -210,7 +210,7 @@ class BlockGrower:
         used = int(axis.extent["sparse_at"][0]) + self._blocks.features.sparse_codes
         exchange = allocate_exchange(np.concatenate([small, large]), used, self._table)
         self._team.run(pack_histograms.bind(exchange, axis, self._sums))
-        self._communicator.sum(exchange.cells)
+        self._communicator.allreduce_sum(exchange.cells)
         self._team.run(unpack_histograms.bind(exchange, axis, self._sums))
 
     def _allreduce_leaves(self) -> None:
@@ -219,7 +219,7 @@ class BlockGrower:
             table = self._table
             nodes = table.order[: int(table.state["used"][0])]
             sums = np.stack([table.exact_g[nodes], table.exact_h[nodes]])
-            self._communicator.sum(sums)
+            self._communicator.allreduce_sum(sums)
             table.exact_g[nodes], table.exact_h[nodes] = sums
 
     def _pass(self) -> None:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
+from spinney.collective import ALONE, Communicator
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team
-from spinney.joining import ALONE, Joining
 from spinney.params import Config
 from spinney.sampling import Bag
 from spinney.tree import Tree
@@ -58,7 +58,7 @@ class GrowerInputs:
         Where leaf values come from.
     team : Team
         The threads to grow with.
-    communicator : Joining, optional
+    communicator : Communicator, optional
         Ranks that hold other rows of the table.
     """
 
@@ -68,4 +68,4 @@ class GrowerInputs:
     bag: Bag
     values: LeafValues
     team: Team
-    communicator: Joining = ALONE
+    communicator: Communicator = ALONE

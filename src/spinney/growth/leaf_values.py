@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.collective import ALONE, Communicator
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.data.labels import LeafRefit, allocate_gradients
 from spinney.growth.kernels.blockwise import Exchange
@@ -36,7 +37,6 @@ from spinney.growth.workspace import Control, allocate_leaf_rows, nodes_of
 from spinney.jit import Bound, allocate
 from spinney.jit.records import of_thread
 from spinney.jit.team import Team
-from spinney.joining import ALONE, Joining
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class LeafFinisher:
 
     def __init__(
         self, values: LeafValues, control: Control, rules: TreeRules, table: NodeTable, tree: TreeArrays, by_leaf: LeafRows,
-        gradients: Gradients, team: Team, communicator: Joining = ALONE, first: int = 0,
+        gradients: Gradients, team: Team, communicator: Communicator = ALONE, first: int = 0,
     ) -> None:  # fmt: skip
         self._team, self._communicator, self._table = team, communicator, table
         self.refits = values.all_rows is not None
@@ -138,7 +138,7 @@ class LeafFinisher:
             allreduce_parts(counted.partial_sums, 0, self._team.size, communicator)
         self._team.run(self._sum_all)
         if communicator.size > 1:
-            communicator.sum(counted.joined[: SUMS * int(self._table.state["used"][0])])
+            communicator.allreduce_sum(counted.joined[: SUMS * int(self._table.state["used"][0])])
         self._team.run(self._refit)
 
     def refit_by_loss(self) -> None:
@@ -159,11 +159,11 @@ def _counted_rows(
     by_leaf: LeafRows,
     leaf_of_row: NDArray[np.int32],
     team: Team,
-    communicator: Joining,
+    communicator: Communicator,
 ) -> Any:
     """Memory for sums over all rows, by leaf."""
     total = np.array([len(all_rows.counted)])
-    communicator.sum(total)
+    communicator.allreduce_sum(total)
     return allocate(
         CountedRows,
         count=len(all_rows.counted),
@@ -200,7 +200,7 @@ class RankLeafRefit:
     """
 
     def __init__(
-        self, refit_by_loss: LeafRefit, every_output: bool, communicator: Joining, first: int, by_leaf: LeafRows,
+        self, refit_by_loss: LeafRefit, every_output: bool, communicator: Communicator, first: int, by_leaf: LeafRows,
         gradients: Gradients, steps: NDArray[np.float64], team: Team,
     ) -> None:  # fmt: skip
         self._communicator, self._first, self._team = communicator, first, team
@@ -209,7 +209,7 @@ class RankLeafRefit:
         self._scores = gradients.scores.reshape(outputs, rows)
         self._hessians = gradients.pairs.reshape(outputs, rows, 2)[:, :, 1]
         total = np.array([rows])
-        communicator.sum(total)
+        communicator.allreduce_sum(total)
         self._all_by_leaf: LeafRows | None = None
         if communicator.rank == 0:
             self._all_steps = np.zeros_like(steps)
@@ -240,7 +240,7 @@ class RankLeafRefit:
             gradients.pairs[output, all_rows, 1] = np.concatenate(hessians)
             self._team.run(self._job)
             steps = self._all_steps[:nodes]
-        self._steps[:nodes] = communicator.spread(steps)
+        self._steps[:nodes] = communicator.broadcast(steps)
 
     def _list_rows(self, counts: NDArray[np.int64], rows: Sequence[NDArray[np.int32]]) -> None:
         """List the rows of all ranks by leaf. Those of each rank are in the order of leaves, `counts` of each leaf."""
@@ -255,25 +255,25 @@ class RankLeafRefit:
             to += count
 
 
-def allreduce_min(number: int, communicator: Joining) -> int:
+def allreduce_min(number: int, communicator: Communicator) -> int:
     """The smallest of the ranks' numbers.
 
     Examples
     --------
-    >>> from spinney.joining import ALONE
+    >>> from spinney.collective import ALONE
     >>> allreduce_min(3, ALONE)
     3
     """
     found = np.array([-number])
-    communicator.largest(found)
+    communicator.allreduce_max(found)
     return -int(found[0])
 
 
-def allreduce_parts(parts: PartialSums, count: int, threads: int, communicator: Joining) -> int:
+def allreduce_parts(parts: PartialSums, count: int, threads: int, communicator: Communicator) -> int:
     """Replace the sums of the first thread by those over all ranks, and those of the others by 0; returns the sum of `count`."""
     by_thread = [of_thread(parts, thread).sums for thread in range(threads)]
     sums = np.append(np.sum(by_thread, axis=0), np.int64(count))
-    communicator.sum(sums)
+    communicator.allreduce_sum(sums)
     for thread, thread_sums in enumerate(by_thread):
         thread_sums[:] = sums[:2] if thread == 0 else 0
     return int(sums[2])

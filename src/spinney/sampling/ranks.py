@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.collective import Communicator
 from spinney.jit.records import of_thread
 from spinney.jit.team import Team
-from spinney.joining import Joining
 from spinney.sampling.kernels.gradient import KEY_SHIFT, MOST_TURNS
 from spinney.sampling.kernels.random import PURPOSE_OTHERS, PURPOSE_ROWS
 from spinney.sampling.kernels.ranks import (
@@ -46,7 +46,7 @@ class RankSampler:
         Where the drawn rows are written, ascending.
     team : Team
         Threads to work with; the draw does not depend on them.
-    communicator : Joining
+    communicator : Communicator
         The other ranks.
     first : int
         Number of this rank's first row in the whole table.
@@ -58,7 +58,7 @@ class RankSampler:
         pairs: NDArray[np.float32],
         bag: NDArray[np.int32],
         team: Team,
-        communicator: Joining,
+        communicator: Communicator,
         first: int,
     ) -> None:
         self._team, self._communicator = team, communicator
@@ -137,13 +137,13 @@ class RankSampler:
         chances, communicator = self._chances, self._communicator
         by_thread = [of_thread(chances.found, rank) for rank in range(self._team.size)]
         found = np.array([max(mine.largest[0] for mine in by_thread)])
-        communicator.largest(found)
+        communicator.allreduce_max(found)
         largest, factor = float(found[0]), 0.0
         scale = _fine_scale(largest)
         for _ in range(MOST_TURNS):
             self._team.run(sum_rest.bind(self._drawing, chances, factor, scale))
             sums = np.sum([mine.sums[:2] for mine in by_thread], axis=0)
-            communicator.sum(sums)
+            communicator.allreduce_sum(sums)
             left, rest, last = wanted - int(sums[0]), int(sums[1]), factor
             if left > 0 and rest > 0:
                 factor = max(factor, float(left) / float(rest) * scale)
@@ -162,7 +162,7 @@ class RankSampler:
         for low, bits in _digits(shift):
             own = (keys[near] >> low) & ((1 << bits) - 1)
             counts = np.bincount(own, minlength=1 << bits).astype(np.int64)
-            self._communicator.sum(counts)
+            self._communicator.allreduce_sum(counts)
             from_top = np.cumsum(counts[::-1])
             place = int(np.searchsorted(from_top, left))
             digit = len(counts) - 1 - place
@@ -180,7 +180,7 @@ class RankSampler:
         """The counts of all ranks."""
         counts = np.zeros(self._communicator.size, np.int64)
         counts[self._communicator.rank] = count
-        self._communicator.sum(counts)
+        self._communicator.allreduce_sum(counts)
         return counts
 
 

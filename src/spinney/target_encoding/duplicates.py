@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from spinney.binning.binned import BinnedData
 from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.matrix import SPARSE, BinnedMatrix, ColumnLayout
+from spinney.collective import ALONE, Communicator
 from spinney.data import Labels
 from spinney.data.table import starts_of
 from spinney.jit.team import Team
-from spinney.joining import ALONE, Joining
 from spinney.sampling.kernels.random import PURPOSE_HASH
 from spinney.sampling.orders import random_words
 from spinney.target_encoding.sums import Floats, Numbers
@@ -96,7 +96,7 @@ def find_duplicates(
     labels: Labels,
     columns: Sequence[int] = (),
     team: Team | None = None,
-    communicator: Joining = ALONE,
+    communicator: Communicator = ALONE,
     least: float = SOME,
 ) -> Numbers | None:
     """A number for each row that its duplicates share, if the table holds duplicate rows.
@@ -127,7 +127,7 @@ def find_duplicates(
     categories = 0 if counts is None or not len(columns) else int(counts[list(columns)].max())
     has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0.0
     rows = np.array([int(has_weight.sum())])
-    communicator.sum(rows)
+    communicator.allreduce_sum(rows)
     share = min(ROWS / max(int(rows[0]), 1), 1.0)
     # All rows of a hash are in the sample, or none.
     taken = has_weight & ((row_hashes >> np.uint64(32)) <= np.uint64(share * (2**32 - 1)))
@@ -143,7 +143,7 @@ def find_duplicates(
         repeats = Repeats.of(of_all, target, share)
         others_remain = repeats.others_remain(other, categories)
         verdict = _verdict(repeats, others_remain, least)
-    verdict = int(communicator.spread(np.array([verdict]))[0])
+    verdict = int(communicator.broadcast(np.array([verdict]))[0])
     if verdict == BY_COLUMNS:
         bins = communicator.gather(_bins_of(data, taken, hasher.widest, team))
         found = (
@@ -151,7 +151,7 @@ def find_duplicates(
             and repeats is not None
             and repeats.beyond_chance(np.concatenate(bins), others_remain)
         )
-        verdict = int(communicator.spread(np.array([YES if found else NO]))[0])
+        verdict = int(communicator.broadcast(np.array([YES if found else NO]))[0])
     return row_hashes.view(np.int64) if verdict == YES else None
 
 

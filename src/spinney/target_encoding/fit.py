@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
 from spinney.binning.cuts import Cuts
+from spinney.collective import ALONE, Communicator
 from spinney.data import Labels
 from spinney.data.target_encoding import COUNT, EncodedFeature, TargetEncoding
 from spinney.jit.team import Team
-from spinney.joining import ALONE, Joining
 from spinney.params import Config, kind_of
 from spinney.target_encoding.columns import add_encoded, encoded_cuts
 from spinney.target_encoding.duplicates import find_duplicates
@@ -78,7 +78,7 @@ def apply_target_encoding(
     team: Team,
     earlier: EarlierEncoding | None,
     row_groups: NDArray[np.int64] | None = None,
-    communicator: Joining = ALONE,
+    communicator: Communicator = ALONE,
 ) -> EncodedInputs:
     """Fit a target encoding on the rows of a training, and add the encoded columns to all its data.
 
@@ -151,7 +151,7 @@ def fit_target_encoding(
     min_rows: int = 1,
     row_groups: Numbers | None = None,
     team: Team | None = None,
-    communicator: Joining = ALONE,
+    communicator: Communicator = ALONE,
 ) -> FoldEncoding:
     """Fit a target encoding of columns of categories.
 
@@ -179,7 +179,7 @@ def fit_target_encoding(
         Rows of one number are in one fold, and so are those of a query; without it duplicates are (`find_duplicates`).
     team : Team, optional
         Threads that unpack codes.
-    communicator : Joining
+    communicator : Communicator
         Ranks that hold other rows.
 
     Returns

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
+from spinney.collective import ALONE, Communicator
 from spinney.data.target_encoding import EncodedFeature
 from spinney.jit.team import Team
-from spinney.joining import ALONE, Joining
 from spinney.target_encoding.sums import (
     FOLDS,
     Floats,
@@ -41,7 +41,7 @@ def choose_pairs(
     targets: WeightedTargets,
     min_rows: int = 1,
     team: Team | None = None,
-    communicator: Joining = ALONE,
+    communicator: Communicator = ALONE,
 ) -> list[EncodedFeature]:
     """Choose pairs of columns.
 
@@ -76,7 +76,7 @@ def choose_pairs(
     taken = has_weight.copy()
     taken[has_weight] = draw_sample(targets.row_keys[has_weight], ROWS, communicator)
     codes, missing = _sample_codes(data, columns, taken, has_weight, team)
-    communicator.sum(missing)
+    communicator.allreduce_sum(missing)
     fold = assign_folds(targets.row_keys[taken], seed=0).astype(np.float64)
     sample = communicator.gather(np.vstack([*codes.values(), fold, targets.values[:, taken]]).T)
     chosen = None
@@ -84,7 +84,7 @@ def choose_pairs(
         chosen = _best_pairs(np.concatenate(sample).T, columns, most, targets)
     pairs = [
         EncodedFeature((first, second), 0, next(one.size for one in columns if one.columns == (second,)) + 1)
-        for first, second in communicator.spread(chosen).tolist()
+        for first, second in communicator.broadcast(chosen).tolist()
     ]
     if not pairs:
         return []
@@ -180,7 +180,7 @@ def _with_observed_pairs(
     most: int,
     few: set[int],
     team: Team | None,
-    communicator: Joining,
+    communicator: Communicator,
 ) -> list[EncodedFeature]:
     """The pairs with all pairs of categories that rows with a weight have; without those of none or more than `most`.
 
@@ -201,7 +201,7 @@ def _with_observed_pairs(
     for pair, own in zip(pairs, found, strict=True):
         ranks = communicator.gather(own[: most + 1])
         keys = None if ranks is None else np.unique(np.concatenate(ranks))[: most + 1]
-        observed = communicator.spread(keys)
+        observed = communicator.broadcast(keys)
         if 0 < len(observed) <= most:
             complete.append(EncodedFeature(pair.columns, len(observed), pair.width, observed))
     return complete

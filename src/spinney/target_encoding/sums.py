@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
 from spinney.binning.matrix import BinnedMatrix
+from spinney.collective import Communicator
 from spinney.data import Labels
 from spinney.data.target_encoding import EncodedFeature, TargetEncoding
 from spinney.jit.team import Team
-from spinney.joining import Joining
 from spinney.sampling.kernels.random import PURPOSE_ENCODING_FOLDS
 from spinney.sampling.orders import random_words
 
@@ -74,7 +74,7 @@ class WeightedTargets:
 
     @classmethod
     def of(
-        cls, labels: Labels, targets: Floats, smooth: float, row_keys: Numbers, communicator: Joining
+        cls, labels: Labels, targets: Floats, smooth: float, row_keys: Numbers, communicator: Communicator
     ) -> WeightedTargets:
         """Those of the rows of a rank."""
         weight, smooth = scaled_weights(labels, smooth, communicator)
@@ -117,7 +117,7 @@ def fold_sums(
     values: Floats,
     min_rows: int,
     team: Team | None,
-    communicator: Joining,
+    communicator: Communicator,
 ) -> list[tuple[Floats, bool]]:
     """Sums of each feature by fold and category, over the rows of all ranks, and whether rows without a category count.
 
@@ -137,7 +137,7 @@ def fold_sums(
             found[at] += sum_by_fold(fold[begin:end], number, feature.size, values[:, begin:end])
             missing[at] += np.count_nonzero((number == feature.size) & (values[0, begin:end] > 0.0))
     message = np.concatenate([sums.astype(np.int64), missing])
-    communicator.sum(message)
+    communicator.allreduce_sum(message)
     sums[:] = message[: len(sums)]
     counts_missing = [
         bool(rows >= min_rows) and feature.observed_pairs is None
@@ -170,13 +170,13 @@ def column_codes(
     return {column: (own if rows is None else own[rows]).astype(np.int64) for column, own in codes.items()}
 
 
-def query_or_row_numbers(labels: Labels, communicator: Joining, first_row: int) -> Numbers:
+def query_or_row_numbers(labels: Labels, communicator: Communicator, first_row: int) -> Numbers:
     """The number of each row, or that of its query, in the whole table."""
     if labels.queries is None:
         return np.arange(first_row, first_row + labels.rows)
     counts = np.zeros(communicator.size, np.int64)
     counts[communicator.rank] = labels.queries.max(initial=-1) + 1
-    communicator.sum(counts)
+    communicator.allreduce_sum(counts)
     found: Numbers = labels.queries + counts[: communicator.rank].sum()
     return found
 
@@ -194,36 +194,36 @@ def assign_folds(row_keys: Numbers, seed: int) -> Numbers:
     return found
 
 
-def draw_sample(row_keys: Numbers, most: int, communicator: Joining) -> NDArray[np.bool_]:
+def draw_sample(row_keys: Numbers, most: int, communicator: Communicator) -> NDArray[np.bool_]:
     """Which rows are in a sample of about so many of all ranks: all, if there are no more."""
     rows = np.array([len(row_keys)])
-    communicator.sum(rows)
+    communicator.allreduce_sum(rows)
     if rows[0] <= most:
         return np.ones(len(row_keys), np.bool_)
     words = random_words(0, PURPOSE_ENCODING_FOLDS, row_keys) & np.uint64(2**32 - 1)
     return words < np.uint64(most / rows[0] * 2**32)
 
 
-def scaled_weights(labels: Labels, smooth: float, communicator: Joining) -> tuple[Floats, float]:
+def scaled_weights(labels: Labels, smooth: float, communicator: Communicator) -> tuple[Floats, float]:
     """Weights divided by a power of two, so that no product overflows, and the rows to mix with divided by the same."""
     if labels.weight is None:
         return np.ones(labels.rows), min(smooth, MOST_SMOOTH)
     largest = np.array([labels.weight.max(initial=0.0)])
-    communicator.largest(largest)
+    communicator.allreduce_max(largest)
     unit = float(np.ldexp(1.0, int(np.frexp(largest[0])[1]) - 1))
     with np.errstate(over="ignore", under="ignore"):
         return labels.weight / unit, min(smooth / unit, MOST_SMOOTH)
 
 
-def scale_to_integers(values: Floats, communicator: Joining) -> Floats:
+def scale_to_integers(values: Floats, communicator: Communicator) -> Floats:
     """Multiply each row of `values` by a power of two and round it, so that sums over all ranks are exact; gives the steps.
 
     A step is what 1 stands for afterwards.
     """
     largest = np.array([max(row.max(initial=0.0), -row.min(initial=0.0)) for row in values])
     rows = np.array([values.shape[1]])
-    communicator.largest(largest)
-    communicator.sum(rows)
+    communicator.allreduce_max(largest)
+    communicator.allreduce_sum(rows)
     powers = np.zeros(len(values), np.int64)
     some = largest > 0.0
     exact = np.floor(np.log2(WHOLE) - np.log2(largest[some]) - np.log2(float(rows[0]))) - 1

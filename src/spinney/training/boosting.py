@@ -72,7 +72,7 @@ class Boosting:
         kin: NDArray[np.int64] | None = None,
     ) -> None:
         self._rows = rows = TableRows() if rows is None else rows
-        inputs = apply_target_encoding(resolved, data, valid, team, past, kin, rows.joining)
+        inputs = apply_target_encoding(resolved, data, valid, team, past, kin, rows.communicator)
         data, valid, resolved = inputs.data, inputs.valid, inputs.config
         self._config, self._data, self._team = config, data, team
         self._objective = loss
@@ -92,7 +92,7 @@ class Boosting:
         )
         self._bag = Bag.of_all(labels.rows)
         self._grower = growers.get(
-            GrowerInputs(data, resolved, self._gradients, self._bag, values, team, rows.joining)
+            GrowerInputs(data, resolved, self._gradients, self._bag, values, team, rows.communicator)
         )
         self._eligible = rows.eligible(labels, config.subsample)
         self._watched = {name: self._watch(name, data) for name, data in valid.items()}

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
+from spinney.collective import ALONE, Communicator
 from spinney.data import Labels
 from spinney.errors import ParameterError
-from spinney.joining import ALONE, Joining
 from spinney.params import Config
 from spinney.target_encoding.duplicates import HELD_TOGETHER, find_duplicates
 from spinney.target_encoding.fit import encoded_columns
@@ -48,7 +48,7 @@ def kin_of(
     config: Config,
     data: BinnedData,
     needed: bool,
-    joining: Joining = ALONE,
+    communicator: Communicator = ALONE,
 ) -> Kin | None:
     """Rows that are held out together or not at all: groups, or copies of each other; see `find_duplicates`.
 
@@ -63,7 +63,7 @@ def kin_of(
     if not needed or labels.queries is not None:
         return None
     copies = find_duplicates(
-        data, labels, encoded_columns(config, data), communicator=joining, least=HELD_TOGETHER
+        data, labels, encoded_columns(config, data), communicator=communicator, least=HELD_TOGETHER
     )
     return None if copies is None else Kin(copies, copies=True)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
-from spinney.joining import Joining
+from spinney.collective import Communicator
 from spinney.metrics import Metric
 from spinney.objectives import Objective
 from spinney.params import Config
@@ -47,7 +47,7 @@ def joined_course(
     loss: Objective,
     continued: bool,
     listed: int | None,
-    joining: Joining,
+    communicator: Communicator,
 ) -> ShardCourse:
     """The course that `course_of` finds for all rows. Rank 0 is sent all labels and decides; a bit of each row is spread.
 
@@ -59,11 +59,11 @@ def joined_course(
         As for `decided`; what they say at rank 0 counts.
     data, valid
         This rank's rows.
-    joining : Joining
+    communicator : Communicator
         The other ranks.
     """
-    whole = gathered_labels(data.checked_labels(), joining)
-    kin, groups = _joined_kin(auto, config, data, draws(auto, valid, metrics, continued), joining)
+    whole = gathered_labels(data.checked_labels(), communicator)
+    kin, groups = _joined_kin(auto, config, data, draws(auto, valid, metrics, continued), communicator)
     told = None
     if whole is not None:
         loss.prepared(whole)
@@ -71,7 +71,7 @@ def joined_course(
         told = _bytes_of(
             decided(auto, config, whole, bool(valid), metrics, loss, continued, listed, made, kin)
         )
-    found = _read(joining.spread(told), data.table_rows)
+    found = _read(communicator.broadcast(told), data.table_rows)
     stopping, limit = stopping_of(config) if found.stops else None, auto.limit(listed)
     if found.held is None:
         return ShardCourse(found.rounds, data, valid, stopping, kin=groups, whole_kin=groups, limit=limit)
@@ -83,23 +83,23 @@ def joined_course(
 
 
 def _joined_kin(
-    auto: Auto, config: Config, data: BinnedData, needed: bool, joining: Joining
+    auto: Auto, config: Config, data: BinnedData, needed: bool, communicator: Communicator
 ) -> tuple[Kin | None, Numbers | None]:
     """Which rows of all ranks belong together, at rank 0; and the groups of the rows at hand, if the user told any."""
     if auto.groups is None:
-        own = kin_of(None, config, data, needed, joining=joining)
+        own = kin_of(None, config, data, needed, communicator=communicator)
         if own is None:
             return None, None
-        copies = joining.gather(own.number)
+        copies = communicator.gather(own.number)
         return None if copies is None else Kin(np.concatenate(copies), copies=True), None
-    parts = joining.gather(np.asarray(auto.groups, np.int64))
+    parts = communicator.gather(np.asarray(auto.groups, np.int64))
     kin = None
     if parts is not None:
         groups = group_numbers(np.concatenate(parts), data.table_rows)
         assert groups is not None
         check_groups(data.checked_labels())
         kin = Kin(groups)
-    spread = joining.spread(None if kin is None else kin.number)
+    spread = communicator.broadcast(None if kin is None else kin.number)
     return kin, spread[data.first : data.first + data.rows]
 
 

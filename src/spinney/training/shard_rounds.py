@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from spinney.collective import Communicator
 from spinney.errors import ParameterError
-from spinney.joining import Joining
 from spinney.metrics import MetricValue
 from spinney.model.model import Model
 from spinney.params import Config
@@ -100,7 +100,7 @@ class Rounds:
 
     Parameters
     ----------
-    joining : Joining
+    communicator : Communicator
         The other ranks.
     config : Config
         The parameters.
@@ -114,15 +114,15 @@ class Rounds:
 
     def __init__(
         self,
-        joining: Joining,
+        communicator: Communicator,
         config: Config,
         has_metrics: bool,
         start: int,
         rounds: int,
         listening: Listening,
     ) -> None:
-        self._joining, self._config, self._has_metrics, self._listening = (
-            joining,
+        self._communicator, self._config, self._has_metrics, self._listening = (
+            communicator,
             config,
             has_metrics,
             listening,
@@ -141,7 +141,7 @@ class Rounds:
             self._before = past[0].before
         elif self._start and self._rounds:
             self._before = boosting.evaluate()
-        if self._joining.rank == 0 and listening.stopping is not None and self._before:
+        if self._communicator.rank == 0 and listening.stopping is not None and self._before:
             listening.stopping.update(self._start, last_set(self._config, self._before, self._start))
         for one in past:
             self._hear(one.number, one.evals, boosting)
@@ -153,7 +153,7 @@ class Rounds:
             outputs = len(boosting.parts[1])
             evals = boosting.round(self._rate)
             done = boosting.done
-            if self._joining.rank == 0:
+            if self._communicator.rank == 0:
                 self._hear(done, evals, boosting)
             if asking:
                 evals = self._tell(done, evals)
@@ -164,7 +164,7 @@ class Rounds:
 
     def _hear(self, done: int, said: Evals, boosting: Boosting) -> None:
         """Tell callbacks and early stopping of a round, at rank 0."""
-        if self._joining.rank != 0:
+        if self._communicator.rank != 0:
             return
         listening = self._listening
         make = partial(so_far, done, *boosting.parts)
@@ -177,8 +177,8 @@ class Rounds:
 
     def _tell(self, done: int, evals: Evals) -> Evals:
         """Spread whether to stop, the best round, the next round's learning rate, and what metrics said; gives the last."""
-        joining, message, listening = self._joining, None, self._listening
-        if joining.rank == 0:
+        communicator, message, listening = self._communicator, None, self._listening
+        if communicator.rank == 0:
             if listening.rates is not None and not self._stop and done < self._last:
                 with _failures_of_callbacks():
                     self._rate = listening.rates.rate(done)
@@ -191,13 +191,13 @@ class Rounds:
             }
             text = json.dumps({"stop": self._stop, "best": best, "rate": self._rate, "evals": plain})
             message = np.frombuffer(text.encode(), np.uint8)
-        heard = json.loads(joining.spread(message).tobytes())
+        heard = json.loads(communicator.broadcast(message).tobytes())
         self._stop, self._best, self._rate = heard["stop"], heard["best"], heard["rate"]
         return {name: [MetricValue(*one) for one in found] for name, found in heard["evals"].items()}
 
     def _spread_flag(self, flag: bool) -> bool:
-        own = np.array([int(flag)]) if self._joining.rank == 0 else None
-        return bool(self._joining.spread(own)[0])
+        own = np.array([int(flag)]) if self._communicator.rank == 0 else None
+        return bool(self._communicator.broadcast(own)[0])
 
 
 def check_past(past: Sequence[RoundRecord], start: int, rounds: int, outputs: int) -> None:

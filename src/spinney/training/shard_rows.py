@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.collective import Communicator
 from spinney.data import Labels, Schema
 from spinney.data.kernels.records import Gradients
 from spinney.data.labels import LeafRefit, allocate_gradients, by_column
 from spinney.data.target_encoding import TargetEncoding
 from spinney.jit.team import Team
-from spinney.joining import Joining
 from spinney.metrics import Metric, MetricValue, Predictions
 from spinney.objectives import Objective
 from spinney.objectives.base import Fill
@@ -40,7 +40,7 @@ class ShardRows(TableRows):
 
     Parameters
     ----------
-    joining : Joining
+    communicator : Communicator
         The other ranks.
     first : int
         Number of this rank's first row in the whole table.
@@ -48,8 +48,8 @@ class ShardRows(TableRows):
         Trees of the run that this one goes on with, those of `init_model` not among them.
     """
 
-    def __init__(self, joining: Joining, first: int, grown: Sequence[Tree] = ()) -> None:
-        self.joining, self.first, self._grown = joining, first, grown
+    def __init__(self, communicator: Communicator, first: int, grown: Sequence[Tree] = ()) -> None:
+        self.communicator, self.first, self._grown = communicator, first, grown
         self._labels: Labels | None = None
         self._watched: dict[str, Labels | None] = {}
 
@@ -63,7 +63,7 @@ class ShardRows(TableRows):
         statistics: TargetEncoding | None = None,
     ) -> TrainingStart:
         """Let rank 0 check the labels of all rows, and find the base score and the unit of weights."""
-        whole = gathered_labels(labels, self.joining)
+        whole = gathered_labels(labels, self.communicator)
         told = None
         if whole is not None:
             whole = loss.prepared(whole)
@@ -71,7 +71,7 @@ class ShardRows(TableRows):
             self._labels, divisor = scaled_weights(whole, config)
             base = first_score(config, loss, self._labels) if past is None else past.base_score
             told = np.append(base, divisor)
-        *scores, divisor = self.joining.spread(told)
+        *scores, divisor = self.communicator.broadcast(told)
         own, _ = scaled_weights(self.prepared(loss, labels), config, float(divisor))
         own = replace(own, first=self.first)
         base = np.array(scores)
@@ -106,12 +106,12 @@ class ShardRows(TableRows):
         """Write the largest gradients of all ranks to the first block."""
         largest = gradients.largest.reshape(gradients.outputs, gradients.blocks, 2)
         found = largest.max(axis=1)
-        self.joining.largest(found)
+        self.communicator.allreduce_max(found)
         largest[:, 0] = found
 
     def _fill_at_first(self, loss: Objective, gradients: Gradients, team: Team) -> Fill:
         """What has rank 0 compute the gradients of all rows, and spread them."""
-        joining, first = self.joining, self.first
+        communicator, first = self.communicator, self.first
         scores = gradients.scores.reshape(gradients.outputs, gradients.rows)
         pairs = gradients.pairs.reshape(gradients.outputs, gradients.rows, 2)
         largest = find_largest.bind(gradients)
@@ -121,11 +121,11 @@ class ShardRows(TableRows):
             fill_whole = loss.filler(self._labels, whole, team)
 
         def fill(seed: int) -> None:
-            found = joining.gather(np.ascontiguousarray(scores.T))
+            found = communicator.gather(np.ascontiguousarray(scores.T))
             if whole is not None:
                 whole.scores[:] = np.concatenate(found or []).T
                 fill_whole(seed)
-            spread = joining.spread(None if whole is None else whole.pairs)
+            spread = communicator.broadcast(None if whole is None else whole.pairs)
             pairs[:] = spread[:, first : first + gradients.rows]
             team.run(largest)
 
@@ -138,7 +138,7 @@ class ShardRows(TableRows):
     def eligible(self, labels: Labels, subsample: float) -> NDArray[np.int32] | None:
         """Rows of this rank that trees may see; None at every rank or at none."""
         some_light = np.array([int(labels.weight is not None and not labels.weight.all())])
-        self.joining.largest(some_light)
+        self.communicator.allreduce_max(some_light)
         if some_light[0]:
             return labels.weighted_rows()
         return np.arange(labels.rows, dtype=np.int32) if subsample < 1 else None
@@ -147,17 +147,17 @@ class ShardRows(TableRows):
         self, eligible: NDArray[np.int32], gradients: Gradients, bag: NDArray[np.int32], team: Team
     ) -> RankSampler:
         """What draws rows of all ranks that have the same chance."""
-        return RankSampler(eligible, gradients.pairs, bag, team, self.joining, self.first)
+        return RankSampler(eligible, gradients.pairs, bag, team, self.communicator, self.first)
 
     def sampler(
         self, eligible: NDArray[np.int32], gradients: Gradients, bag: NDArray[np.int32], team: Team
     ) -> RankSampler:
         """What draws rows of all ranks by their gradients."""
-        return RankSampler(eligible, gradients.pairs, bag, team, self.joining, self.first)
+        return RankSampler(eligible, gradients.pairs, bag, team, self.communicator, self.first)
 
     def watch(self, name: str, labels: Labels, loss: Objective) -> Labels | None:
         """Send the labels of a validation set to rank 0, where they are checked and given."""
-        whole = gathered_labels(labels, self.joining)
+        whole = gathered_labels(labels, self.communicator)
         self._watched[name] = whole if whole is None else loss.prepared(whole)
         return self._watched[name]
 
@@ -173,18 +173,18 @@ class ShardRows(TableRows):
         """The values of all metrics for the rows of all ranks, at rank 0; nothing elsewhere."""
         if not metrics:
             return []
-        found, whole = self.joining.gather(np.ascontiguousarray(scores.T)), self._watched[name]
+        found, whole = self.communicator.gather(np.ascontiguousarray(scores.T)), self._watched[name]
         if whole is None:
             return []
         every = np.ascontiguousarray(np.concatenate(found or []).T)
         return evaluate(metrics, Predictions(every, link_of(config), team), whole)
 
 
-def gathered_labels(labels: Labels, joining: Joining) -> Labels | None:
+def gathered_labels(labels: Labels, communicator: Communicator) -> Labels | None:
     """The labels of all ranks' rows, at rank 0; None elsewhere. Queries of a rank follow on those of the ranks before it."""
     sent = (labels.target, labels.weight, labels.margin, labels.queries)
-    found = [None if values is None else joining.gather(values) for values in sent]
-    if joining.rank != 0:
+    found = [None if values is None else communicator.gather(values) for values in sent]
+    if communicator.rank != 0:
         return None
     target, weight, margin, queries = found
     assert target is not None

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from spinney import objectives
 from spinney.binning.binned import MOST_ROWS, BinnedData
+from spinney.collective import Communicator
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
-from spinney.joining import Joining
 from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives import Objective
@@ -40,7 +40,7 @@ def train_shard(
     data: BinnedData,
     rounds: int | Auto = 100,
     *,
-    joining: Joining,
+    communicator: Communicator,
     objective: objectives.Function | None = None,
     valid: Mapping[str, BinnedData] | None = None,
     metrics: Iterable[str | Callable[..., object]] | None = None,
@@ -53,7 +53,7 @@ def train_shard(
 
     All ranks call it with the same arguments, but for their data and `n_jobs`. Functions of the user's (objective, metrics,
     callbacks) are called at rank 0, the others may go without them; what they decide is spread. An error is raised at the rank
-    that found it; for the others the joining is lost.
+    that found it; the others get `RankLostError`.
 
     A tree takes three or four joins more than it is deep (`BlockGrower` says which). A round takes one more, for the largest
     gradients, and with callbacks or validation sets another one, and a gather of the scores of each validation set.
@@ -67,7 +67,7 @@ def train_shard(
     data : BinnedData
         This rank's rows to learn from, whose codes come in blocks, by the plan of the whole table. They may be none. The rows
         of a query are all at one rank; queries are numbered within it.
-    joining : Joining
+    communicator : Communicator
         The other ranks.
     valid : mapping of str to BinnedData, optional
         Data to compute the metrics on after each round, by name.
@@ -103,25 +103,25 @@ def train_shard(
         repr(number if auto is None else replace(auto, groups=None, validation=None)),
         data,
         watched,
-        joining,
+        communicator,
     )
-    heard = checked_callbacks(callbacks) if joining.rank == 0 else []
+    heard = checked_callbacks(callbacks) if communicator.rank == 0 else []
     rates = schedule_of(heard)
     if auto is None:
-        if joining.rank == 0:
+        if communicator.rank == 0:
             check_stopping(config, chosen_metrics, watched)
         course = ShardCourse(number, data, watched, EarlyStopping.of(config))
     else:
         listed = None if rates is None else rates.listed
         course = joined_course(
-            auto, config, data, watched, chosen_metrics, loss, before is not None, listed, joining
+            auto, config, data, watched, chosen_metrics, loss, before is not None, listed, communicator
         )
-    job = _Job(config, resolved, loss, chosen_metrics, before, joining)
+    job = _Job(config, resolved, loss, chosen_metrics, before, communicator)
     with Team(threads_of(config, data) if data.rows else 1) as team:
         first, last = ([one for one in past if one.again is again] for again in (False, True))
         listening = Listening(heard, rates, course.stopping, say=say)
         model = job.finished(course.data, course.valid, course.rounds, listening, first, team, course.kin)
-        if course.limit is not None and joining.rank == 0:
+        if course.limit is not None and communicator.rank == 0:
             most = course.rounds + (0 if before is None else before.rounds)
             listening.end_search(
                 record_of(model, course.stopping, most, course.limit, course.holdout_rows, course.again)
@@ -142,7 +142,7 @@ class _Job:
     loss: Objective
     metrics: list[Metric]
     before: InitialModel | None
-    joining: Joining
+    communicator: Communicator
 
     def finished(
         self,
@@ -155,15 +155,15 @@ class _Job:
         kin: NDArray[np.int64] | None,
     ) -> Model:
         """Train for some rounds, of which the first may have been done already."""
-        config, metrics, joining = self.config, self.metrics, self.joining
+        config, metrics, communicator = self.config, self.metrics, self.communicator
         start = 0 if self.before is None else self.before.rounds
         check_past(past, start, rounds, self.loss.outputs)
-        rows = ShardRows(joining, data.first, [tree for one in past for tree in one.trees])
+        rows = ShardRows(communicator, data.first, [tree for one in past for tree in one.trees])
         _watch(rows, valid, self.loss, metrics)
         boosting = Boosting(
             config, self.resolved, data, valid, self.loss, metrics, team, self.before, rows, kin
         )
-        return Rounds(joining, config, bool(metrics), start, rounds, listening).finish(boosting, past)
+        return Rounds(communicator, config, bool(metrics), start, rounds, listening).finish(boosting, past)
 
 
 def _checked(data: object, what: str) -> BinnedData:
@@ -192,14 +192,18 @@ def _watch(
 
 
 def _check_ranks(
-    config: Config, rounds: str, data: BinnedData, watched: Mapping[str, BinnedData], joining: Joining
+    config: Config,
+    rounds: str,
+    data: BinnedData,
+    watched: Mapping[str, BinnedData],
+    communicator: Communicator,
 ) -> None:
     """Refuse ranks that do not belong together, at rank 0."""
     for what, one in {"shard": data, **{f"valid[{name!r}]": one for name, one in watched.items()}}.items():
         if not one.cuts.same(data.cuts):
             raise DataError(f"{what} was binned apart: it must have the cuts of the training data")
     sent = [_facts(config, rounds, one, list(watched)) for one in (data, *watched.values())]
-    found = joining.gather(np.array(sent)[None])
+    found = communicator.gather(np.array(sent)[None])
     if found is None:
         return
     every = np.concatenate(found)

@@ -8,13 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.collective import ALONE, Communicator
 from spinney.data import Labels, Schema
 from spinney.data.kernels.records import Gradients
 from spinney.data.labels import LeafRefit
 from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import DataError, ParameterError
 from spinney.jit.team import Team
-from spinney.joining import ALONE, Joining
 from spinney.metrics import Metric, MetricValue, Predictions
 from spinney.objectives import Objective
 from spinney.objectives.base import Fill
@@ -73,13 +73,13 @@ class TableRows:
 
     Attributes
     ----------
-    joining : Joining
+    communicator : Communicator
         The ranks that hold the other rows; nobody.
     first : int
         Number of the first row at hand.
     """
 
-    joining: Joining = ALONE
+    communicator: Communicator = ALONE
     first = 0
 
     def start(

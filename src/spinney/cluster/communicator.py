@@ -1,4 +1,4 @@
-"""`RpcJoining`: how the ranks of a run on a cluster join.
+"""`DaskCommunicator`: how the ranks of a run on a cluster join.
 
 Ranks send their arrays to rank 0, whose thread works on them as they arrive and answers all. The event loops of the workers only
 carry messages. Every message has the number of its step, so a rank that is ahead (it need not wait when it gives something to be
@@ -14,34 +14,25 @@ from distributed.protocol.serialize import to_serialize
 from numpy.typing import NDArray
 
 from spinney.cluster.seat import Seat
+from spinney.collective import Communicator
 
 # Bytes of an array that travel as one message.
 _PIECE = 1 << 21
 
 
-class RpcJoining:
+class DaskCommunicator(Communicator):
     """Joins a rank with the others, through its seat."""
 
     def __init__(self, seat: Seat) -> None:
-        self._seat = seat
+        self._seat, self.rank, self.size = seat, seat.rank, seat.size
         self._step = 0
         self._early: list[tuple[int, dict[str, Any]]] = []
 
-    @property
-    def rank(self) -> int:
-        """The number of this rank."""
-        return self._seat.rank
-
-    @property
-    def size(self) -> int:
-        """How many ranks there are."""
-        return self._seat.size
-
-    def sum(self, values: NDArray[Any]) -> None:
+    def allreduce_sum(self, values: NDArray[Any]) -> None:
         """Replace integers by their sums over all ranks."""
         self._reduce("sum", np.add, values)
 
-    def largest(self, values: NDArray[Any]) -> None:
+    def allreduce_max(self, values: NDArray[Any]) -> None:
         """Replace numbers by the largest of all ranks, element by element."""
         self._reduce("largest", np.maximum, values)
 
@@ -57,7 +48,7 @@ class RpcJoining:
             arrays[other] = _own(array)
         return arrays
 
-    def spread(self, values: NDArray[Any] | None) -> NDArray[Any]:
+    def broadcast(self, values: NDArray[Any] | None) -> NDArray[Any]:
         """The array of rank 0, at every rank."""
         self._begin()
         if self.rank > 0:
