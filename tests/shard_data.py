@@ -11,8 +11,8 @@ from spinney.binning.blocks import MemoryBlocks
 from spinney.binning.matrix import take_codes
 from spinney.binning.raw_table import NoTable
 from spinney.collective import Communicator, RankLostError
-from spinney.training.auto_arguments import Auto
-from spinney.training.sharded import train_shard
+from spinney.training.driver import train_rank
+from spinney.training.round_plan import Auto
 
 PATIENCE = 20.0  # seconds until a rank that waits for others gives up
 
@@ -149,9 +149,9 @@ def train_on_ranks(params, dataset, rounds=3, *, cuts, valid=None, meeting=None,
             course = replace(
                 rounds, groups=rounds.groups[cuts[communicator.rank] : cuts[communicator.rank + 1]]
             )
-        return train_shard(
+        return train_rank(
             params, shards[communicator.rank], course, communicator=communicator, valid=own or None,
-            **{name: value(communicator.rank) if name == "say" else value for name, value in given.items()},
+            **{name: value(communicator.rank) if name == "on_round" else value for name, value in given.items()},
         )  # fmt: skip
 
     return on_ranks(meeting, work)

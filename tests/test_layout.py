@@ -26,7 +26,7 @@ DONE = (
     "params",
     "sampling",
     "target_encoding",
-    "training/adaboosting/kernels",
+    "training/kernels",
     "training/forests/kernels",
     "tree",
     "user_functions",

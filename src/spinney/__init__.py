@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     from spinney.model.isolation_model import IsolationModel
     from spinney.model.loading import load
     from spinney.model.model import Model
-    from spinney.training.adaboosting.steps import adaboost_r2_step, adaboost_step
-    from spinney.training.callbacks import History, ProgressBar, RoundInfo
-    from spinney.training.cross_validation import cv
-    from spinney.training.cv_result import CVResult
-    from spinney.training.learning_rates import LearningRateSchedule
+    from spinney.training.adaboost import adaboost_r2_step, adaboost_step
+    from spinney.training.callbacks import History, LearningRateSchedule, ProgressBar, RoundInfo
+    from spinney.training.cross_validation import CVResult, cv
     from spinney.training.search import AutoRounds
-    from spinney.training.split import split
+    from spinney.training.splitting import split
     from spinney.training.train import train
     from spinney.tree.isolation import average_path_length
 
@@ -48,7 +46,7 @@ _HOME = {
     "AdaBoostModel": "spinney.model.adaboost_model",
     "AdaBoostRegressor": "spinney.estimators.adaboost.kinds",
     "AutoRounds": "spinney.training.search",
-    "CVResult": "spinney.training.cv_result",
+    "CVResult": "spinney.training.cross_validation",
     "Dataset": "spinney.dataset",
     "DecisionTreeClassifier": "spinney.estimators.forests.kinds",
     "DecisionTreeRegressor": "spinney.estimators.forests.kinds",
@@ -61,15 +59,15 @@ _HOME = {
     "History": "spinney.training.callbacks",
     "IsolationForest": "spinney.estimators.isolation.forest",
     "IsolationModel": "spinney.model.isolation_model",
-    "LearningRateSchedule": "spinney.training.learning_rates",
+    "LearningRateSchedule": "spinney.training.callbacks",
     "Model": "spinney.model.model",
     "ProgressBar": "spinney.training.callbacks",
     "QuantileSketch": "spinney.binning.sketch",
     "RandomForestClassifier": "spinney.estimators.forests.kinds",
     "RandomForestRegressor": "spinney.estimators.forests.kinds",
     "RoundInfo": "spinney.training.callbacks",
-    "adaboost_r2_step": "spinney.training.adaboosting.steps",
-    "adaboost_step": "spinney.training.adaboosting.steps",
+    "adaboost_r2_step": "spinney.training.adaboost",
+    "adaboost_step": "spinney.training.adaboost",
     "average_path_length": "spinney.tree.isolation",
     "bias_variance": "spinney.judging.decomposition",
     "bootstrap_interval": "spinney.judging.intervals",
@@ -78,7 +76,7 @@ _HOME = {
     "load_estimator": "spinney.estimators.files",
     "open_dataset": "spinney.dataset",
     "permutation_importance": "spinney.judging.permutation",
-    "split": "spinney.training.split",
+    "split": "spinney.training.splitting",
     "train": "spinney.training.train",
 }
 

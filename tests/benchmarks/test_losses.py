@@ -17,7 +17,7 @@ from benchmarks.settings import Options, Settings
 from benchmarks.tasks import TASKS, Task
 from spinney.params import Config
 from spinney.params.objectives import OBJECTIVES
-from spinney.training.sharing import threads_of
+from spinney.training.growers import threads_of
 
 RNG = np.random.default_rng(0)
 NUMBERS, FOUND = RNG.normal(size=200) * 3, RNG.normal(size=200) * 3

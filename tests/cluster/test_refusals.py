@@ -384,7 +384,7 @@ def test_a_cluster_without_workers() -> None:
 
 def test_spinney_does_not_import_dask_and_says_how_to_get_it() -> None:
     code = (
-        "import sys, spinney, spinney.training.boosting, spinney.estimators.gbm\n"
+        "import sys, spinney, spinney.training.booster, spinney.estimators.gbm\n"
         "assert not {'dask', 'distributed'} & set(sys.modules)\n"
         "sys.modules['distributed'] = None\n"
         "try:\n    import spinney.dask\n"

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import spinney as sp
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.training import auto
+from spinney.training import round_plan
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
@@ -45,7 +45,7 @@ def test_a_fit_is_the_training_of_that_name(fitted):
 
 def test_metrics_are_those_of_the_rows_held_out_in_every_round_of_the_search(fitted):
     values = fitted.evals_result_["validation_0"]["rmse"]
-    assert len(values) == fitted.n_estimators_ + auto.PATIENCE
+    assert len(values) == fitted.n_estimators_ + round_plan.PATIENCE
     assert fitted.best_score_ == {"validation_0": {"rmse": min(values)}}
     assert values.index(min(values)) + 1 == fitted.best_iteration_
 
@@ -88,10 +88,10 @@ def test_scikit_learn_prints_fitted_estimators_as_before(fitted):
 
 
 def test_a_fit_without_a_second_one_says_the_same_of_its_best_round(monkeypatch, fitted):
-    monkeypatch.setattr(auto, "SMALL", 0)
+    monkeypatch.setattr(round_plan, "SMALL", 0)
     kept = sp.GBMRegressor(**FAST).fit(X, Y)
     best = fitted.best_iteration_
-    assert (kept.best_iteration_, kept.n_iter_) == (best, best + auto.PATIENCE)
+    assert (kept.best_iteration_, kept.n_iter_) == (best, best + round_plan.PATIENCE)
     values = kept.evals_result_["validation_0"]["rmse"]
     assert len(values) == kept.n_iter_
     assert values == fitted.evals_result_["validation_0"]["rmse"]

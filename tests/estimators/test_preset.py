@@ -9,7 +9,7 @@ import spinney as sp
 from spinney.errors import ParameterError
 from spinney.params import Config
 from spinney.params.common import PRESETS
-from spinney.training import auto
+from spinney.training import round_plan
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
@@ -53,7 +53,7 @@ def test_metrics_are_those_of_the_search_of_the_first_model(fitted):
     values = fitted.evals_result_["validation_0"]["rmse"]
     assert (first.evals_result_, first.auto_) == (fitted.evals_result_, fitted.auto_)
     assert fitted.best_score_ == {"validation_0": {"rmse": min(values)}}
-    assert len(values) == fitted.auto_.tried == int(np.argmin(values)) + 1 + auto.PATIENCE
+    assert len(values) == fitted.auto_.tried == int(np.argmin(values)) + 1 + round_plan.PATIENCE
     assert fitted.auto_.chosen < fitted.n_iter_ == fitted.n_estimators_
     assert fitted.best_iteration_ is None
     assert repr(fitted).splitlines()[-1].startswith("# first model: ")
@@ -136,9 +136,9 @@ def test_a_mean_cannot_be_gone_on_with(fitted, given):
         sp.GBMRegressor(n_estimators=2, **given).fit(X, Y, init_model=fitted)
 
 
-@pytest.mark.parametrize(("rate", "patience"), [(0.05, 50), (0.5, auto.PATIENCE)])
+@pytest.mark.parametrize(("rate", "patience"), [(0.05, 50), (0.5, round_plan.PATIENCE)])
 def test_best_waits_longer(rate, patience):
-    assert auto.patience_of(Config.parse({"preset": "best", "learning_rate": rate})) == patience
+    assert round_plan.patience_of(Config.parse({"preset": "best", "learning_rate": rate})) == patience
 
 
 @pytest.mark.parametrize(("rate", "rounds"), [(0.05, 200), (0.1, 100), (0.5, 60)])

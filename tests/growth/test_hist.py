@@ -20,7 +20,7 @@ from spinney.jit import Member
 from spinney.jit.team import Team
 from spinney.params import Config
 from spinney.sampling import Bag
-from spinney.training import sharing
+from spinney.training import growers
 from spinney.tree import concatenate
 
 
@@ -112,7 +112,7 @@ def with_many_levels(rows, levels, front, back):
 @pytest.mark.parametrize(("front", "back"), [(3, 0), (0, 3), (2, 5), (0, 0)])
 @pytest.mark.parametrize("rows", [700, 4 * SHARE_ROWS])
 def test_dead_columns_are_left_out_without_a_trace(monkeypatch, rows, front, back):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     X, y = with_many_levels(rows, 400, front, back)
     plain = sp.train(PARAMS | {"n_jobs": 1}, sp.Dataset(X.toarray(), y, bundle=False), 4).forest
     bundled, sparse = sp.Dataset(X, y), sp.Dataset(X, y, bundle=False)
@@ -129,7 +129,7 @@ def test_dead_columns_are_left_out_without_a_trace(monkeypatch, rows, front, bac
     ids=lambda more: next(iter(more)),
 )  # fmt: skip
 def test_rules_about_columns_hold_in_runs_too(monkeypatch, more):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     X, y = with_many_levels(3_000, 400, 3, 0)
     plain = sp.train(PARAMS | more | {"n_jobs": 1}, sp.Dataset(X.toarray(), y, bundle=False), 4).forest
     for n_jobs in (1, 2, 3):
@@ -254,12 +254,12 @@ def test_few_rows_stay_within_their_memory(monkeypatch, way, max_bin):
 
 @pytest.mark.parametrize("jobs", [1, 2, 3, 8])
 def test_any_number_of_threads_gathers_the_same(monkeypatch, jobs):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     X, y = table_and_target(20_011)
     data = sp.Dataset(X, y)
     params = GOSS | {"max_leaves": 63, "min_child_samples": 2}
     alone = sp.train(params | {"n_jobs": 1}, data, 3).forest
-    assert sharing.threads_of(sp.params.Config(n_jobs=jobs), data.binned) == jobs
+    assert growers.threads_of(sp.params.Config(n_jobs=jobs), data.binned) == jobs
     gathered, plain = both(monkeypatch, params | {"n_jobs": jobs}, data, 3)
     assert gathered.equal(plain)
     assert gathered.equal(alone)

@@ -11,14 +11,14 @@ from spinney.binning import ingest
 from spinney.jit import barrier
 from spinney.jit.library import runs_as_python
 from spinney.jit.team import Team
-from spinney.training import sharing
+from spinney.training import growers
 
 
 @pytest.fixture(autouse=True)
 def share_all_work(monkeypatch):
     if runs_as_python():
         pytest.skip("plain Python runs on one thread")
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     monkeypatch.setattr(ingest, "SHARE_VALUES", 0)
 
 

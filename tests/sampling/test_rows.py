@@ -12,7 +12,7 @@ import spinney as sp
 from spinney.errors import ParameterError
 from spinney.jit.team import Team
 from spinney.sampling import GradientSampler, UniformSampler
-from spinney.training import sharing
+from spinney.training import growers
 
 OTHERS = 4  # what random keys are drawn for
 
@@ -386,7 +386,7 @@ SAMPLED = {
 @pytest.mark.parametrize("method", SAMPLED)
 @pytest.mark.parametrize("objective", ["squared_error", "log_loss", "softmax"])
 def test_models_learn_and_are_the_same_on_any_number_of_threads(monkeypatch, method, objective):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     X, y = problem()
     target = {"squared_error": y, "log_loss": y > 0, "softmax": np.digitize(y, [-1, 1])}[objective]
     params = SAMPLED[method] | {"objective": objective, "num_class": 3 if objective == "softmax" else 0}

@@ -17,9 +17,10 @@ from spinney.model.mean import mean_model
 from spinney.params import Config
 from spinney.target_encoding.columns import add_encoded, encoded_cuts
 from spinney.target_encoding.fit import fit_target_encoding
-from spinney.training import auto
-from spinney.training.auto_arguments import Auto
-from spinney.training.members import members_of
+from spinney.training import round_plan
+from spinney.training.checkpoint import Checkpoint
+from spinney.training.driver import members_of
+from spinney.training.round_plan import Auto
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
@@ -95,7 +96,7 @@ def test_shards_give_the_bytes_of_one_rank(problem, size):
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("again", [True, False])
 def test_rounds_are_found_on_shards_with_the_encoding_of_one_rank(monkeypatch, problem, again):
-    monkeypatch.setattr(auto, "SMALL", 10**9 if again else 0)
+    monkeypatch.setattr(round_plan, "SMALL", 10**9 if again else 0)
     data, params = dataset_of(problem), params_of(problem)
     expected = sp.train(params, data, "auto", max_rounds=3)
     found = train_on_ranks(params, data, Auto(3), cuts=cut_rows(np.random.default_rng(5), data, 3))
@@ -104,7 +105,7 @@ def test_rounds_are_found_on_shards_with_the_encoding_of_one_rank(monkeypatch, p
 
 @pytest.mark.parametrize("again", [True, False])
 def test_groups_are_not_encoded_with_their_own_targets_on_shards_either(monkeypatch, again):
-    monkeypatch.setattr(auto, "SMALL", 10**9 if again else 0)
+    monkeypatch.setattr(round_plan, "SMALL", 10**9 if again else 0)
     data, groups = dataset_of("numbers"), np.arange(ROWS) % 37
     expected = sp.train(PARAMS, data, "auto", max_rounds=3, groups=groups)
     cuts = cut_rows(np.random.default_rng(5), data, 3)
@@ -114,7 +115,7 @@ def test_groups_are_not_encoded_with_their_own_targets_on_shards_either(monkeypa
 @pytest.mark.parametrize("small", [0, 10**9])
 def test_the_mean_of_two_models_of_shards_is_that_of_one_rank(monkeypatch, small):
     """Encodings must be those of all rows, or one model could not hold them."""
-    monkeypatch.setattr(auto, "SMALL", small)
+    monkeypatch.setattr(round_plan, "SMALL", small)
     data, params = dataset_of("numbers"), PARAMS | {"models": 2}
     expected = sp.train(params, data, "auto", max_rounds=3)
     ranks = [
@@ -149,7 +150,7 @@ def test_a_run_that_was_interrupted_continues_to_the_same_bytes(rounds):
         said = [[], []]
         found = train_on_ranks(
             params_of("weights"), data, rounds, cuts=cut_rows(rng, data, 2), meeting=Meeting(2, 0, after),
-            past=list(past), say=lambda rank, said=said: said[rank].append,
+            checkpoint=Checkpoint(tuple(past)), on_round=lambda rank, said=said: said[rank].append,
         )  # fmt: skip
         past += said[1]
     assert raised(found) == [expected] * 2

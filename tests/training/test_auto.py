@@ -12,7 +12,7 @@ from spinney.data import Labels
 from spinney.errors import DataError, ParameterError
 from spinney.params import Config
 from spinney.params.common import RATE_BUDGET
-from spinney.training import auto
+from spinney.training import round_plan
 from spinney.training.holdout import held_out, last_out
 from spinney.training.search import AutoRounds, SearchLog
 
@@ -49,7 +49,7 @@ def parted(dataset, share=0.1, seed=0):
     return part_of(dataset, np.flatnonzero(~chosen), "kept"), part_of(dataset, np.flatnonzero(chosen), "held")
 
 
-def stopped_by_hand(params=FAST, patience=auto.PATIENCE, rounds=100, **how):
+def stopped_by_hand(params=FAST, patience=round_plan.PATIENCE, rounds=100, **how):
     kept, held = parted(whole(), **how)
     return sp.train({**params, "early_stopping_rounds": patience}, kept, rounds, valid={"held": held})
 
@@ -81,7 +81,7 @@ def test_a_small_table_is_fitted_again_with_the_rounds_that_were_best():
 
 
 def test_a_large_table_keeps_the_trees_that_were_grown_without_the_rows_held_out(monkeypatch):
-    monkeypatch.setattr(auto, "SMALL", ROWS - 1)
+    monkeypatch.setattr(round_plan, "SMALL", ROWS - 1)
     found, by_hand = sp.train(FAST, whole(), "auto"), stopped_by_hand()
     assert found.forest.equal(by_hand.forest)
     assert found.best_round == by_hand.best_round
@@ -91,7 +91,7 @@ def test_a_large_table_keeps_the_trees_that_were_grown_without_the_rows_held_out
 @pytest.mark.parametrize("sizes", [(ROWS - 1, 1), (2 * ROWS - 1, 2), (3 * ROWS, 3)])
 def test_outputs_count_in_what_a_small_table_is(monkeypatch, sizes):
     small, outputs = sizes
-    monkeypatch.setattr(auto, "SMALL", small)
+    monkeypatch.setattr(round_plan, "SMALL", small)
     classes = {} if outputs == 1 else {"objective": "softmax", "num_class": outputs}
     y = Y if outputs == 1 else np.digitize(Y, [0.0, 0.5][: outputs - 1]).astype(float)
     found = sp.train({**FAST, **classes}, sp.Dataset(X, y), "auto", max_rounds=40)
@@ -127,7 +127,7 @@ def test_patience_decides_and_not_a_number_of_rounds():
     smooth = np.sin(3 * rows[:, 0]) * rows[:, 1] + rows[:, 2] ** 2
     found, warned = searched({**FAST, "learning_rate": 0.5}, sp.Dataset(rows, smooth))
     assert found.stopped_by == "patience"
-    assert found.tried == found.chosen + auto.PATIENCE > 150
+    assert found.tried == found.chosen + round_plan.PATIENCE > 150
     assert warned == []
 
 
@@ -182,11 +182,11 @@ def test_rounds_that_somebody_else_ended_are_no_reason_to_warn():
         assert log.found[0].stopped_by == why
 
 
-@pytest.mark.parametrize("rows", [auto.FEW_ROWS - 1, auto.FEW_ROWS])
+@pytest.mark.parametrize("rows", [round_plan.FEW_ROWS - 1, round_plan.FEW_ROWS])
 def test_few_rows_are_not_held_out(rows):
     heard = Heard()
     found = sp.train(FAST, sp.Dataset(X[:rows], Y[:rows]), "auto", callbacks=[heard])
-    held = rows >= auto.FEW_ROWS
+    held = rows >= round_plan.FEW_ROWS
     assert bool(heard.infos[0].evals) == held
     assert (found.best_round is None) == (not held)
     assert held or found.rounds == 100
@@ -194,9 +194,9 @@ def test_few_rows_are_not_held_out(rows):
 
 def test_rows_of_weight_zero_are_no_rows_to_hold_out_from():
     weight = np.ones(ROWS)
-    weight[auto.FEW_ROWS - 1 :] = 0.0
+    weight[round_plan.FEW_ROWS - 1 :] = 0.0
     assert sp.train(FAST, sp.Dataset(X, Y, weight=weight), "auto").rounds == 100
-    weight[auto.FEW_ROWS - 1] = 1.0
+    weight[round_plan.FEW_ROWS - 1] = 1.0
     assert sp.train(FAST, sp.Dataset(X, Y, weight=weight), "auto").best_round is not None
 
 
@@ -217,7 +217,7 @@ def test_given_validation_data_take_the_place_of_rows_held_out():
 
 def test_most_rounds_follow_the_learning_rate():
     def most(rate, told=None, listed=None):
-        return auto.Auto(told).most(Config.parse({"learning_rate": rate}), listed)
+        return round_plan.Auto(told).most(Config.parse({"learning_rate": rate}), listed)
 
     assert (most(0.1), most(0.05), most(600.0), most(1e-300)) == (5_000, 10_000, 1, 2**31 - 1)
     assert (most(0.1, 40), most(0.1, None, 70), most(0.1, 40, 70)) == (40, 70, 40)
@@ -225,7 +225,7 @@ def test_most_rounds_follow_the_learning_rate():
 
 def test_rounds_of_few_rows_follow_the_learning_rate():
     def usual(rate, most=10**6):
-        return auto.usual_rounds(Config.parse({"learning_rate": rate}), most)
+        return round_plan.usual_rounds(Config.parse({"learning_rate": rate}), most)
 
     assert (usual(0.1), usual(0.3), usual(0.05), usual(0.5), usual(50.0)) == (100, 100, 200, 60, 1)
     assert usual(0.05, 7) == 7
@@ -244,7 +244,7 @@ def test_callbacks_hear_of_the_training_that_finds_the_rounds_only():
     heard, history = Heard(), sp.History()
     found = sp.train(FAST, whole(), "auto", callbacks=[heard, history])
     assert heard.begun == [round(RATE_BUDGET / FAST["learning_rate"])]
-    assert len(heard.infos) == found.best_round + auto.PATIENCE
+    assert len(heard.infos) == found.best_round + round_plan.PATIENCE
     values = history.evals["validation_0"]["rmse"]
     assert int(np.argmin(values)) + 1 == found.best_round
 
@@ -286,7 +286,7 @@ def test_rows_of_a_class_that_none_is_held_out_of_do_not_decide_the_rounds():
     y[17] = 1.0
     heard = Heard()
     found = sp.train({**FAST, "objective": "log_loss"}, sp.Dataset(X, y), "auto", callbacks=[heard])
-    assert (found.rounds, found.best_round) == (auto.usual_rounds(Config.parse(FAST), 100), None)
+    assert (found.rounds, found.best_round) == (round_plan.usual_rounds(Config.parse(FAST), 100), None)
 
 
 @pytest.mark.parametrize("objective", ["cox", "aft"])
@@ -370,7 +370,7 @@ def test_rows_that_training_cannot_do_without_are_not_held_out():
 @pytest.mark.parametrize("method", ["hist", "exact", "approx"])
 @pytest.mark.parametrize("small", [0, 10**9])
 def test_any_number_of_threads_gives_the_same_bytes(monkeypatch, tmp_path, method, small):
-    monkeypatch.setattr(auto, "SMALL", small)
+    monkeypatch.setattr(round_plan, "SMALL", small)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     if method == "hist":
         frame["town"] = np.array(["Oslo", "Rome", "Bern", None], dtype=object)[np.arange(ROWS) % 4]
@@ -567,7 +567,7 @@ def test_rows_that_lack_one_of_several_classes_are_held_out():
 
 def test_the_only_row_with_a_label_is_never_held_out(monkeypatch):
     """Else the label's probability would be that of no row at all."""
-    monkeypatch.setattr(auto, "SMALL", 0)
+    monkeypatch.setattr(round_plan, "SMALL", 0)
     rng = np.random.default_rng(0)
     labels = np.column_stack([X[:, 0] > 0, np.arange(ROWS) == 77, np.arange(ROWS) != 5]).astype(float)
     dataset = sp.Dataset(X, labels)

@@ -13,7 +13,7 @@ from spinney.errors import DataError, ParameterError
 from spinney.params import AdaBoostConfig, Config, ForestConfig
 from spinney.training.adaboost import train_adaboost
 from spinney.training.forest import train_forest
-from spinney.training.sharing import threads_of
+from spinney.training.growers import threads_of
 
 ROWS = 300
 BASE = {"max_leaves": 8, "min_child_samples": 3}

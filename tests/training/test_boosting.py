@@ -14,7 +14,7 @@ from spinney import metrics, objectives
 from spinney.data import Labels
 from spinney.jit.team import Team
 from spinney.params import Config
-from spinney.training import sharing, train
+from spinney.training import driver, growers
 from spinney.tree import Tree
 
 
@@ -204,16 +204,16 @@ def test_more_rounds_begin_with_the_same_trees():
     assert many.forest.first(6).equal(few.forest)
 
 
-@pytest.mark.parametrize(("rows", "threads"), [(sharing.SHARE_SPARSE_ROWS, 2), (2_000, 1)])
+@pytest.mark.parametrize(("rows", "threads"), [(growers.SHARE_SPARSE_ROWS, 2), (2_000, 1)])
 def test_many_rows_are_worth_threads_however_few_entries_they_have(monkeypatch, rows, threads):
     sizes = []
 
-    class Noted(train.Team):
+    class Noted(driver.Team):
         def __init__(self, size):
             sizes.append(size)
             super().__init__(size)
 
-    monkeypatch.setattr(train, "Team", Noted)
+    monkeypatch.setattr(driver, "Team", Noted)
     owner = np.random.default_rng(0).integers(0, rows, (2, 100))
     X = sparse.csr_array((np.ones(200), (owner.ravel(), np.repeat([0, 1], 100))), shape=(rows, 3))
     data = sp.Dataset(X, np.arange(rows, dtype=float), bundle=False)

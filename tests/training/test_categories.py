@@ -12,7 +12,7 @@ import category_oracle
 import spinney as sp
 from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError
 from spinney.params import Config
-from spinney.training import sharing
+from spinney.training import growers
 
 COLOURS = np.array(["red", "green", "blue", "mauve", "ecru", "teal", "ochre"])
 EFFECT = dict(zip(COLOURS, (2.0, -1.0, 0.5, 3.0, -2.5, 0.0, 1.5), strict=True))
@@ -173,7 +173,7 @@ def test_the_root_split_is_that_of_the_oracle(levels, seed):
      {"max_cat_to_onehot": 20}, {"reg_alpha": 0.5, "max_delta_step": 0.4}, {"grow_policy": "depthwise"}],
 )  # fmt: skip
 def test_any_number_of_threads_gives_the_same_bytes_and_scores_follow_the_trees(monkeypatch, params):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     X, y = frame(rows=9_000)
     X["other"] = pd.Categorical(np.random.default_rng(3).integers(0, 300, len(y)).astype(str))
     models, told = [], []

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import spinney as sp
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.training import sharing, train
+from spinney.training import driver, growers
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.normal(size=(300, 3)), columns=["age", "height", "weight"])
@@ -95,7 +95,7 @@ def no_work(monkeypatch):
     def refuse(*_):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr(train, "Boosting", refuse)
+    monkeypatch.setattr(driver, "Booster", refuse)
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -133,7 +133,7 @@ def test_a_model_keeps_what_was_said_about_its_columns():
 
 
 def test_any_number_of_threads_gives_the_same_bytes_under_all_rules(monkeypatch):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     rng = np.random.default_rng(1)
     rows = 12_000
     X = np.where(rng.random((rows, 8)) < 0.05, np.nan, rng.normal(size=(rows, 8)))

@@ -286,7 +286,7 @@ def refuse_training(monkeypatch):
     def trained(*args):
         raise AssertionError("a training was started")
 
-    monkeypatch.setattr("spinney.training.cross_validation.Boosting", trained)
+    monkeypatch.setattr("spinney.training.cross_validation.Booster", trained)
 
 
 def test_a_fold_to_train_on_with_one_class_is_refused_before_any_training(monkeypatch):

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 import spinney as sp
 from duplicate_data import REPEATED, repeated, table
 from spinney.params import Config
-from spinney.training.kin import kin_of
+from spinney.training.holdout import find_row_groups
 
 CASES = {
     "1 to 4 times": {"categories": 800},
@@ -39,7 +39,9 @@ def test_rows_that_occur_several_times_are_held_out_together(how):
     X, y = table(500, 60, columns=4)
     rows = repeated(how, 500)
     dataset = sp.Dataset(X.iloc[rows], y[rows])
-    kin = kin_of(None, Config.parse({"objective": "log_loss"}), dataset.binned, needed=True)
+    kin = find_row_groups(
+        None, Config.parse({"objective": "log_loss"}), dataset.binned, needed=True
+    ).everywhere
     assert len(np.unique(kin.number)) == len(np.unique(rows))
     assert len(np.unique(np.column_stack([kin.number, rows]), axis=0)) == len(np.unique(rows))
 

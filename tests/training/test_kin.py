@@ -5,9 +5,8 @@ import pytest
 
 import spinney as sp
 from spinney.params import Config
-from spinney.training import train
-from spinney.training.holdout import held_out
-from spinney.training.kin import Kin, kin_of
+from spinney.training import driver
+from spinney.training.holdout import AllGroups, RowGroups, find_row_groups, held_out
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
@@ -47,7 +46,10 @@ def test_copies_of_a_row_are_held_out_together():
 def test_copies_of_classes_are_held_out_alike():
     y = (np.arange(ROWS) % 10 == 0).astype(float)
     rows, dataset = copied_rows(y)
-    labels, kin = dataset.labels(), kin_of(None, Config.parse(FAST), dataset.binned, needed=True)
+    labels, kin = (
+        dataset.labels(),
+        find_row_groups(None, Config.parse(FAST), dataset.binned, needed=True).everywhere,
+    )
     chosen = held_out(kin.labels(labels), y[rows].astype(np.int64), 0.1, 0, "groups", alike=True)
     held = [np.unique(rows[chosen & (y[rows] == one)]) for one in (0, 1)]
     for one in (0, 1):
@@ -77,13 +79,16 @@ def test_tables_of_few_values_that_say_all_of_the_target_are_not_taken_for_copie
     y = rng.normal(size=len(cells))[rows]
     target, params = ((y > 0).astype(float), {"objective": "log_loss"}) if classes else (y, {})
     dataset = sp.Dataset(cells[rows].astype(float), target)
-    assert kin_of(None, Config.parse({**FAST, **params}), dataset.binned, needed=True) is None
+    assert (
+        find_row_groups(None, Config.parse({**FAST, **params}), dataset.binned, needed=True).everywhere
+        is None
+    )
     assert sp.train({**FAST, **params}, dataset, "auto").best_round > 20
 
 
 def test_copies_that_cannot_be_held_out_whole_are_held_out_by_row(monkeypatch):
-    everything = Kin(np.zeros(ROWS, np.int64), copies=True)
-    monkeypatch.setattr(train, "kin_of", lambda *_: everything)
+    everything = RowGroups(np.zeros(ROWS, np.int64), duplicates=True)
+    monkeypatch.setattr(driver, "find_row_groups", lambda *_: AllGroups(everything))
     found = sp.train(FAST, sp.Dataset(X, Y), "auto", validation_fraction=0.2)
     monkeypatch.undo()
     assert found == sp.train(FAST, sp.Dataset(X, Y), "auto", validation_fraction=0.2)

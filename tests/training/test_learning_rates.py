@@ -7,7 +7,7 @@ import pytest
 
 import spinney as sp
 from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
-from spinney.training.learning_rates import SMALLEST_RATE, LearningRateSchedule, schedule_of
+from spinney.training.callbacks import SMALLEST_RATE, LearningRateSchedule, schedule_of
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(300, 4))

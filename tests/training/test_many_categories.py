@@ -8,7 +8,7 @@ import category_oracle
 import spinney as sp
 from spinney.data import Categories, find_schema, read_table
 from spinney.params import Config
-from spinney.training import sharing
+from spinney.training import growers
 
 ROWS, LEVELS = 8_000, 500
 
@@ -64,7 +64,7 @@ def test_the_root_split_is_that_of_the_oracle(missing, ties, most):
 
 @pytest.mark.parametrize("missing", [0.0, 0.02])
 def test_growth_ends_where_the_oracle_finds_nothing_more(monkeypatch, missing):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     codes, y = problem(7, missing)
     params = {
         "base_score": 0.0,

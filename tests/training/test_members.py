@@ -9,9 +9,9 @@ import scipy.sparse
 import spinney as sp
 from spinney.errors import ParameterError
 from spinney.params import Config
-from spinney.training import auto
+from spinney.training import round_plan
+from spinney.training.driver import members_of
 from spinney.training.holdout import held_out
-from spinney.training.members import members_of
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
@@ -66,7 +66,7 @@ def test_each_training_of_auto_holds_out_other_rows_and_stops_by_itself():
     rounds = [one.rounds_to_use() for one in alone]
     assert len(set(rounds)) > 1
     assert model.rounds == sum(rounds)
-    assert [len(infos) - auto.PATIENCE for infos in heard.trainings] == rounds
+    assert [len(infos) - round_plan.PATIENCE for infos in heard.trainings] == rounds
     np.testing.assert_allclose(model.predict_raw(X), np.mean([one.predict_raw(X) for one in alone], axis=0))
     held = [held_out(data.labels(), KIND.astype(np.int64), 0.1, seed) for seed in seeds(3)]
     assert (np.sum(held, axis=0) == 1).sum() > 100
@@ -227,7 +227,7 @@ def test_statistics_of_the_target_are_those_of_all_rows_in_every_model():
 
 
 def test_large_tables_with_statistics_are_fitted_again_where_models_are_averaged(monkeypatch):
-    monkeypatch.setattr(auto, "SMALL", 0)
+    monkeypatch.setattr(round_plan, "SMALL", 0)
     kinds = RNG.integers(0, 40, ROWS).astype(float)[:, None]
     data = sp.Dataset(kinds, np.sin(kinds[:, 0]) + Y, categorical=[0])
     params = {**FAST, "target_stats": 8}

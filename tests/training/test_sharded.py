@@ -11,8 +11,9 @@ from shard_data import Meeting, cut_rows, raised, shards_of, train_on_ranks
 from spinney.collective import ALONE, RankLostError
 from spinney.errors import ParameterError
 from spinney.growth import blockwise
-from spinney.training import sharded
-from spinney.training.sharded import train_shard
+from spinney.training import growers
+from spinney.training.checkpoint import Checkpoint
+from spinney.training.driver import train_rank
 
 ROWS = 240
 BASE = {"max_leaves": 7, "min_child_samples": 3, "n_jobs": 1}
@@ -153,7 +154,7 @@ def test_random_tables_shards_and_parameters_give_the_bytes_of_one_place(seed):
 
 @pytest.mark.slow
 def test_several_targets_margins_and_threads_give_the_bytes_of_one_place(monkeypatch):
-    monkeypatch.setattr(sharded, "threads_of", lambda config, data: 1 + data.rows % 3)
+    monkeypatch.setattr(growers, "threads_of", lambda config, data: 1 + data.rows % 3)
     rng = np.random.default_rng(3)
     table = numbers(rng, 1200)
     target = np.nan_to_num(table[:, :2]) + rng.normal(size=(1200, 2))
@@ -244,8 +245,8 @@ def test_a_run_that_was_broken_off_anywhere_goes_on_to_the_same_bytes(seed):
         said, kept = [[] for _ in range(size)], sp.History()
         found = train_on_ranks(
             params, train, 20, cuts=cuts, valid={"train": (train, cuts), "valid": (valid, other)},
-            callbacks=[kept, rates], meeting=Meeting(size, lost, int(rng.integers(0, 60))), past=list(past),
-            say=lambda rank, said=said: said[rank].append,
+            callbacks=[kept, rates], meeting=Meeting(size, lost, int(rng.integers(0, 60))), checkpoint=Checkpoint(tuple(past)),
+            on_round=lambda rank, said=said: said[rank].append,
         )  # fmt: skip
         if any(isinstance(one, Exception) for one in found):
             assert all(isinstance(one, RankLostError) for one in found)
@@ -264,10 +265,12 @@ def test_a_run_that_was_broken_off_after_its_last_round_ends_at_once():
     given = {"cuts": cuts, "valid": {"valid": (valid, other)}}
     said = []
     first, _ = train_on_ranks(
-        params, train, 20, **given, say=lambda rank: said.append if rank == 0 else lambda one: None
+        params, train, 20, **given, on_round=lambda rank: said.append if rank == 0 else lambda one: None
     )
     again = []
-    found = train_on_ranks(params, train, 20, **given, past=said, say=lambda rank: again.append)
+    found = train_on_ranks(
+        params, train, 20, **given, checkpoint=Checkpoint(tuple(said)), on_round=lambda rank: again.append
+    )
     assert found == [first, first]
     assert again == []
     assert [one.number for one in said] == list(range(1, first.rounds + 1))
@@ -280,12 +283,14 @@ def test_a_model_that_was_given_is_gone_on_from_also_after_a_break():
     old = sp.train(BASE, dataset, 2)
     expected = sp.train(BASE, dataset, 3, init_model=old)
     said = []
-    train_on_ranks(BASE, dataset, 1, cuts=[0, ROWS], init_model=old, say=lambda rank: said.append)
+    train_on_ranks(BASE, dataset, 1, cuts=[0, ROWS], init_model=old, on_round=lambda rank: said.append)
     assert [one.number for one in said] == [3]
-    found = train_on_ranks(BASE, dataset, 3, cuts=[0, 90, ROWS], init_model=old, past=said)
+    found = train_on_ranks(
+        BASE, dataset, 3, cuts=[0, 90, ROWS], init_model=old, checkpoint=Checkpoint(tuple(said))
+    )
     assert found == [expected] * 2
-    with pytest.raises(ParameterError, match=r"past holds rounds \[3\] of a training of 2"):
-        raised(train_on_ranks(BASE, dataset, 2, cuts=[0, 100, ROWS], past=said))
+    with pytest.raises(ParameterError, match=r"the checkpoint has rounds \[3\] of a training of 2"):
+        raised(train_on_ranks(BASE, dataset, 2, cuts=[0, 100, ROWS], checkpoint=Checkpoint(tuple(said))))
 
 
 def test_the_score_to_beat_is_that_of_the_model_gone_on_from_also_after_a_break():
@@ -300,11 +305,13 @@ def test_the_score_to_beat_is_that_of_the_model_gone_on_from_also_after_a_break(
     assert (expected.best_round, expected.rounds) == (old.best_round, old.best_round + 4)
     said, given = [], {"cuts": [0, 100, ROWS], "valid": {"valid": (valid, [0, 40, 90])}, "init_model": old}
     found = train_on_ranks(
-        params, train, 20, **given, say=lambda rank: said.append if rank == 1 else lambda one: None
+        params, train, 20, **given, on_round=lambda rank: said.append if rank == 1 else lambda one: None
     )
     assert found == [expected] * 2
     kept = sp.History()
-    again = train_on_ranks(params, train, 20, **given, past=said[:2], callbacks=[kept])
+    again = train_on_ranks(
+        params, train, 20, **given, checkpoint=Checkpoint(tuple(said[:2])), callbacks=[kept]
+    )
     assert again == [expected] * 2
     assert kept.evals == history.evals
 
@@ -344,4 +351,4 @@ def test_one_rank_alone_needs_nobody():
     rng = np.random.default_rng(0)
     dataset = sp.Dataset(numbers(rng), rng.normal(size=ROWS))
     (shard,) = shards_of(dataset, [0, ROWS])
-    assert train_shard(BASE, shard, 3, communicator=ALONE) == sp.train(BASE, dataset, 3)
+    assert train_rank(BASE, shard, 3, communicator=ALONE) == sp.train(BASE, dataset, 3)

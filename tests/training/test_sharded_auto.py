@@ -8,8 +8,9 @@ import pytest
 import spinney as sp
 from shard_data import Meeting, cut_rows, raised, train_on_ranks
 from spinney.errors import DataError, ParameterError
-from spinney.training import auto
-from spinney.training.auto_arguments import Auto
+from spinney.training import round_plan
+from spinney.training.checkpoint import Checkpoint
+from spinney.training.round_plan import Auto
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")
@@ -62,7 +63,7 @@ def assert_same(params, dataset, size=3, given=None, seed=0, **how):
 @pytest.fixture
 def large(monkeypatch):
     """No table is so small that all rows are fitted again: the model tells which rows were held out."""
-    monkeypatch.setattr(auto, "SMALL", 0)
+    monkeypatch.setattr(round_plan, "SMALL", 0)
 
 
 @pytest.mark.parametrize("problem", ["copies", "weights", "queries"])
@@ -132,11 +133,11 @@ def test_given_validation_data_decide_on_shards():
     assert expected.best_round < expected.rounds
 
 
-@pytest.mark.parametrize("rows", [auto.FEW_ROWS - 1, auto.FEW_ROWS])
+@pytest.mark.parametrize("rows", [round_plan.FEW_ROWS - 1, round_plan.FEW_ROWS])
 def test_the_rows_of_all_shards_say_whether_they_are_few(rows):
     data = sp.Dataset(X[:rows], Y[:rows])
     expected = assert_same(FAST, data, given={"max_rounds": 5})
-    assert (expected.best_round is None) == (rows < auto.FEW_ROWS)
+    assert (expected.best_round is None) == (rows < round_plan.FEW_ROWS)
 
 
 def test_a_model_is_gone_on_from_without_rows_held_out():
@@ -165,12 +166,12 @@ def test_a_run_that_was_broken_off_anywhere_goes_on_to_the_same_bytes(seed):
     for after in [*places.tolist(), None]:
         cuts, said = cut_rows(rng, data, 2), [[], []]
         found = train_on_ranks(
-            FAST, data, Auto(**given), cuts=cuts, meeting=Meeting(2, 1, after), past=list(past),
-            say=lambda rank, said=said: said[rank].append,
+            FAST, data, Auto(**given), cuts=cuts, meeting=Meeting(2, 1, after), checkpoint=Checkpoint(tuple(past)),
+            on_round=lambda rank, said=said: said[rank].append,
         )  # fmt: skip
         past += said[int(rng.integers(0, 2))]
     assert raised(found) == [expected] * 2
-    assert {one.again for one in past} == {False, True}
+    assert {one.refit for one in past} == {False, True}
 
 
 def test_what_a_later_training_could_not_hold_out_is_refused_with_the_first():
@@ -189,7 +190,7 @@ def test_what_a_later_training_could_not_hold_out_is_refused_with_the_first():
     params = params | {"random_state": good}
     on_ranks(params, data, [0, 100, ROWS], given)
     with pytest.raises(DataError) as found:
-        on_ranks(params, data, [0, 100, ROWS], given | {"later": (good, bad)})
+        on_ranks(params, data, [0, 100, ROWS], given | {"member_seeds": (good, bad)})
     assert str(found.value) == message
 
 

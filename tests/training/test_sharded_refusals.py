@@ -7,7 +7,7 @@ import spinney as sp
 from shard_data import Meeting, on_ranks, raised, shards_of, train_on_ranks
 from spinney.collective import ALONE, RankLostError
 from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError
-from spinney.training.sharded import train_shard
+from spinney.training.driver import train_rank
 
 ROWS = 240
 
@@ -28,9 +28,9 @@ def test_what_shards_do_not_serve_is_refused_before_any_work():
     for method in ("exact", "approx"):
         refused({"tree_method": method}, dataset, ParameterError, "on shards use tree_method='hist'")
     with pytest.raises(DataError, match="codes of shard must come in blocks"):
-        train_shard({}, dataset.binned, communicator=ALONE)
+        train_rank({}, dataset.binned, communicator=ALONE)
     with pytest.raises(DataTypeError, match="shard must be BinnedData"):
-        train_shard({}, dataset, communicator=ALONE)
+        train_rank({}, dataset, communicator=ALONE)
 
 
 def test_labels_are_checked_by_their_numbers_in_the_whole_table():
@@ -56,7 +56,7 @@ def test_ranks_that_do_not_belong_together_are_refused():
     def run(shards, params):
         return on_ranks(
             Meeting(2),
-            lambda communicator: train_shard(
+            lambda communicator: train_rank(
                 params[communicator.rank], shards[communicator.rank], communicator=communicator
             ),
         )

@@ -11,12 +11,12 @@ import problems
 import spinney as sp
 from spinney.binning import ingest
 from spinney.binning import plan as plan_module
-from spinney.training import sharing
+from spinney.training import growers
 
 
 @pytest.fixture(autouse=True)
 def share_all_work(monkeypatch):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
     monkeypatch.setattr(ingest, "SHARE_VALUES", 0)
 
 

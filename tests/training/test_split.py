@@ -9,8 +9,8 @@ import spinney as sp
 from spinney.data import read_class_target
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params import ForestConfig
-from spinney.training.dealing import Dealing
 from spinney.training.forest import train_forest
+from spinney.training.splitting import Dealing
 
 RNG = np.random.default_rng(3)
 ROWS = 100

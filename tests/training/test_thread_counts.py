@@ -11,7 +11,7 @@ from spinney.binning import ingest, sketch
 from spinney.jit import cores
 from spinney.model import predict
 from spinney.model.kernels.walk import BLOCK
-from spinney.training import train
+from spinney.training import driver
 
 MANY = 20_000
 CORES = 1024
@@ -31,7 +31,7 @@ def size(monkeypatch):
 
     def size(function, *given, **options):
         with monkeypatch.context() as patched:
-            for module in (ingest, sketch, predict, train):
+            for module in (ingest, sketch, predict, driver):
                 patched.setattr(module, "Team", team)
             patched.setattr(cores, "THREADS_PER_CORE", 1)
             patched.setattr(cores, "_granted_cores", lambda: CORES)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import spinney as sp
-from spinney.training import sharing
+from spinney.training import growers
 
 RNG = np.random.default_rng(0)
 ROWS, COLUMNS = 12_000, 6
@@ -34,7 +34,7 @@ CASES = {
 
 @pytest.fixture(autouse=True)
 def share_all_work(monkeypatch):
-    monkeypatch.setattr(sharing, "SHARE_VALUES", 0)
+    monkeypatch.setattr(growers, "SHARE_VALUES", 0)
 
 
 def model_bytes(n_jobs, y=SIGNAL, weight=None, max_bin=255, **params):
@@ -90,7 +90,7 @@ def test_threads_together_have_no_more_memory_than_a_sparse_table():
     codes = data.describe()["bins"]
     budget = max(data.binned.matrix().nbytes, 16 * 2**20)
     for n_jobs in (1, 2, 1000):
-        threads = sharing.threads_of(sp.params.Config(n_jobs=n_jobs), data.binned)
+        threads = growers.threads_of(sp.params.Config(n_jobs=n_jobs), data.binned)
         assert 1 <= threads <= n_jobs
         assert threads == n_jobs or 20 * codes * threads <= 1.1 * budget
-    assert 2 < sharing.threads_of(sp.params.Config(n_jobs=1000), data.binned) < 1000
+    assert 2 < growers.threads_of(sp.params.Config(n_jobs=1000), data.binned) < 1000

@@ -10,8 +10,8 @@ from spinney.data import Labels
 from spinney.errors import DataError
 from spinney.jit.team import Team
 from spinney.metrics import MetricValue
-from spinney.training import evaluation, train
-from spinney.training.early_stopping import EarlyStopping
+from spinney.training import driver, evaluation
+from spinney.training.callbacks import EarlyStopping
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((300, 3)) < 0.05, np.nan, RNG.normal(size=(300, 3)))
@@ -322,7 +322,7 @@ def no_training(monkeypatch):
     def refuse(*_):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr(train, "Team", refuse)
+    monkeypatch.setattr(driver, "Team", refuse)
 
 
 @pytest.mark.usefixtures("no_training")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.cluster.given import check_computed, computed
 from spinney.cluster.label_info import array_of, check_label_info, label_info
 from spinney.cluster.telling import result, telling
-from spinney.training.dealing import group_numbers
+from spinney.training.splitting import group_numbers
 
 
 def grouped(client: Client, groups: Any, rows: int) -> Future:

@@ -27,8 +27,8 @@ class Held:
     total: int
 
 
-# work(held, communicator, start, say): `held` has an entry for each table. `start` has the pieces that an interrupted run kept, at
-# the first run none; `say` keeps another piece. All ranks keep the same pieces. What counts is the value of rank 0.
+# work(held, communicator, start, say): `held` has an entry for each table. `start` has the pieces that an interrupted run kept,
+# at the first run none; `say` keeps another piece. All ranks keep the same pieces. What counts is the value of rank 0.
 Work = Callable[[list[Held], Communicator, list[bytes], Callable[[bytes], None]], Any]
 
 

@@ -21,10 +21,10 @@ from spinney.collective import Communicator
 from spinney.jit.team import Team, threads_for
 from spinney.model.model import Model
 from spinney.params import Config
-from spinney.training.auto_arguments import Auto
-from spinney.training.callbacks import Callback
-from spinney.training.shard_rounds import CallbackError, RoundRecord
-from spinney.training.sharded import train_shard
+from spinney.training.callbacks import Callback, CallbackError
+from spinney.training.checkpoint import Checkpoint, RoundRecord
+from spinney.training.driver import train_rank
+from spinney.training.round_plan import Auto
 
 Metrics = Iterable[str | Callable[..., object]] | None
 
@@ -118,9 +118,9 @@ class Training:
         rounds = self.rounds
         if isinstance(rounds, Auto) and len(held) > len(self.forms):
             rounds = replace(rounds, groups=np.concatenate([np.empty(0, np.int64), *held[-1].parts]))
-        past: list[RoundRecord] = [pickle.loads(piece) for piece in start]
+        done: list[RoundRecord] = [pickle.loads(piece) for piece in start]
         try:
-            model = train_shard(
+            model = train_rank(
                 config,
                 shards[0],
                 rounds,
@@ -130,8 +130,8 @@ class Training:
                 metrics=self.metrics,
                 callbacks=self.callbacks,
                 init_model=self.init_model,
-                past=past,
-                say=lambda done: say(pickle.dumps(done)),
+                checkpoint=Checkpoint(tuple(done)),
+                on_round=lambda one: say(pickle.dumps(one)),
             )
         except CallbackError as error:
             raise OwnError.of(error.__cause__ or error) from error

@@ -42,8 +42,8 @@ from spinney.estimators.samples import notes_of_text, warn_of_column_vector, wit
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.params.parameter import draw_seed, is_drawn
-from spinney.training.auto_arguments import Auto
 from spinney.training.holdout import Rows
+from spinney.training.round_plan import Auto
 
 C = TypeVar("C", bound=type)
 

@@ -27,13 +27,12 @@ from spinney.params import Config, checked_rounds
 from spinney.params.common import AUTO, BEST
 from spinney.params.parameter import is_iterable
 from spinney.training import growers
-from spinney.training.auto import USUAL
-from spinney.training.auto_arguments import Auto, auto_of, check_auto
-from spinney.training.boosting import config_of, resolved_config
+from spinney.training.booster import config_of, resolved_config
 from spinney.training.callbacks import Callback, checked_callbacks
-from spinney.training.continuing import load_init_model, model_of
+from spinney.training.continuation import load_init_model, model_of
+from spinney.training.driver import check_members, members_of
 from spinney.training.evaluation import check_stopping, training_metrics
-from spinney.training.members import check_members, members_of
+from spinney.training.round_plan import USUAL, Auto, auto_of, check_auto
 from spinney.training.search import SearchLog, warn_of_cap
 
 
@@ -169,7 +168,9 @@ def train_each(
     members = members_of(config)
     for member in members:
         if auto is not None:
-            auto = replace(auto, later=() if models else tuple(one.random_state for one in members[1:]))
+            auto = replace(
+                auto, member_seeds=() if models else tuple(one.random_state for one in members[1:])
+            )
         model, ended = train_ranks(
             client, member, data, number if auto is None else auto,
             objective=function, valid=watched, metrics=metrics, callbacks=heard, init_model=model_of(init_model),

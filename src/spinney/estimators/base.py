@@ -68,13 +68,12 @@ from spinney.params.common import AUTO
 from spinney.params.estimators import IMPORTANCE
 from spinney.params.objectives import OWN
 from spinney.params.parameter import SeedLike, is_drawn
-from spinney.training.auto import SURVIVAL
-from spinney.training.auto_arguments import Auto, check_has_metric
 from spinney.training.callbacks import Callback, checked_callbacks
-from spinney.training.dealing import group_numbers
 from spinney.training.evaluation import training_metrics
 from spinney.training.holdout import Rows, check_left, checked_rows, chosen_rows, named
+from spinney.training.round_plan import SURVIVAL, Auto, check_has_metric
 from spinney.training.search import AutoRounds, warn_of_cap
+from spinney.training.splitting import group_numbers
 from spinney.training.train import train_each
 
 _IN_TABLE = frozenset(parameter.name for parameter in Config.table())

@@ -16,9 +16,9 @@ from spinney.messages import shown
 from spinney.params import Config
 from spinney.params.common import AUTO, FRACTION, LAST, MAX_ROUNDS, VALIDATION, preset_values
 from spinney.params.estimators import BOOSTING_ROUNDS, IMPORTANCE
-from spinney.training.auto_arguments import Auto, check_share
+from spinney.training.driver import check_members
 from spinney.training.holdout import Rows
-from spinney.training.members import check_members
+from spinney.training.round_plan import Auto, check_share
 
 
 def check_alone(estimator: Any) -> None:
@@ -45,7 +45,7 @@ def rounds_of(estimator: Any) -> int | Auto:
                 f"n_estimators={AUTO!r} contradicts warm_start=True, which counts old and new rounds; give a number of rounds"
             )
         fraction = FRACTION.check(estimator.validation_fraction)
-        return Auto(most, fraction, called="n_estimators", validation=_last(estimator))
+        return Auto(most, fraction, argument="n_estimators", validation=_last(estimator))
     if most is not None:
         raise ParameterError(
             f"max_rounds={most} is for n_estimators={AUTO!r}, but n_estimators={rounds}; leave it out"

@@ -17,8 +17,8 @@ from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.evaluation import best_values
 from spinney.model.model import Model
 from spinney.params import Config
-from spinney.training.auto_arguments import Auto
-from spinney.training.continuing import check_compatible, model_of
+from spinney.training.continuation import check_compatible, model_of
+from spinney.training.round_plan import Auto
 
 Evals = dict[str, dict[str, list[float]]]
 # In scikit-learn's words, by which users may filter it.

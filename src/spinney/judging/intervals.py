@@ -21,7 +21,7 @@ from spinney.messages import shown
 from spinney.params import checked_seed
 from spinney.params.parameter import SeedLike, as_float
 from spinney.sampling.bags import bag_counts
-from spinney.training.dealing import group_numbers
+from spinney.training.splitting import group_numbers
 from spinney.user_functions import WithWeight, name_of, takes_estimator
 
 Floats = NDArray[np.float64]

@@ -1,8 +1,11 @@
-"""What can be called when a training starts and after every round."""
+"""What is called when a training starts and after every round: callbacks, early stopping and schedules of learning rates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
@@ -12,7 +15,10 @@ import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.messages import shown
+from spinney.metrics import MetricValue
+from spinney.params import Config
 from spinney.params.parameter import is_iterable
+from spinney.user_functions import call_user_function
 
 if TYPE_CHECKING:
     from spinney.model.model import Model
@@ -111,15 +117,28 @@ def checked_callbacks(callbacks: object) -> list[Callback]:
 
 
 def begin(callbacks: Iterable[Callback], rounds: int) -> None:
-    """Tell callbacks that a training starts."""
+    """Call the method `begin` of callbacks that have one."""
     for callback in callbacks:
-        told = getattr(callback, "begin", None)
-        if callable(told):
-            told(rounds)
+        method = getattr(callback, "begin", None)
+        if callable(method):
+            method(rounds)
 
 
-def told(callbacks: Iterable[Callback], info: RoundInfo) -> bool:
-    """Tell callbacks of a round; whether one of them ends the training."""
+class CallbackError(Exception):
+    """A callback failed; the cause is what it raised."""
+
+
+@contextmanager
+def callback_failures() -> Iterator[None]:
+    """Raise a `CallbackError` for whatever a callback raises, so that the client of ranks knows it from the loss of a rank."""
+    try:
+        yield
+    except BaseException as error:
+        raise CallbackError from error
+
+
+def notify(callbacks: Iterable[Callback], info: RoundInfo) -> bool:
+    """Call callbacks with a round; whether one of them ends the training."""
     answers = [callback(info) for callback in callbacks]
     return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
@@ -220,3 +239,176 @@ class ProgressBar:
             for metric, value in values.items()
         )
         self._progress.update(self._task, completed=info.round, metrics=shown, refresh=not self._draws_itself)
+
+
+class EarlyStopping:
+    """Watches one metric. In going on from a model, its metric is the first that `update` takes, and the one to beat.
+
+    Parameters
+    ----------
+    patience : int
+        Rounds without improvement after which to stop.
+    min_delta : float, default=0.0
+        An improvement must be larger than this.
+    flat : float, default=0.0
+        Stop as well when each of the latest rounds, as many as `patience`, was an improvement, but all of them together gained
+        less than this share of what was gained since the first round.
+
+    Attributes
+    ----------
+    best_round : int
+        The best one so far, from 1.
+    best : MetricValue, optional
+        The metric after it.
+    ended : {"patience", "converged"}, optional
+        Why it is time to stop: without improvement, or with `flat`.
+
+    Examples
+    --------
+    >>> watch = EarlyStopping(2)
+    >>> [watch.update(n + 1, MetricValue("mae", value, False)) for n, value in enumerate([3.0, 2.0, 2.0, 2.5])]
+    [False, False, False, True]
+    >>> watch.best_round, watch.best.value, watch.ended
+    (2, 2.0, 'patience')
+    """
+
+    def __init__(self, patience: int, min_delta: float = 0.0, flat: float = 0.0) -> None:
+        self._patience, self._min_delta, self._flat = patience, min_delta, flat
+        self._first = self._best = math.inf
+        self._recent: deque[float] = deque(
+            maxlen=patience + 1
+        )  # values of the latest rounds, each better than the one before
+        self.best_round = 0
+        self.best: MetricValue | None = None
+        self.ended: str | None = None
+
+    @classmethod
+    def of(cls, config: Config) -> EarlyStopping | None:
+        """What watches a training, if its parameters ask for it."""
+        patience = config.early_stopping_rounds
+        return None if patience is None else cls(patience, config.min_delta)
+
+    def update(self, done: int, metric: MetricValue) -> bool:
+        """Take the metric after `done` rounds, a finite number; True when it is time to stop."""
+        value = -metric.value if metric.higher_is_better else metric.value
+        if self.best is None:
+            self._first = value
+        if value < self._best - self._min_delta:
+            self._best = value
+            self.best_round, self.best = done, metric
+            self._recent.append(value)
+        else:
+            self._recent.clear()
+        if done - self.best_round >= self._patience:
+            self.ended = "patience"
+        elif self._gained() < self._flat * (self._first - self._best):
+            self.ended = "converged"
+        return self.ended is not None
+
+    def _gained(self) -> float:
+        """What the latest rounds gained, as many as the patience; infinite unless each was an improvement."""
+        return self._recent[0] - self._best if len(self._recent) > self._patience else math.inf
+
+
+# Of a learning rate: below it floats lose their digits, and 1 / rate may be infinite.
+SMALLEST_RATE = float(np.finfo(np.float64).tiny)
+
+
+class LearningRateSchedule:
+    """A callback that gives every round a learning rate of its own, in place of the parameter `learning_rate`.
+
+    Parameters
+    ----------
+    rates : sequence of float, or callable
+        The rates of the rounds, at least as many as the model will have; or a function that is called before each round with
+        the rounds of the model so far, 0 at first, and gives the next one's rate. Both count rounds of `init_model`, so a
+        training that goes on gives the trees of one at once.
+
+    Examples
+    --------
+    >>> import numpy as np, spinney as sp
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> halving = sp.LearningRateSchedule(lambda done: 0.5**done)
+    >>> model = sp.train({"max_leaves": 2}, sp.Dataset(X, X[:, 0]), rounds=3, callbacks=[halving])
+    >>> halving.rate(3)
+    0.125
+    """
+
+    def __init__(self, rates: Sequence[float] | Callable[[int], float]) -> None:
+        self._function: Callable[[int], object] | None = None
+        self._rates: list[float] = []
+        if callable(rates):
+            self._function = rates
+        elif (isinstance(rates, Sequence) and not isinstance(rates, str | bytes)) or np.ndim(rates) == 1:
+            self._rates = [checked_rate(rate, place) for place, rate in enumerate(rates, start=1)]
+        else:
+            raise ParameterTypeError(
+                f"LearningRateSchedule takes a list of rates or a function, not {shown(rates)}"
+            )
+
+    def begin(self, rounds: int) -> None:
+        """Refuse a list that is too short for a model of so many rounds."""
+        if self._function is None and len(self._rates) < rounds:
+            raise ParameterError(
+                f"LearningRateSchedule lists too few rates, {len(self._rates)}: the model will have {rounds} rounds; give one "
+                "for each, those of init_model included"
+            )
+
+    @property
+    def listed(self) -> int | None:
+        """How many rounds have a rate, None for any number."""
+        return len(self._rates) if self._function is None else None
+
+    def rate(self, done: int) -> float:
+        """The learning rate of the round that follows on so many."""
+        if self._function is None:
+            return self._rates[done]
+        rate = call_user_function(
+            f"LearningRateSchedule, round {done + 1}: the function", self._function, done
+        )
+        return checked_rate(rate, done + 1)
+
+    def __repr__(self) -> str:
+        return f"LearningRateSchedule({shown(self._rates if self._function is None else self._function)})"
+
+    def __call__(self, info: RoundInfo) -> None:
+        """Do nothing: the rate is asked for before a round."""
+
+
+def checked_rate(rate: object, place: int) -> float:
+    """A rate of a schedule, as a float that trees can be multiplied by.
+
+    Examples
+    --------
+    >>> checked_rate(1, 3)
+    1.0
+    """
+    try:
+        found = Config.parameter("learning_rate").check(rate)
+    except (ParameterError, ParameterTypeError) as error:
+        raise type(error)(f"LearningRateSchedule, round {place}: {error}") from None
+    assert isinstance(found, float)
+    if found < SMALLEST_RATE:
+        raise ParameterError(f"LearningRateSchedule, round {place}: {too_small(found)}")
+    return found
+
+
+def too_small(rate: float) -> str:
+    """What is said of a rate that floats cannot work with."""
+    return (
+        f"learning_rate = {rate:g} is too small: what a tree adds to the score would be lost; "
+        f"give {SMALLEST_RATE:.3g} or more, mostly .01 to .3"
+    )
+
+
+def schedule_of(callbacks: Iterable[Callback]) -> LearningRateSchedule | None:
+    """The schedule among callbacks, if there is one."""
+    found = [callback for callback in callbacks if isinstance(callback, LearningRateSchedule)]
+    if len(found) > 1:
+        raise ParameterError(f"callbacks hold {len(found)} LearningRateSchedules; a training takes one")
+    return found[0] if found else None
+
+
+def rate_of(config: Config, rates: LearningRateSchedule | None, done: int) -> float:
+    """The learning rate of the round that follows on so many."""
+    return config.learning_rate if rates is None else rates.rate(done)

@@ -16,26 +16,121 @@ from spinney.data import Labels
 from spinney.dataset import Dataset, binned_of
 from spinney.errors import DataError, OwnFunctionError, ParameterError
 from spinney.jit.team import Team
-from spinney.metrics import Metric, MetricValue
+from spinney.metrics import Metric
 from spinney.model.model import Model
 from spinney.objectives import Objective
 from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
 from spinney.params.parameter import SeedLike
-from spinney.training.boosting import Boosting, config_of, resolved_config
-from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
-from spinney.training.cv_result import CVResult, FoldValues, mean_of
-from spinney.training.dealing import check_truth, dealing_of
-from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import check_stopping, stopping_value, training_metrics, values_of
-from spinney.training.folds import Fold, folds_of
-from spinney.training.growers import check_has_table
-from spinney.training.learning_rates import rate_of, schedule_of
-from spinney.training.members import check_members
-from spinney.training.sharing import threads_of
-from spinney.training.table_rows import check_start
+from spinney.training.booster import Booster, config_of, resolved_config
+from spinney.training.callbacks import (
+    Callback,
+    EarlyStopping,
+    ProgressBar,
+    checked_callbacks,
+    schedule_of,
+)
+from spinney.training.checkpoint import Evals
+from spinney.training.driver import Hooks, boost, check_members
+from spinney.training.evaluation import check_stopping, mean_of, training_metrics
+from spinney.training.global_steps import check_start
+from spinney.training.growers import check_has_table, threads_of
+from spinney.training.splitting import Fold, check_truth, dealing_of, folds_of
 
-Said = dict[str, list[MetricValue]]
+
+@dataclass(frozen=True, eq=False)
+class FoldValues:
+    """A metric round by round, of every fold.
+
+    Attributes
+    ----------
+    folds : float64[folds, rounds]
+        Its value in each fold after each round.
+
+    Examples
+    --------
+    >>> FoldValues(np.array([[1.0, 2.0], [3.0, 2.0]]))
+    FoldValues(2.0 ± 0.0 after 2 rounds of 2 folds)
+    """
+
+    folds: NDArray[np.float64]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean over the folds after each round."""
+        return np.array([mean_of(values) for values in self.folds.T.tolist()])
+
+    @property
+    def std(self) -> NDArray[np.float64]:
+        """Standard deviation over the folds after each round (divided by the number of folds, as in XGBoost)."""
+        std: NDArray[np.float64] = self.folds.std(axis=0)
+        return std
+
+    def __repr__(self) -> str:
+        folds, rounds = self.folds.shape
+        last = f"{self.mean[-1]:.5} ± {self.std[-1]:.2} after " if rounds else ""
+        return f"FoldValues({last}{rounds} rounds of {folds} folds)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CVResult:
+    """What `cv` gives.
+
+    Attributes
+    ----------
+    models : list of Model
+        The model of each fold, trained on its train rows alone.
+    folds : list of Fold
+        The row numbers, `train` and `test`, of each fold, ascending.
+    oof : float64[rows] or float64[rows, classes]
+        Predictions of each row by models that were not trained on it ("out of fold"), after `best_round` rounds: NaN for a row
+        that no fold tests, the mean where several do.
+    history : mapping
+        history["test"]["logloss"]: a `FoldValues`, with `mean`, `std` and `folds` of a metric after every round; "train" beside
+        "test", unless train_metrics=False.
+    best_round : int, optional
+        The round with the best mean over folds, where `early_stopping_rounds` was given; models predict with so many.
+    """
+
+    models: list[Model]
+    folds: list[Fold]
+    oof: NDArray[np.float64]
+    history: Mapping[str, Mapping[str, FoldValues]]
+    best_round: int | None = None
+
+    @property
+    def rounds(self) -> int:
+        """Rounds that were trained."""
+        return self.models[0].rounds
+
+    def to_frame(self) -> Any:
+        """The history as a pandas frame with XGBoost's columns: train-logloss-mean, train-logloss-std, test-logloss-mean, ...
+
+        It has a row for every round that was trained, also for those after `best_round`.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ParameterError(
+                "to_frame() makes a pandas frame, and pandas is not installed: install it, or use `history`"
+            ) from error
+        columns = {}
+        for name, metrics in self.history.items():
+            for metric, values in metrics.items():
+                columns[f"{name}-{metric}-mean"] = values.mean
+                columns[f"{name}-{metric}-std"] = values.std
+        return pandas.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        at = self.rounds if self.best_round is None else self.best_round
+        best = "" if self.best_round is None else f", best_round={self.best_round}"
+        found = ""
+        if at:
+            found = "".join(
+                f", {name}={values.mean[at - 1]:.5} ± {values.std[at - 1]:.2}"
+                for name, values in self.history["test"].items()
+            )
+        return f"CVResult(folds={len(self.models)}, rounds={self.rounds}{best}{found})"
 
 
 def cv(
@@ -176,17 +271,17 @@ class _Work:
             except DataError as error:
                 raise DataError(f"{where}: {error}") from None
 
-    def boosting(self, k: int, fold: Fold, team: Team) -> Boosting:
+    def booster(self, k: int, fold: Fold, team: Team) -> Booster:
         """The training of a fold."""
         train, test = (
             self.data.take(rows, f"fold {k}, {name} rows") for name, rows in fold._asdict().items()
         )
-        watched = {"train": train, "test": test} if self.train_metrics else {"test": test}
-        return Boosting(self.config, self.resolved, train, watched, self.loss, self.metrics, team, None)
+        valid = {"train": train, "test": test} if self.train_metrics else {"test": test}
+        return Booster(self.config, self.resolved, train, valid, self.loss, self.metrics, team, None)
 
 
 @dataclass
-class _Progress:
+class _Results:
     """What has been found so far."""
 
     outputs: int
@@ -198,13 +293,13 @@ class _Progress:
     def __post_init__(self) -> None:
         self._sums, self._times = np.zeros((self.rows, self.outputs)), np.zeros((self.rows, 1))
 
-    def note(self, k: int, said: Said) -> None:
-        """Keep what the metrics say of a fold."""
-        for name, metric_values in said.items():
+    def add_values(self, k: int, evals: Evals) -> None:
+        """Keep the values of the metrics of a fold."""
+        for name, metric_values in evals.items():
             for one in metric_values:
                 self.values.setdefault((name, one.name), {}).setdefault(k, []).append(one.value)
 
-    def predicted(self, rows: NDArray[np.int64], predictions: NDArray[np.float64]) -> None:
+    def add_predictions(self, rows: NDArray[np.int64], predictions: NDArray[np.float64]) -> None:
         """Keep predictions of test rows."""
         self._sums[rows] += predictions.reshape(len(rows), -1)
         self._times[rows] += 1
@@ -230,67 +325,50 @@ class _Progress:
 
 
 def _run(work: _Work, folds: list[Fold], rounds: int, callbacks: list[Callback], team: Team) -> CVResult:
-    """Do the rounds of all folds: together where somebody waits for each round, else fold after fold."""
-    progress = _Progress(work.loss.outputs, work.data.rows)
+    """Do the rounds of all folds: together where a round of all is needed by something, else fold after fold."""
+    results = _Results(work.loss.outputs, work.data.rows)
     together = bool(callbacks) or work.config.early_stopping_rounds is not None
     best: int | None = None
     numbered = list(enumerate(folds))
     for some in [numbered] if together else [[one] for one in numbered]:
-        best = _advance(work, some, rounds, callbacks, team, progress)
-    history = progress.history(("train", "test") if work.train_metrics else ("test",))
-    return CVResult(progress.models, folds, progress.out_of_fold(), history, best)
+        best = _train_folds(work, some, rounds, callbacks, team, results)
+    history = results.history(("train", "test") if work.train_metrics else ("test",))
+    return CVResult(results.models, folds, results.out_of_fold(), history, best)
 
 
-def _advance(
+def _train_folds(
     work: _Work,
     folds: list[tuple[int, Fold]],
     rounds: int,
     callbacks: list[Callback],
     team: Team,
-    progress: _Progress,
+    results: _Results,
 ) -> int | None:
-    """Train some folds round by round; gives the best round where early stopping looks for it."""
-    config = work.config
-    trainings = [work.boosting(k, fold, team) for k, fold in folds]
-    scores = [training.scores("test") for training in trainings]
-    stopping = EarlyStopping.of(config)
-    rates = schedule_of(callbacks)
-    begin(callbacks, rounds)
-    for done in range(1, rounds + 1):
-        rate = rate_of(config, rates, done - 1)
-        said = [training.round(rate) for training in trainings]
-        for (k, _), found in zip(folds, said, strict=True):
-            progress.note(k, found)
-        stop = False
-        if callbacks or stopping is not None:
-            means = _means(said)
-            stop = told(callbacks, RoundInfo(done, rounds, values_of(means), make=_no_model))
-            if stopping is not None:
-                stop |= stopping.update(
-                    done, stopping_value(config, "the mean over folds", means["test"], done)
-                )
-                if stopping.best_round == done:
-                    scores = [training.scores("test").copy() for training in trainings]
-        if stop:
-            break
-    best = stopping.best_round if stopping is not None and rounds else None
-    for training, (_, fold), raw in zip(trainings, folds, scores, strict=True):
-        progress.models.append(training.model(training.done, best))
-        progress.predicted(
+    """Train some folds side by side; gives the best round where early stopping looks for it."""
+    boosters = [work.booster(k, fold, team) for k, fold in folds]
+    scores = [booster.scores("test") for booster in boosters]
+
+    def keep_values(found: list[Evals]) -> None:
+        for (k, _), evals in zip(folds, found, strict=True):
+            results.add_values(k, evals)
+
+    def keep_scores() -> None:
+        scores[:] = [booster.scores("test").copy() for booster in boosters]
+
+    hooks = Hooks(
+        callbacks,
+        schedule_of(callbacks),
+        on_evals=keep_values,
+        on_best=keep_scores,
+        judged="the mean over folds",
+    )
+    best = boost(boosters, rounds, EarlyStopping.of(work.config), hooks)
+    for booster, (_, fold), raw in zip(boosters, folds, scores, strict=True):
+        results.models.append(booster.model(booster.done, best))
+        results.add_predictions(
             fold.test, work.loss.link(raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T))
         )
     return best
-
-
-def _means(said: list[Said]) -> Said:
-    """Means over folds."""
-    return {
-        name: [
-            MetricValue(one.name, mean_of([found[name][at].value for found in said]), one.higher_is_better)
-            for at, one in enumerate(metric_values)
-        ]
-        for name, metric_values in said[0].items()
-    }
 
 
 def _classes(loss: Objective, labels: Labels) -> NDArray[Any] | None:
@@ -299,7 +377,3 @@ def _classes(loss: Objective, labels: Labels) -> NDArray[Any] | None:
         return None
     whole = labels.target == np.floor(labels.target)
     return labels.target if whole.all() else None
-
-
-def _no_model() -> Model:
-    raise ParameterError("a cross-validation has a model for each fold: see `models` of what cv returns")

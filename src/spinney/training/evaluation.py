@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spinney.binning.binned import BinnedData
 from spinney.data import Labels
-from spinney.dataset import Dataset, binned_of
+from spinney.dataset import binned_of
 from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.metrics import Metric, MetricValue, Predictions, metrics_of
@@ -76,7 +76,7 @@ def training_metrics(config: Config, more: object = None, function: Function | N
 
 
 def checked_valid(
-    valid: Mapping[str, Dataset] | None, data: BinnedData, loss: Objective, metrics: list[Metric]
+    valid: object, data: BinnedData, loss: Objective, metrics: list[Metric]
 ) -> dict[str, BinnedData]:
     """The validation data of a training, none of which lacks what the loss and the metrics need."""
     if valid is None:
@@ -126,10 +126,26 @@ def check_stopping(config: Config, metrics: list[Metric], watched: Mapping[str, 
         raise ParameterError(f"early_stopping_rounds needs a metric, but {why}; name one")
 
 
-def last_set(config: Config, evals: Mapping[str, list[MetricValue]], done: int) -> MetricValue:
-    """The value that early stopping uses in a training: that of the last data set."""
-    name, metric_values = list(evals.items())[-1]
-    return stopping_value(config, f"valid[{name!r}]", metric_values, done)
+def mean_values(found: Sequence[Mapping[str, list[MetricValue]]]) -> dict[str, list[MetricValue]]:
+    """Means of metrics over several trainings, by data set."""
+    return {
+        name: [
+            MetricValue(one.name, mean_of([evals[name][at].value for evals in found]), one.higher_is_better)
+            for at, one in enumerate(values)
+        ]
+        for name, values in found[0].items()
+    }
+
+
+def mean_of(values: list[float]) -> float:
+    """Mean over folds, whatever their order.
+
+    Examples
+    --------
+    >>> mean_of([1.0, 2.0, 4.5])
+    2.5
+    """
+    return math.fsum(values) / len(values)
 
 
 def stopping_value(config: Config, where: str, metric_values: list[MetricValue], done: int) -> MetricValue:

@@ -16,7 +16,7 @@ from spinney.model.forest_model import ForestModel
 from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.sampling.bags import bag_counts
-from spinney.training.sharing import check_in_memory
+from spinney.training.growers import check_in_memory
 from spinney.tree.compact import CompactForest, GrownTree
 
 # Values (rows × columns × trees) from which growing is shared among threads.

@@ -1,18 +1,103 @@
-"""Choosing the rows that are held out as validation data: at random, the last ones, or those that the user names."""
+"""Rows that are held out: which, and which rows must be held out together."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.binning.binned import BinnedData
+from spinney.collective import ALONE, Communicator
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
 from spinney.messages import shown
+from spinney.params import Config
 from spinney.params.common import LAST
 from spinney.sampling import UniformSampler
+from spinney.target_encoding.duplicates import HELD_TOGETHER, find_duplicates
+from spinney.target_encoding.fit import encoded_columns
+from spinney.training.splitting import group_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class RowGroups:
+    """Which rows belong together: none is held out without the others, or encoded with the target of another.
+
+    Attributes
+    ----------
+    number : int64[rows]
+        Rows of one number do, whatever the numbers are.
+    duplicates : bool
+        Whether they are duplicates of each other, and not groups that the user gave.
+    """
+
+    number: NDArray[np.int64]
+    duplicates: bool = False
+
+    def labels(self, labels: Labels) -> Labels:
+        """Labels whose queries are the rows that belong together."""
+        numbers = np.unique(self.number, return_inverse=True)[1].astype(np.int64)
+        return Labels(labels.target, labels.weight, queries=numbers)
+
+
+class AllGroups(NamedTuple):
+    """Rows that belong together.
+
+    Attributes
+    ----------
+    everywhere : RowGroups, optional
+        Of the rows of all ranks, at rank 0.
+    local : int64[rows], optional
+        Groups of the local rows, if the user gave some. A target encoding finds duplicates by itself, among the rows that it is
+        fitted on.
+    """
+
+    everywhere: RowGroups | None = None
+    local: NDArray[np.int64] | None = None
+
+
+def find_row_groups(
+    groups: object,
+    config: Config,
+    data: BinnedData,
+    needed: bool,
+    communicator: Communicator = ALONE,
+) -> AllGroups:
+    """Rows that are held out together or not at all: groups, or duplicates of each other; see `find_duplicates`.
+
+    Duplicates are looked for only if that is `needed`. Where several ranks hold the rows, groups are whole numbers, of the local
+    rows at each.
+    """
+    labels = data.checked_labels()
+    if groups is None:
+        if not needed or labels.queries is not None:
+            return AllGroups()
+        columns = encoded_columns(config, data)
+        own = find_duplicates(data, labels, columns, communicator=communicator, least=HELD_TOGETHER)
+        numbers = None if own is None else communicator.gather_rows(own)
+        return AllGroups(None if numbers is None else RowGroups(numbers, duplicates=True))
+    if communicator.size > 1:
+        groups = communicator.gather_rows(np.asarray(groups, np.int64))
+    found = None
+    if groups is not None:
+        check_groups(labels)
+        numbers = group_numbers(groups, data.table_rows)
+        assert numbers is not None
+        found = RowGroups(numbers)
+    if communicator.size == 1 and found is not None:
+        return AllGroups(found, found.number)
+    everywhere = communicator.broadcast(None if found is None else found.number)
+    return AllGroups(found, everywhere[data.first : data.first + data.rows])
+
+
+def check_groups(labels: Labels) -> None:
+    """Refuse groups of rows that have queries."""
+    if labels.queries is not None:
+        raise ParameterError("groups contradicts queries, which are held out whole anyway; leave it out")
+
 
 Rows = str | NDArray[np.bool_] | None
 """Which rows are held out: some at random (None), the last ones (`LAST`), or these."""

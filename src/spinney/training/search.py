@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spinney.model.model import Model
-from spinney.training.callbacks import Callback, RoundInfo
-from spinney.training.early_stopping import EarlyStopping
+from spinney.training.callbacks import Callback, EarlyStopping, RoundInfo
 
 CAP = "max_rounds"  # why a search ended that may not have found the best round
 NOTHING = "no hold-out"
@@ -127,11 +126,11 @@ class SearchLog:
 
 
 def end_search(callbacks: Iterable[Callback], found: AutoRounds) -> None:
-    """Tell callbacks of a search that has ended."""
+    """Call the method `end_search` of callbacks that have one."""
     for callback in callbacks:
-        told = getattr(callback, "end_search", None)
-        if callable(told):
-            told(found)
+        method = getattr(callback, "end_search", None)
+        if callable(method):
+            method(found)
 
 
 def warn_of_cap(found: Sequence[AutoRounds], called: str, kind: type[Warning], stacklevel: int) -> None:

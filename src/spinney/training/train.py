@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
-from functools import partial
+from typing import Any
 
 from spinney import objectives
 from spinney.dataset import Dataset, binned_of
-from spinney.jit.team import Team
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
-from spinney.objectives.custom import with_function
-from spinney.params import Config, checked_rounds
-from spinney.params.common import AUTO, BEST
-from spinney.training import growers
-from spinney.training.auto import USUAL, Course, course_of, draws
-from spinney.training.auto_arguments import Auto, auto_of
-from spinney.training.boosting import Boosting, config_of, resolved_config
-from spinney.training.callbacks import Callback, ProgressBar, RoundInfo, begin, checked_callbacks, told
-from spinney.training.continuing import load_init_model, so_far
-from spinney.training.dealing import check_truth
-from spinney.training.early_stopping import EarlyStopping
-from spinney.training.evaluation import check_stopping, checked_valid, last_set, training_metrics, values_of
-from spinney.training.kin import kin_of
-from spinney.training.learning_rates import rate_of, schedule_of
-from spinney.training.members import check_members, members_of
-from spinney.training.search import SearchLog, end_search, record_of, warn_of_cap
-from spinney.training.sharing import threads_of
+from spinney.params import Config
+from spinney.training.callbacks import Callback, checked_callbacks
+from spinney.training.driver import prepare, run
+from spinney.training.round_plan import Auto
+from spinney.training.search import SearchLog, warn_of_cap
+from spinney.training.splitting import check_truth
 
 
 def train(
@@ -128,118 +115,9 @@ def train_each(
     dataset: Dataset,
     rounds: int | str | Auto | None = None,
     *,
-    objective: objectives.Function | None = None,
-    valid: Mapping[str, Dataset] | None = None,
-    metrics: Iterable[str | Callable[..., object]] | None = None,
-    callbacks: Iterable[Callback] | None = None,
     progress: bool = False,
-    init_model: object = None,
-    max_rounds: int | None = None,
-    validation_fraction: float | None = None,
-    groups: object = None,
-    validation: object = None,
+    **given: Any,
 ) -> list[Model]:
     """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
-    params, function = with_function(params, objective)
-    data = binned_of(dataset)
-    config = config_of(params, data)
-    if rounds is None:
-        rounds = AUTO if config.preset == BEST else USUAL
-    auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
-    if auto is not None:
-        auto = auto.of_rows(data.rows)
-    number = 0 if auto is not None else checked_rounds(rounds)
-    resolved = resolved_config(config, data)
-    past = load_init_model(init_model, config, data.schema)
-    if past is not None:
-        check_members(config, "init_model", "from which one training goes on")
-    chosen_metrics = training_metrics(config, metrics, function)
-    loss = objectives.get(config, function)
-    loss.prepared(data.checked_labels())
-    watched = checked_valid(valid, data, loss, chosen_metrics)
-    growers.check_has_table(config, data, watched)
-    listeners = checked_callbacks(callbacks)
-    rates = schedule_of(listeners)
-    members, courses = members_of(config), []
-    kin = (
-        None
-        if auto is None
-        else kin_of(auto.groups, config, data, draws(auto, watched, chosen_metrics, past is not None))
-    )
-    for member in members:
-        if auto is None:
-            check_stopping(config, chosen_metrics, watched)
-            courses.append(Course(number, data, watched, EarlyStopping.of(config)))
-        else:
-            listed = None if rates is None else rates.listed
-            courses.append(
-                course_of(auto, member, data, watched, chosen_metrics, loss, past is not None, listed, kin)
-            )
-    with ExitStack() as stack:
-        if check_truth("progress", progress):
-            listeners.append(stack.enter_context(ProgressBar()))
-        team = stack.enter_context(Team(threads_of(config, data)))
-
-        def begun(member: Config, course: Course) -> Boosting:
-            member_config = resolved.having(random_state=member.random_state)
-            return Boosting(
-                member,
-                member_config,
-                course.data,
-                course.valid,
-                loss,
-                chosen_metrics,
-                team,
-                past,
-                kin=course.kin,
-            )
-
-        whole = Course(0, data, {}, kin=None if kin is None else kin.told)
-        return [
-            _trained(member, course, whole, begun, listeners)
-            for member, course in zip(members, courses, strict=True)
-        ]
-
-
-def _trained(
-    config: Config,
-    course: Course,
-    whole: Course,
-    begun: Callable[[Config, Course], Boosting],
-    callbacks: list[Callback],
-) -> Model:
-    """Train a model, and fit all rows again where its course says so."""
-    model = _run(begun(config, course), config, course, callbacks)
-    if not course.again:
-        return model
-    best, boosting, rates = model.rounds_to_use(), begun(config, whole), schedule_of(callbacks)
-    for done in range(best):
-        boosting.round(rate_of(config, rates, done))
-    return boosting.model(best, best)
-
-
-def _run(boosting: Boosting, config: Config, course: Course, callbacks: list[Callback]) -> Model:
-    """Do the rounds."""
-    stopping = course.stopping
-    past, last = boosting.done, boosting.done + course.rounds
-    rates = schedule_of(callbacks)
-    begin(callbacks, last)
-    earlier = boosting.evaluate() if past and course.rounds else {}
-    if stopping is not None and earlier:
-        stopping.update(past, last_set(config, earlier, past))
-    before = values_of(earlier)
-    for done in range(past + 1, last + 1):
-        said = boosting.round(rate_of(config, rates, done - 1))
-        make = partial(so_far, done, *boosting.parts)
-        stop = told(callbacks, RoundInfo(done, last, values_of(said), past, make, before))
-        if stopping is not None:
-            stop |= stopping.update(done, last_set(config, said, done))
-        if stop:
-            break
-    best = stopping.best_round if stopping is not None and course.rounds else None
-    model = boosting.model(boosting.done, best)
-    if course.limit is not None:
-        end_search(
-            callbacks, record_of(model, stopping, last, course.limit, course.holdout_rows, course.again)
-        )
-    return model
+    job = prepare(params, binned_of(dataset), rounds, **given)
+    return run(job, progress=check_truth("progress", progress))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spinney.jit.team import Team
-from spinney.training.adaboosting.weights import Weights
+from spinney.training.adaboost import Weights
 
 pytestmark = pytest.mark.kernels
 

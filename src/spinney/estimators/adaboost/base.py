@@ -41,8 +41,7 @@ from spinney.model.adaboost_model import AdaBoostModel
 from spinney.params import AdaBoostConfig
 from spinney.params.estimators import ADABOOST_ROUNDS, VERBOSE
 from spinney.params.parameter import SeedLike, is_drawn
-from spinney.training.adaboost import train_adaboost
-from spinney.training.adaboosting.steps import LARGEST_POWER
+from spinney.training.adaboost import LARGEST_POWER, train_adaboost
 from spinney.training.callbacks import ProgressBar, RoundInfo
 
 _IN_TABLE = frozenset(parameter.name for parameter in AdaBoostConfig.table())

@@ -16,7 +16,7 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.estimators.adaboost.committee import Committee
 from spinney.messages import shown
 from spinney.params import AdaBoostConfig
-from spinney.training.adaboosting.steps import (
+from spinney.training.adaboost import (
     LARGEST_POWER,
     adaboost_r2_step,
     adaboost_step,

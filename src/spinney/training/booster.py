@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
 from spinney.binning.ingest import DATA_PARAMS
+from spinney.collective import ALONE, Communicator
 from spinney.data import Labels
+from spinney.data.kernels.records import Gradients
 from spinney.data.labels import allocate_gradients
 from spinney.errors import DataError, ParameterError
 from spinney.growth.grower import AddTree, GrowerInputs
@@ -27,35 +29,52 @@ from spinney.params import Config, resolve_columns
 from spinney.sampling import Bag
 from spinney.target_encoding.fit import apply_target_encoding
 from spinney.training import growers
-from spinney.training.continuing import InitialModel, continued, so_far
-from spinney.training.learning_rates import SMALLEST_RATE, too_small
-from spinney.training.several import with_targets
-from spinney.training.table_rows import DrawsByGradient, DrawsUniformly, TableRows, starting_scores
+from spinney.training.callbacks import SMALLEST_RATE, too_small
+from spinney.training.continuation import InitialModel, build_model, continued
+from spinney.training.global_steps import (
+    GradientDraw,
+    UniformDraw,
+    allreduce_largest,
+    eligible_rows,
+    evaluate_rows,
+    gather_valid,
+    gradient_filler,
+    gradient_sampler,
+    local_labels,
+    start_training,
+    starting_scores,
+    uniform_sampler,
+    with_targets,
+)
 from spinney.tree import Tree
 
 _largest = np.maximum.reduce
 
 
 @dataclass
-class _Watched:
-    """A validation set with its scores."""
+class _ValidationSet:
+    """A validation set: the labels of its rows at all ranks, at rank 0, and the scores of the local ones."""
 
-    labels: Labels
+    all_labels: Labels | None
     scores: NDArray[np.float64]
     add: AddTree | None  # None: the training set itself, whose scores move as it is trained on
 
 
-class Boosting:
+class Booster:
     """One training, round after round.
 
     Attributes
     ----------
+    config : Config
+        The parameters.
+    outputs : int
+        Trees of a round.
     done : int
         Rounds so far, those of the model that it goes on from included.
     parts : tuple
-        What `so_far` makes models of, without the memory of the training.
-    watches : bool
-        Whether there are validation sets.
+        What `build_model` makes models of, without the memory of the training.
+    has_metrics : bool
+        Whether there are validation sets, and metrics of them.
     """
 
     def __init__(
@@ -67,40 +86,50 @@ class Boosting:
         loss: Objective,
         metrics: list[Metric],
         team: Team,
-        past: InitialModel | None,
-        rows: TableRows | None = None,
-        kin: NDArray[np.int64] | None = None,
+        earlier: InitialModel | None,
+        row_groups: NDArray[np.int64] | None = None,
+        communicator: Communicator = ALONE,
+        replay: Sequence[Tree] = (),
     ) -> None:
-        self._rows = rows = TableRows() if rows is None else rows
-        inputs = apply_target_encoding(resolved, data, valid, team, past, kin, rows.communicator)
+        labels_of_valid = gather_valid(valid, loss, metrics, communicator)
+        inputs = apply_target_encoding(resolved, data, valid, team, earlier, row_groups, communicator)
         data, valid, resolved = inputs.data, inputs.valid, inputs.config
-        self._config, self._data, self._team = config, data, team
-        self._objective = loss
-        self._outputs = self._objective.outputs
-        start = rows.start(config, loss, data.checked_labels(), past, data.schema, inputs.encoding)
-        labels, self._base_score, self._past = start.labels, start.base_score, start.past
+        self.config, self._data, self._team, self._communicator = config, data, team, communicator
+        self._objective, self._metrics, self.outputs = loss, metrics, loss.outputs
+        base_score = None if earlier is None else earlier.base_score
+        start = start_training(config, loss, data.checked_labels(), base_score, data.first, communicator)
+        labels, self._base_score = start.labels, start.base_score
+        schema = continued(earlier, data.schema)
+        grown: list[Tree] = []
+        self.parts = (grown, self._base_score, config, schema, inputs.encoding)
+        self._earlier = earlier
+        if replay:
+            trees = [*([] if earlier is None else earlier.trees), *replay]
+            self._earlier = InitialModel(build_model(len(trees) // self.outputs, trees, *self.parts[1:]))
         scores = self._starting_scores(labels, data, "dataset")
         self._gradients = allocate_gradients(scores, start.unit)
         self._kept = self._gradients
         if config.leaf_values == "all" and config.sampling_method != "uniform":
             self._kept = allocate_gradients(scores, start.unit)
-        self._fill = rows.filler(loss, labels, self._gradients, team)
+        self._fill = gradient_filler(loss, start, self._gradients, team, communicator)
         values = LeafValues(
             growers.all_rows(config, labels, self._kept),
-            rows.leaf_refit(loss, labels, team.size),
+            loss.leaf_refit(start.most_labels, team.size),
             loss.info.form != "pointwise",
         )
         self._bag = Bag.of_all(labels.rows)
         self._grower = growers.get(
-            GrowerInputs(data, resolved, self._gradients, self._bag, values, team, rows.communicator)
+            GrowerInputs(data, resolved, self._gradients, self._bag, values, team, communicator)
         )
-        self._eligible = rows.eligible(labels, config.subsample)
-        self._watched = {name: self._watch(name, data) for name, data in valid.items()}
-        self._metrics, self.watches = metrics, bool(valid)
-        self.done = 0 if self._past is None else self._past.rounds
-        trees: list[Tree] = [] if self._past is None else [*self._past.trees]
-        schema = continued(past, data.schema)
-        self.parts = (trees, self._base_score, config, schema, inputs.encoding)
+        self._eligible = eligible_rows(labels, config.subsample, communicator)
+        self._valid = {
+            name: self._validation_set(name, one, labels_of_valid[name]) for name, one in valid.items()
+        }
+        self.has_metrics = bool(valid) and bool(metrics)
+        self.done = 0
+        if self._earlier is not None:
+            self.done = self._earlier.rounds
+            grown.extend(self._earlier.trees)
 
     def round(self, rate: float) -> dict[str, list[MetricValue]]:
         """Do a round; returns the values of the metrics for each validation set."""
@@ -111,28 +140,28 @@ class Boosting:
     def evaluate(self) -> dict[str, list[MetricValue]]:
         """The values of the metrics for each validation set after the rounds so far."""
         return {
-            name: self._rows.evaluate(
-                self._metrics, name, watched.labels, watched.scores, self._config, self._team
+            name: evaluate_rows(
+                self._metrics, one.scores, one.all_labels, self.config, self._team, self._communicator
             )
-            for name, watched in self._watched.items()
+            for name, one in self._valid.items()
         }
 
     def model(self, rounds: int, best: int | None = None) -> Model:
         """The model of the first rounds."""
-        return so_far(rounds, *self.parts, best)
+        return build_model(rounds, *self.parts, best)
 
     def scores(self, name: str) -> NDArray[np.float64]:
         """Raw scores of a validation set so far, outputs × rows, which the next round moves."""
-        return self._watched[name].scores
+        return self._valid[name].scores
 
     def _one_round(self, done: int, rate: float) -> list[Tree]:
-        seed = self._config.random_state * 1_000_003 + done
+        seed = self.config.random_state * 1_000_003 + done
         self._fill(_seed(seed, 0))
         if self._kept is not self._gradients:
             self._kept.pairs[:], self._kept.largest[:] = self._gradients.pairs, self._gradients.largest
         self._draw(done, _seed(seed, 0))
         trees = []
-        for output in range(self._outputs):
+        for output in range(self.outputs):
             tree, by_leaf = self._grower.grow(output, _seed(seed, output + 1), rate)
             # Of NaN and others the largest is NaN.
             if not (_largest(np.abs(tree.gain)) < math.inf and _largest(np.abs(tree.cover)) < math.inf):
@@ -146,14 +175,14 @@ class Boosting:
                 )
             trees.append(tree)
             self._grower.add(tree, by_leaf, output)
-            for watched in self._watched.values():
-                if watched.add is not None:
-                    watched.add(tree, output)
+            for one in self._valid.values():
+                if one.add is not None:
+                    one.add(tree, output)
         return trees
 
     def _draw(self, done: int, seed: int) -> None:
         """Put the rows of a round into the bag."""
-        config = self._config
+        config = self.config
         warming_up = config.goss_warm_up and done <= 1.0 / config.learning_rate
         if config.sampling_method == "uniform" or (config.sampling_method == "goss" and warming_up):
             if self._eligible is not None and (config.subsample < 1 or self._bag.count is None):
@@ -167,34 +196,41 @@ class Boosting:
         else:
             self._bag.count = sampler.gradient_based(config.subsample, config.reg_lambda, seed)
         self._team.run(find_largest.bind(self._gradients))
-        self._rows.join_largest(self._gradients)
+        allreduce_largest(self._gradients, self._communicator)
 
     @cached_property
-    def _uniform(self) -> DrawsUniformly:
+    def _uniform(self) -> UniformDraw:
         assert self._eligible is not None
-        return self._rows.uniform(self._eligible, self._gradients, self._bag.rows, self._team)
+        return uniform_sampler(self._eligible, *self._sampled)
 
     @cached_property
-    def _sampler(self) -> DrawsByGradient:
+    def _sampler(self) -> GradientDraw:
         eligible = self._eligible
         if eligible is None:
             eligible = np.arange(self._data.rows, dtype=np.int32)
-        return self._rows.sampler(eligible, self._gradients, self._bag.rows, self._team)
+        return gradient_sampler(eligible, *self._sampled)
+
+    @property
+    def _sampled(self) -> tuple[Gradients, NDArray[np.int32], Team, Communicator, int]:
+        """What samplers work with."""
+        return self._gradients, self._bag.rows, self._team, self._communicator, self._data.first
 
     def _starting_scores(self, labels: Labels, data: BinnedData, what: str) -> NDArray[np.float64]:
         """Scores before the first tree of this training, outputs × rows."""
         scores = starting_scores(labels, self._base_score, what)
-        if self._past is not None:
-            self._past.add_to(scores, data, what, self._team)
+        if self._earlier is not None:
+            self._earlier.add_to(scores, data, what, self._team)
         return scores
 
-    def _watch(self, name: str, data: BinnedData) -> _Watched:
+    def _validation_set(self, name: str, data: BinnedData, all_labels: Labels | None) -> _ValidationSet:
         what = f"valid[{name!r}]"
-        labels = self._rows.prepared(self._objective, data.checked_labels(what))
+        labels = local_labels(self._objective, data.checked_labels(what))
+        if self._communicator.size == 1:
+            all_labels = labels
         if data is self._data:
-            return _Watched(labels, self._gradients.scores, None)
+            return _ValidationSet(all_labels, self._gradients.scores, None)
         scores = self._starting_scores(labels, data, what)
-        return _Watched(labels, scores, self._grower.follow(data, scores, what))
+        return _ValidationSet(all_labels, scores, self._grower.follow(data, scores, what))
 
 
 def config_of(params: Mapping[str, object] | Config, data: BinnedData) -> Config:
@@ -202,14 +238,14 @@ def config_of(params: Mapping[str, object] | Config, data: BinnedData) -> Config
     config = params if isinstance(params, Config) else Config.parse(params)
     if config.learning_rate < SMALLEST_RATE:
         raise ParameterError(too_small(config.learning_rate))
-    told = DATA_PARAMS if isinstance(params, Config) else Config.canonical(params)
+    explicit = DATA_PARAMS if isinstance(params, Config) else Config.canonical(params)
     own = {name: getattr(data.params, name) for name in DATA_PARAMS}
     for name in DATA_PARAMS:
-        if name in told and getattr(config, name) != own[name]:
+        if name in explicit and getattr(config, name) != own[name]:
             raise ParameterError(
                 f"{name} = {getattr(config, name)!r} differs from the Dataset's {own[name]!r}; give it to Dataset only"
             )
-    return with_targets(config.having(**own), "num_target" in told, data)
+    return with_targets(config.having(**own), "num_target" in explicit, data)
 
 
 def resolved_config(config: Config, data: BinnedData) -> Config:

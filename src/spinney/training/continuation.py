@@ -1,4 +1,4 @@
-"""Going on from a model: what it must have in common with a training, and where scores start then."""
+"""Continuing from a model: what it must have in common with a training, and where scores start then."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def load_init_model(init_model: object, config: Config, schema: Schema) -> Initi
     return InitialModel(model)
 
 
-def so_far(
+def build_model(
     rounds: int,
     trees: list[Tree],
     base_score: NDArray[np.float64],

@@ -1,0 +1,76 @@
+"""`Checkpoint`: the finished rounds of a training, from which another run of it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from spinney.errors import ParameterError
+from spinney.metrics import MetricValue
+from spinney.tree import Tree
+
+Evals = dict[str, list[MetricValue]]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundRecord:
+    """A finished round.
+
+    Attributes
+    ----------
+    number : int
+        Rounds of the model so far, those of `init_model` included.
+    trees : list of Tree
+        One for each output.
+    evals : dict
+        Values of the metrics for each validation set.
+    refit : bool
+        Whether all rows were fitted again, with as many rounds as were best without some.
+    before : dict
+        Values of the model that the training goes on from, where there is one.
+    """
+
+    number: int
+    trees: list[Tree]
+    evals: Evals
+    refit: bool = False
+    before: Evals = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Rounds of a training that was interrupted, all from the first one on, maybe on other ranks.
+
+    Their trees are added to the scores again, and callbacks and early stopping get their values again. So the model, and the
+    state of callbacks in the end, are those of a training that was never interrupted.
+
+    Attributes
+    ----------
+    rounds : tuple of RoundRecord
+        Those of the search come first, then those that fit all rows again.
+    """
+
+    rounds: tuple[RoundRecord, ...] = ()
+
+    def of(self, *, refit: bool, start: int, most: int, outputs: int) -> list[RoundRecord]:
+        """The rounds of the search or of the refit.
+
+        Raises
+        ------
+        ParameterError
+            If they are not the first ones after `start` of a training of at most so many rounds.
+        """
+        found = [one for one in self.rounds if one.refit is refit]
+        numbers = [one.number for one in found]
+        if len(found) > most or numbers != list(range(start + 1, start + 1 + len(found))):
+            raise ParameterError(
+                f"the checkpoint has rounds {numbers} of a training of {most}; it must have the first of them, from {start + 1} "
+                "on"
+            )
+        if any(len(one.trees) != outputs for one in found):
+            raise ParameterError(
+                f"every round of the checkpoint must have {outputs} trees, one for each output"
+            )
+        return found
+
+
+NOTHING_DONE = Checkpoint()

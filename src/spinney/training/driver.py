@@ -1,0 +1,541 @@
+"""The driver of gradient boosting, in memory, from disk and on ranks.
+
+`prepare` checks everything and trains nothing. `run` trains the members of a job, `boost` is the only loop over rounds: of one
+training, of the folds of a cross-validation side by side, of a search for the number of rounds and of the refit that follows it.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from spinney import objectives
+from spinney.binning.binned import MOST_ROWS, BinnedData
+from spinney.collective import ALONE, Communicator
+from spinney.data import Labels
+from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.jit.team import Team
+from spinney.metrics import Metric, MetricValue
+from spinney.model.model import Model
+from spinney.objectives import Objective
+from spinney.objectives.custom import with_function
+from spinney.params import Config, checked_rounds
+from spinney.params.common import AUTO, BEST
+from spinney.training import growers
+from spinney.training.booster import Booster, config_of, resolved_config
+from spinney.training.callbacks import (
+    Callback,
+    EarlyStopping,
+    LearningRateSchedule,
+    ProgressBar,
+    RoundInfo,
+    begin,
+    callback_failures,
+    checked_callbacks,
+    notify,
+    schedule_of,
+)
+from spinney.training.checkpoint import NOTHING_DONE, Checkpoint, Evals, RoundRecord
+from spinney.training.continuation import InitialModel, build_model, load_init_model
+from spinney.training.evaluation import (
+    check_stopping,
+    checked_valid,
+    mean_values,
+    stopping_value,
+    training_metrics,
+    values_of,
+)
+from spinney.training.holdout import find_row_groups
+from spinney.training.round_plan import USUAL, Auto, RoundPlan, auto_of, may_draw, plan_rounds
+from spinney.training.search import AutoRounds, end_search, record_of
+from spinney.training.splitting import Numbers
+
+_STEP = 0x9E3779B97F4A7C15  # between seeds: trainings whose random_state is near share none
+_SEEDS = 2**62  # leaves space for what is added to a seed
+
+
+@dataclass(frozen=True, eq=False)
+class Hooks:
+    """What is called between rounds.
+
+    Attributes
+    ----------
+    callbacks : list of callables
+        At rank 0; elsewhere none.
+    rates : LearningRateSchedule, optional
+        At rank 0: gives rounds learning rates of their own.
+    guard : callable
+        Makes the context manager that calls of users' functions stand in.
+    on_round : callable, optional
+        Called at every rank with the `RoundRecord` of each new round.
+    on_evals : callable, optional
+        Called with the values of each booster after a round.
+    on_best : callable, optional
+        Called after a round that is the best so far.
+    judged : str
+        Name of the data that early stopping uses, for messages; "" for the last validation set.
+    """
+
+    callbacks: list[Callback]
+    rates: LearningRateSchedule | None
+    guard: Callable[[], AbstractContextManager[None]] = nullcontext
+    on_round: Callable[[RoundRecord], object] | None = None
+    on_evals: Callable[[list[Evals]], object] | None = None
+    on_best: Callable[[], object] | None = None
+    judged: str = ""
+
+    def silent(self) -> Hooks:
+        """The same without callbacks: for a refit."""
+        return replace(self, callbacks=[])
+
+    def begin(self, rounds: int) -> None:
+        """Call the callbacks that have a method `begin`."""
+        with self.guard():
+            begin(self.callbacks, rounds)
+
+    def end_search(self, found: AutoRounds) -> None:
+        """Call the callbacks that have a method `end_search`."""
+        with self.guard():
+            end_search(self.callbacks, found)
+
+    def notify(self, info: RoundInfo) -> bool:
+        """Call the callbacks with a round; whether one of them ends the training."""
+        with self.guard():
+            return notify(self.callbacks, info)
+
+    def rate(self, done: int) -> float | None:
+        """The learning rate of the round that follows so many, if there is a schedule."""
+        if self.rates is None:
+            return None
+        with self.guard():
+            return self.rates.rate(done)
+
+    def stopping_value(self, config: Config, evals: Evals, done: int) -> MetricValue:
+        """The value that early stopping uses: that of the last validation set."""
+        name, values = list(evals.items())[-1]
+        return stopping_value(config, self.judged or f"valid[{name!r}]", values, done)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingJob:
+    """A training that was checked.
+
+    Attributes
+    ----------
+    members : list of Config
+        The parameters of each model of a mean; they differ by the seed.
+    plans : list of RoundPlan
+        The rounds of each.
+    data : BinnedData
+        All local rows.
+    resolved : Config
+        The parameters with columns by position.
+    loss : Objective
+        The loss.
+    metrics : list of Metric
+        What is computed after each round.
+    init : InitialModel, optional
+        The model that the training goes on from.
+    hooks : Hooks
+        What is called between rounds.
+    communicator : Communicator
+        The ranks.
+    """
+
+    members: list[Config]
+    plans: list[RoundPlan]
+    data: BinnedData
+    resolved: Config
+    loss: Objective
+    metrics: list[Metric]
+    init: InitialModel | None
+    hooks: Hooks
+    communicator: Communicator = ALONE
+
+    @property
+    def start(self) -> int:
+        """Rounds of the model that the training goes on from."""
+        return 0 if self.init is None else self.init.rounds
+
+
+def prepare(
+    params: Mapping[str, object] | Config,
+    data: BinnedData,
+    rounds: int | str | Auto | None = None,
+    *,
+    objective: objectives.Function | None = None,
+    valid: object = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    callbacks: Iterable[Callback] | None = None,
+    init_model: object = None,
+    max_rounds: int | None = None,
+    validation_fraction: float | None = None,
+    groups: object = None,
+    validation: object = None,
+    communicator: Communicator | None = None,
+    guard: Callable[[], AbstractContextManager[None]] = nullcontext,
+    on_round: Callable[[RoundRecord], object] | None = None,
+) -> TrainingJob:
+    """Check everything that a training is given, and plan its rounds; nothing is trained.
+
+    The parameters are those of `spinney.train`, and `Hooks`. With a communicator the data are the rows of one rank, and the
+    job is of one model.
+    """
+    params, function = with_function(params, objective)
+    ranks = ALONE if communicator is None else communicator
+    if communicator is not None:
+        check_rank_data(data, "shard")
+    config = config_of(params, data)
+    if communicator is not None and config.tree_method != "hist":
+        raise ParameterError(
+            f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
+        )
+    if rounds is None:
+        rounds = AUTO if config.preset == BEST else USUAL
+    auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
+    if auto is not None:
+        auto = auto.of_rows(data.table_rows)
+    number = checked_rounds(rounds) if auto is None else 0
+    resolved = resolved_config(config, data)
+    init = load_init_model(init_model, config, data.schema)
+    if init is not None and communicator is None:
+        check_members(config, "init_model", "from which one training goes on")
+    chosen_metrics = training_metrics(config, metrics, function)
+    loss = objectives.get(config, function)
+    if communicator is None:
+        loss.prepared(data.checked_labels())
+        watched = checked_valid(valid, data, loss, chosen_metrics)
+        growers.check_has_table(config, data, watched)
+    else:
+        watched = checked_rank_valid(valid)
+        plan = repr(number if auto is None else replace(auto, groups=None, validation=None))
+        check_ranks(config, plan, data, watched, ranks)
+    listeners = checked_callbacks(callbacks) if ranks.rank == 0 else []
+    hooks = Hooks(listeners, schedule_of(listeners), guard, on_round)
+    members = members_of(config) if communicator is None else [config]
+    if auto is None:
+        if ranks.rank == 0:
+            check_stopping(config, chosen_metrics, watched)
+        plans = [RoundPlan(number, data, watched, EarlyStopping.of(config)) for _ in members]
+    else:
+        draws = may_draw(auto, watched, chosen_metrics, init is not None)
+        row_groups = find_row_groups(auto.groups, config, data, draws, ranks)
+        listed = None if hooks.rates is None else hooks.rates.listed
+        plans = [
+            plan_rounds(
+                auto, one, data, watched, chosen_metrics, loss, init is not None, listed, row_groups, ranks
+            )
+            for one in members
+        ]
+    return TrainingJob(members, plans, data, resolved, loss, chosen_metrics, init, hooks, ranks)
+
+
+def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bool = False) -> list[Model]:
+    """The models of a job, one for each member, with a progress bar if that is wanted."""
+    with ExitStack() as stack:
+        if progress:
+            job.hooks.callbacks.append(stack.enter_context(ProgressBar()))
+        team = stack.enter_context(Team(growers.threads_of(job.members[0], job.data) if job.data.rows else 1))
+        return [
+            run_member(job, member, plan, team, checkpoint)
+            for member, plan in zip(job.members, job.plans, strict=True)
+        ]
+
+
+def train_rank(
+    params: Mapping[str, object] | Config,
+    data: BinnedData,
+    rounds: int | Auto = 100,
+    *,
+    communicator: Communicator,
+    checkpoint: Checkpoint = NOTHING_DONE,
+    objective: objectives.Function | None = None,
+    valid: Mapping[str, BinnedData] | None = None,
+    metrics: Iterable[str | Callable[..., object]] | None = None,
+    callbacks: Iterable[Callback] | None = None,
+    init_model: object = None,
+    on_round: Callable[[RoundRecord], object] | None = None,
+) -> Model:
+    """Train on one rank's rows, together with the other ranks; each gives the model of `train` on all rows, byte for byte.
+
+    All ranks call it with the same arguments, but for their data and `n_jobs`. Functions of the user's (objective, metrics,
+    callbacks) are called at rank 0, the others may go without them; what they decide is broadcast. An error is raised at the
+    rank that found it; the others get `RankLostError`.
+
+    A tree takes three or four collective calls more than it is deep (`BlockGrower` says which). A round takes one more, for the
+    largest gradients, and with callbacks or validation sets another one, and a gather of the scores of each validation set.
+    `RankSampler` has what sampling adds.
+
+    Parameters
+    ----------
+    params, rounds, objective, metrics, callbacks, init_model
+        As for `train`; `tree_method` must be hist. Where the number of rounds is to be found, groups are whole numbers, of the
+        local rows.
+    data : BinnedData
+        This rank's rows to learn from, whose codes come in blocks, by the plan of the whole table. They may be none. The rows
+        of a query are all at one rank; queries are numbered within it.
+    communicator : Communicator
+        The ranks.
+    checkpoint : Checkpoint
+        Rounds of the same training that was interrupted, maybe on other ranks.
+    valid : mapping of str to BinnedData, optional
+        Data to compute the metrics on after each round, by name.
+    on_round : callable, optional
+        Called at every rank with each new `RoundRecord`.
+
+    Returns
+    -------
+    Model
+        The same at every rank.
+    """
+    job = prepare(
+        params, data, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=callbacks,
+        init_model=init_model, communicator=communicator, guard=callback_failures, on_round=on_round,
+    )  # fmt: skip
+    (model,) = run(job, checkpoint)
+    return model
+
+
+def run_member(
+    job: TrainingJob, member: Config, plan: RoundPlan, team: Team, checkpoint: Checkpoint
+) -> Model:
+    """Train a model, and fit all rows again where its plan has a refit."""
+    ranks, resolved = job.communicator, job.resolved.having(random_state=member.random_state)
+    of = partial(checkpoint.of, start=job.start, outputs=job.loss.outputs)
+
+    def booster_of(
+        data: BinnedData, valid: Mapping[str, BinnedData], groups: Numbers | None, done: Sequence[RoundRecord]
+    ) -> Booster:
+        trees = [tree for one in done for tree in one.trees]
+        return Booster(
+            member, resolved, data, valid, job.loss, job.metrics, team, job.init, groups, ranks, trees
+        )
+
+    done = of(refit=False, most=plan.rounds)
+    booster = booster_of(plan.train, plan.valid, plan.groups, done)
+    best = boost([booster], plan.rounds, plan.stopping, job.hooks, ranks, done)
+    model = booster.model(booster.done, best)
+    del booster  # its memory, before another one takes as much
+    if plan.limit is not None and ranks.rank == 0:
+        most = plan.rounds + job.start
+        job.hooks.end_search(record_of(model, plan.stopping, most, plan.limit, plan.holdout_rows, plan.refit))
+    if not plan.refit:
+        return model
+    best = model.rounds_to_use()
+    done = of(refit=True, most=best)
+    booster = booster_of(job.data, {}, plan.all_groups, done)
+    boost([booster], best, None, job.hooks.silent(), ranks, done, refit=True)
+    return booster.model(booster.done, best)
+
+
+@dataclass
+class _State:
+    """What rank 0 decides after a round."""
+
+    stop: bool = False
+    best: int | None = None
+    rate: float = 0.0
+
+
+def boost(
+    boosters: Sequence[Booster],
+    rounds: int,
+    stopping: EarlyStopping | None,
+    hooks: Hooks,
+    ranks: Communicator = ALONE,
+    done: Sequence[RoundRecord] = (),
+    *,
+    refit: bool = False,
+) -> int | None:
+    """Do the rounds of a training, or of the folds of a cross-validation side by side.
+
+    After a round, callbacks, early stopping and the schedule of learning rates are called at rank 0, and what they decide is
+    broadcast. Where there is nothing to call, nothing is sent.
+
+    Parameters
+    ----------
+    boosters : sequence of Booster
+        One, or those of all folds: the means of their metrics decide.
+    rounds : int
+        How many, at most.
+    stopping : EarlyStopping, optional
+        Ends the training.
+    hooks : Hooks
+        What is called.
+    ranks : Communicator
+        The ranks.
+    done : sequence of RoundRecord
+        Rounds that an interrupted run has done, which the boosters replay.
+    refit : bool
+        Whether the number of rounds was found before: the last one is the best.
+
+    Returns
+    -------
+    int or None
+        The best round; None where nothing looks for it.
+    """
+    booster = boosters[0]
+    start = booster.done - len(done)
+    last, before = start + rounds, done[0].before if done else {}
+    state = _State(best=last if refit else None, rate=booster.config.learning_rate)
+
+    def decide(number: int, evals: Evals) -> None:
+        """What callbacks and early stopping decide after a round."""
+        make = partial(build_model, number, *booster.parts) if len(boosters) == 1 else _no_model
+        info = RoundInfo(number, last, values_of(evals), start, make, values_of(before))
+        state.stop |= hooks.notify(info)
+        if stopping is not None:
+            state.stop |= stopping.update(number, hooks.stopping_value(booster.config, evals, number))
+            if hooks.on_best is not None and stopping.best_round == number:
+                hooks.on_best()
+
+    def share(number: int, evals: Evals) -> Evals:
+        """Broadcast what was decided, with the learning rate of the next round; gives the values of the metrics."""
+        if ranks.rank == 0:
+            if not state.stop and number < last:
+                rate = hooks.rate(number)
+                state.rate = state.rate if rate is None else rate
+            if stopping is not None and rounds:
+                state.best = stopping.best_round
+        return evals if ranks.size == 1 else _broadcast(state, evals, ranks)
+
+    hooks.begin(last)
+    if not done and start and rounds:
+        before = _means([one.evaluate() for one in boosters])
+    if ranks.rank == 0:
+        if stopping is not None and before:
+            stopping.update(start, hooks.stopping_value(booster.config, before, start))
+        for record in done:
+            decide(record.number, record.evals)
+    calls = bool(hooks.callbacks or hooks.rates or booster.has_metrics)
+    calls = ranks.broadcast_object(calls)
+    before = share(booster.done, before)
+    while not state.stop and booster.done < last:
+        found = [one.round(state.rate) for one in boosters]
+        evals, number = _means(found), booster.done
+        if hooks.on_evals is not None:
+            hooks.on_evals(found)
+        if calls:
+            if ranks.rank == 0:
+                decide(number, evals)
+            evals = share(number, evals)
+        if hooks.on_round is not None:
+            trees = booster.parts[0][-booster.outputs :]
+            hooks.on_round(RoundRecord(number, trees, evals, refit, before))
+    return state.best
+
+
+def _means(found: list[Evals]) -> Evals:
+    """The values of one booster, or means over the boosters of several folds."""
+    return found[0] if len(found) == 1 else mean_values(found)
+
+
+def _broadcast(state: _State, evals: Evals, ranks: Communicator) -> Evals:
+    """Send the state of rank 0, and the values of its metrics, to the other ranks."""
+    plain = {
+        name: [[one.name, float(one.value), bool(one.higher_is_better)] for one in found]
+        for name, found in evals.items()
+    }
+    state.stop, state.best, state.rate, plain = ranks.broadcast_object(
+        [state.stop, state.best, state.rate, plain]
+    )
+    return {name: [MetricValue(*one) for one in found] for name, found in plain.items()}
+
+
+def _no_model() -> Model:
+    raise ParameterError("a cross-validation has a model for each fold: see `models` of what cv returns")
+
+
+def members_of(config: Config) -> list[Config]:
+    """The parameters of each model of a mean: the seed is another, the first has that of the user.
+
+    Examples
+    --------
+    >>> [member.random_state for member in members_of(Config(random_state=7, models=2))]
+    [7, 2177342782468422684]
+    """
+    others = (
+        replace(config, random_state=(config.random_state + place * _STEP) % _SEEDS)
+        for place in range(1, config.models)
+    )
+    return [config, *others]
+
+
+def check_members(config: Config, contradicts: str, why: str) -> None:
+    """Refuse a mean of several models where there can be one training only."""
+    if config.models > 1:
+        source = "" if config.preset == "default" else f" of preset={config.preset!r}"
+        raise ParameterError(
+            f"models={config.models}{source} contradicts {contradicts}, {why}; set models=1, or leave that out"
+        )
+
+
+def check_rank_data(data: object, what: str) -> BinnedData:
+    """Refuse what is not the rows of a rank."""
+    if not isinstance(data, BinnedData):
+        raise DataTypeError(f"{what} must be BinnedData, got {type(data).__name__}")
+    if data.codes.matrix is not None:
+        raise DataError(f"the codes of {what} must come in blocks")
+    if not 0 < data.table_rows <= MOST_ROWS:
+        raise DataError(f"{what} is of a table of {data.table_rows} rows; there must be 1 to {MOST_ROWS}")
+    return data
+
+
+def checked_rank_valid(valid: object) -> dict[str, BinnedData]:
+    """The local rows of the validation sets of ranks."""
+    if valid is not None and not isinstance(valid, Mapping):
+        raise DataTypeError(f"valid must map names to BinnedData, got {type(valid).__name__}")
+    return {name: check_rank_data(one, f"valid[{name!r}]") for name, one in (valid or {}).items()}
+
+
+def check_ranks(
+    config: Config, rounds: str, data: BinnedData, valid: Mapping[str, BinnedData], ranks: Communicator
+) -> None:
+    """Refuse ranks that do not belong together, at rank 0."""
+    for what, one in {"shard": data, **{f"valid[{name!r}]": one for name, one in valid.items()}}.items():
+        if not one.cuts.same(data.cuts):
+            raise DataError(f"{what} was binned apart: it must have the cuts of the training data")
+    sent = [_facts(config, rounds, one, list(valid)) for one in (data, *valid.values())]
+    found = ranks.gather_rows(np.array(sent)[None])
+    if found is None:
+        return
+    for place, what in enumerate(["the training data", *(f"valid[{name!r}]" for name in valid)]):
+        facts = found[:, place]
+        for column, named in enumerate(_FACTS):
+            if len(set(facts[:, column].tolist())) > 1:
+                raise DataError(f"{what}: ranks differ in {named}: {facts[:, column].tolist()}")
+        first, rows = facts[:, -2], facts[:, -1]
+        total = int(facts[0, 0])
+        if (first != np.cumsum([0, *rows[:-1]])).any() or rows.sum() != total:
+            raise DataError(
+                f"{what}: shards must follow each other and have all {total} rows; they begin at {first.tolist()} and have "
+                f"{rows.tolist()}"
+            )
+
+
+# What all ranks have in common; a rank's first row and its number of rows follow.
+_FACTS = (
+    "the rows of the whole table",
+    "whether rows have weights",
+    "columns of base_margin",
+    "whether rows have queries",
+    "columns of the target",
+    "parameters, rounds or cuts",
+)
+
+
+def _facts(config: Config, rounds: str, data: BinnedData, names: list[str]) -> list[int]:
+    labels: Labels = data.checked_labels()
+    cuts, features = data.cuts, data.plan.features
+    text = json.dumps([config.to_dict(model_only=True), rounds, names], default=str).encode()
+    for array in (cuts.values, cuts.starts, cuts.categorical, features.group, features.low):
+        text += np.ascontiguousarray(array).tobytes()
+    margin = -1 if labels.margin is None else labels.margin.shape[1]
+    common = (labels.weight is not None, margin, labels.queries is not None, labels.targets, zlib.crc32(text))
+    return [data.table_rows, *map(int, common), data.first, labels.rows]
