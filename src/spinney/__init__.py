@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from spinney.model.loading import load
     from spinney.model.model import Model
     from spinney.training.adaboost import adaboost_r2_step, adaboost_step
-    from spinney.training.callbacks import History, LearningRateSchedule, ProgressBar, RoundInfo
+    from spinney.training.callbacks import AutoRounds, History, LearningRateSchedule, ProgressBar, RoundInfo
     from spinney.training.cross_validation import CVResult, cv
-    from spinney.training.search import AutoRounds
     from spinney.training.splitting import split
     from spinney.training.train import train
     from spinney.tree.isolation import average_path_length
@@ -45,7 +44,7 @@ _HOME = {
     "AdaBoostClassifier": "spinney.estimators.adaboost.kinds",
     "AdaBoostModel": "spinney.model.adaboost_model",
     "AdaBoostRegressor": "spinney.estimators.adaboost.kinds",
-    "AutoRounds": "spinney.training.search",
+    "AutoRounds": "spinney.training.callbacks",
     "CVResult": "spinney.training.cross_validation",
     "Dataset": "spinney.dataset",
     "DecisionTreeClassifier": "spinney.estimators.forests.kinds",

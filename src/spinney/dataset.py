@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.binning.binned import BinnedData
 from spinney.binning.cuts import Cuts
-from spinney.binning.ingest import DATA_PARAMS, IngestArgs, ingest_table
+from spinney.binning.ingest import IngestArgs, ingest_table
 from spinney.data import Labels, RawLabels, Schema
 from spinney.data.dask import refuse_dask
 from spinney.errors import DataTypeError
 from spinney.messages import type_name
 from spinney.params import DataParams
+from spinney.params.common import DATA_PARAMS
 
 Folder = str | os.PathLike[str]
 Categorical = str | Sequence[str | int] | NDArray[np.bool_]
@@ -125,6 +127,10 @@ class Dataset:
             n_jobs=n_jobs,
         )
         self._binned = ingest_table(X, RawLabels(y, weight, base_margin, group, qid), args)
+
+    def __copy__(self) -> Dataset:
+        """A copy that shares everything but what is made of the table."""
+        return as_dataset(copy(self._binned))
 
     @property
     def binned(self) -> BinnedData:

@@ -31,25 +31,6 @@ def shown(value: object) -> str:
     return _SHORT.repr(value)
 
 
-class ShownValue:
-    """A value of a parameter as a message shows it, with its name. The text is made only where an error is raised.
-
-    Examples
-    --------
-    >>> f"{ShownValue('learning_rate', -1, 'eta')} is out of range"
-    "learning_rate=-1 (given as 'eta') is out of range"
-    """
-
-    __slots__ = ("_name", "_spelling", "_value")
-
-    def __init__(self, name: str, value: object, spelling: str | None = None) -> None:
-        self._name, self._value, self._spelling = name, value, spelling
-
-    def __str__(self) -> str:
-        given = "" if self._spelling in (None, self._name) else f" (given as {self._spelling!r})"
-        return f"{self._name}={shown(self._value)}{given}"
-
-
 def type_name(value: object) -> str:
     """The name of a value's type, with its module where another type here has the same name.
 

@@ -46,6 +46,7 @@ def test_they_tell_what_the_whole_table_would():
     for name in ("rows", "columns", "wide", "from_sparse", "values", "features"):
         assert getattr(blocks, name) == getattr(matrix, name)
     assert blocks.bins.tolist() == matrix.bins.tolist()
+    assert matrix.nbytes <= blocks.nbytes <= matrix.nbytes + 100  # row starts of the second block
 
 
 def test_scans_go_forward_and_backward_in_turn():

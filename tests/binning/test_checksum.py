@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from spinney.binning.checksum import Checksum
+from spinney.binning.raw_table import Checksum
 from spinney.data import read_table
 
 pytestmark = pytest.mark.kernels

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spinney.data import RawLabels, read_labels
-from spinney.data.label_collector import LabelCollector, read_weight_and_queries
+from spinney.data.label_collector import LabelCollector
+from spinney.data.target import read_weight_and_queries
 from spinney.errors import DataError, DataTypeError
 
 ROWS = 12

@@ -11,6 +11,7 @@ import pytest
 
 import spinney as sp
 from paged import check_same, codes_of, paged
+from problems import part_of
 from spinney.errors import DataError, DatasetFormatError
 
 RNG = np.random.default_rng(0)
@@ -27,6 +28,31 @@ def test_a_data_set_is_pickled_as_its_folder(folder):
     dataset = sp.open_dataset(folder)
     codes_of(dataset)
     check_same(pickle.loads(pickle.dumps(dataset)), sp.Dataset(X, Y))
+
+
+def test_a_pickle_holds_the_folder_alone_and_the_rows_of_a_part(folder):
+    dataset = sp.open_dataset(folder)
+    rows = np.array([1, 30, 59])
+    assert len(pickle.dumps(dataset)) < 1000
+    part = pickle.loads(pickle.dumps(part_of(part_of(dataset, np.arange(1, 60)), rows - 1)))
+    assert part.index.tolist() == rows.tolist()
+    assert part.target.tolist() == Y[rows].tolist()
+    assert sp.train({"max_leaves": 2}, part, 2) == sp.train({"max_leaves": 2}, part_of(dataset, rows), 2)
+
+
+def test_a_pickle_does_not_open_another_data_set_in_its_folder(folder):
+    pickled = pickle.dumps(sp.open_dataset(folder))
+    for path in folder.iterdir():
+        path.unlink()
+    paged(X, -Y, folder=folder)
+    with pytest.raises(DatasetFormatError, match="holds another data set than the one that was pickled"):
+        pickle.loads(pickled)
+
+
+def test_parts_on_disk_can_be_copied(folder):
+    part = part_of(sp.open_dataset(folder), np.array([1, 30, 59]))
+    for other in (copy.copy(part), copy.deepcopy(part)):
+        assert sp.train({"max_leaves": 2}, other, 2) == sp.train({"max_leaves": 2}, part, 2)
 
 
 def test_a_temporary_folder_goes_with_its_data_set():

@@ -13,7 +13,7 @@ from scipy import sparse
 import spinney as sp
 from paged import check_same
 from spinney.binning import cuts
-from spinney.binning.checksum import Checksum
+from spinney.binning.raw_table import Checksum
 from spinney.data import read_table
 from spinney.data.files import FileSource
 from spinney.errors import DataError, DataTypeError

@@ -7,7 +7,7 @@ import pytest
 
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.params import Config
-from spinney.params.common import PRESETS
+from spinney.params.common import DATA_PARAMS, PRESETS, DataParams
 
 BEST = PRESETS["best"]
 PAGE = Path(__file__).parents[2] / "docs" / "defaults.md"
@@ -59,3 +59,7 @@ def test_the_page_on_defaults_lists_what_best_sets():
     section = PAGE.read_text(encoding="utf-8").split('## `preset="best"`')[1].split("\n## ")[0]
     listed = dict(re.findall(r"^\| `(\w+)=([^`]+)` \|", section, re.MULTILINE))
     assert {name: float(value) for name, value in listed.items()} == dict(BEST)
+
+
+def test_parameters_of_the_data_are_listed_by_name():
+    assert sorted(DATA_PARAMS) == sorted(parameter.name for parameter in DataParams.table())

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import spinney as sp
-from spinney.binning.ingest import DATA_PARAMS
 from spinney.params import AdaBoostConfig, Config, ForestConfig, IsolationConfig, markdown, numpydoc
+from spinney.params.common import DATA_PARAMS
 from spinney.params.metrics import METRICS
 from spinney.params.objectives import OBJECTIVES
 from spinney.params.parameter import GROUPS, IntParameter

@@ -13,8 +13,8 @@ from spinney.errors import DataError, ParameterError
 from spinney.params import Config
 from spinney.params.common import RATE_BUDGET
 from spinney.training import round_plan
+from spinney.training.callbacks import AutoRounds, SearchLog
 from spinney.training.holdout import held_out, last_out
-from spinney.training.search import AutoRounds, SearchLog
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")

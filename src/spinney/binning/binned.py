@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from copy import copy, deepcopy
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,10 +125,14 @@ class BinnedData:
     def matrix(self) -> BinnedMatrix:
         """All codes of these rows as a matrix: a copy where they are some rows of one.
 
-        Only for codes that are in memory at once.
+        Raises
+        ------
+        DataError
+            If the codes come block by block.
         """
         whole = self.codes.matrix
-        assert whole is not None
+        if whole is None:
+            raise DataError("this needs all codes at once, and those of the data set come block by block")
         return whole if self.selected is None else take_codes(whole, self.selected)
 
     def scan(self, team: Team | None = None) -> Iterator[CodeBlock]:
@@ -136,7 +141,9 @@ class BinnedData:
         firsts = begins if selected is None else np.searchsorted(selected, begins)
         for block, matrix in self.codes.scan(team):
             begin, end = int(firsts[block]), int(firsts[block + 1])
-            rows = None if selected is None else selected[begin:end] - np.int32(begins[block])
+            rows = None if selected is None else selected[begin:end]
+            if rows is not None and begins[block]:
+                rows = rows - np.int32(begins[block])
             if begin < end:
                 yield CodeBlock(begin, end, matrix, rows)
 
@@ -154,7 +161,9 @@ class BinnedData:
         labels = self.labels.take(rows)
         if what is not None and labels.weight is not None and not labels.weight.any():
             raise DataError(f"{what}: every row has weight 0; at least one must weigh more")
-        return replace(self, labels=labels, selected=selected, raw=self.raw.take(rows), first=0, total=None)
+        return replace(
+            self, labels=labels, selected=selected, raw=self.raw.take(selected), first=0, total=None
+        )
 
     def take_from_table(self, chosen: NDArray[np.bool_]) -> BinnedData:
         """The chosen rows of the whole table, as far as they are here; they are numbered anew over all ranks."""
@@ -162,6 +171,29 @@ class BinnedData:
         first, total = np.count_nonzero(chosen[: self.first]), np.count_nonzero(chosen)
         return replace(own, first=int(first), total=int(total))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles of data on disk open them again."""
+        opener = self.codes.opener()
+        if opener is not None:
+            return _reopened, (*opener, self.selected)
+        return BinnedData, tuple(getattr(self, one.name) for one in fields(self))
+
+    def __copy__(self) -> BinnedData:
+        """The same, but what is made of the table is kept apart."""
+        return replace(self, raw=copy(self.raw))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BinnedData:
+        """A copy of everything but files."""
+        return BinnedData(*(deepcopy(getattr(self, one.name), memo) for one in fields(self)))
+
     def with_columns(self, plan: BinPlan, codes: CodeStore) -> BinnedData:
         """The same rows with more columns behind those of the table, which raw values have not."""
         return replace(self, plan=plan, codes=codes, selected=None, raw=HiddenTable(self.raw))
+
+
+def _reopened(
+    open_again: Callable[..., BinnedData], arguments: tuple[Any, ...], selected: NDArray[np.int32] | None
+) -> BinnedData:
+    """Data on disk, or some rows of them, from a pickle."""
+    data = open_again(*arguments)
+    return data if selected is None else data.take(selected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -73,6 +73,9 @@ class CodeStore(Protocol):
     def storage(self) -> dict[str, int]:
         """Numbers about the place where codes are kept, by name."""
 
+    def opener(self) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+        """A function that opens the whole data again, and its arguments, for pickles; None where codes are in memory."""
+
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
         """Every block once, but for some, in the order that suits the store: its number and its codes, which the team unpacks.
 
@@ -108,6 +111,9 @@ class MatrixCodes:
     def storage(self) -> dict[str, int]:
         """Nothing: codes are in memory."""
         return {}
+
+    def opener(self) -> None:
+        """None: codes are in memory."""
 
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
         """The one block."""
@@ -174,6 +180,9 @@ class MemoryBlocks:
     def storage(self) -> dict[str, int]:
         """Nothing: codes are in memory."""
         return {}
+
+    def opener(self) -> None:
+        """None: codes are in memory."""
 
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
         """Every block once, but for some, forward and backward in turn."""

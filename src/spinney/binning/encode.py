@@ -341,7 +341,7 @@ def final_plan(
         How many there are.
     from_sparse : bool
         Whether they come from sparse tables.
-    found : iterable of (int, Entries)
+    found : iterable of (int, SparseEntries)
         Of each draft, in the order of the rows: its first row, and the entries that `survey_draft` lists.
     bundling : Bundling, optional
         How to bundle columns.

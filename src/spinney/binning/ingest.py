@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -27,12 +27,10 @@ from spinney.data import (
     read_table,
 )
 from spinney.data.schema import MOST_COLUMNS, named_categorical
-from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
+from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.messages import shown
 from spinney.params import DataParams, checked_jobs
-
-DATA_PARAMS = ("max_bin", "bundle", "bundle_order", "max_conflict_rate", "absent", "unseen")
+from spinney.params.common import check_truth
 
 
 class HasColumns(Protocol):
@@ -116,10 +114,7 @@ def ingest_table(X: object, raw_labels: RawLabels, args: IngestArgs) -> BinnedDa
     known = known_columns(args.reference, args.schema)
     params = data_params(args.given, args.reference)
     n_jobs = checked_jobs(args.n_jobs)
-    for flag in ("spread", "keep_table"):
-        value = getattr(args, flag)
-        if not isinstance(value, bool | np.bool_):
-            raise ParameterTypeError(f"{flag}={shown(value)} must be True or False")
+    spread, keep_table = check_truth("spread", args.spread), check_truth("keep_table", args.keep_table)
     table = X if isinstance(X, Table) else read_table(X, names=args.names)
     if known is not None:
         table = match_columns(table, known.names, known.columns, model="the reference")
@@ -128,18 +123,21 @@ def ingest_table(X: object, raw_labels: RawLabels, args: IngestArgs) -> BinnedDa
     if table.columns > MOST_COLUMNS:
         raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
     labels = _owned(read_labels(raw_labels, table.rows))
+    named = named_categorical(args.categorical, table, known)
     if args.reference is not None:
-        named_categorical(args.categorical, table, known)  # checked, though the reference has its own
         schema = args.reference.schema
+    elif known is None and not named and table.has_numbers_only:
+        schema = Schema(table.names, table.columns)
     else:
-        named = named_categorical(args.categorical, table, known)
         schema = find_schema(table, named, labels.weight, params.max_bin, known)
-    facts = TableFacts(table.rows, schema, params, labels.weight, known is not None, 0)
-    table = encode(table, schema.categories, facts.unseen)
+    # Where categories were counted in this table, only rows of weight 0 can hold an unknown one.
+    unseen = "missing" if known is None else params.unseen
+    if schema.categories is not None or table.has_categories:
+        table = encode(table, schema.categories, unseen)
     absent, bundling = params.absent_value, None
     values = table.rows * table.columns if table.sparse is None else table.sparse.stored
     with Team(threads_for(n_jobs, most_for(values, SHARE_VALUES))) as team:
-        facts = replace(facts, checksum=checksum_of(table, absent, team.size))
+        checksum = checksum_of(table, absent, team.size)
         if args.reference is None:
             cuts = find_cuts(
                 table,
@@ -148,14 +146,15 @@ def ingest_table(X: object, raw_labels: RawLabels, args: IngestArgs) -> BinnedDa
                 team,
                 absent,
                 schema.category_counts,
-                spread=bool(args.spread),
+                spread=spread,
             )
             # Rows that are coded by the cuts of others are not bundled: they were not looked at, and may conflict.
             bundling = Bundling(params.bundle_order, params.max_conflict_rate) if params.bundle else None
         else:
             cuts = args.reference.cuts
         plan, matrix = plan_and_encode(table, cuts, team, bundling, absent)
-    raw = SourceTable(X, args.names, bool(args.keep_table), facts)
+    facts = TableFacts(table.rows, schema, params, labels.weight, unseen, known is not None, checksum)
+    raw = SourceTable(X, args.names, keep_table, facts)
     return BinnedData(schema, params, plan, MatrixCodes(matrix), labels, raw)
 
 

@@ -34,7 +34,7 @@ RUN = 128  # most columns searched in one go; a run that no leaf can use any mor
 class ColumnLayout:
     """Codes of the columns.
 
-    A *code* is what is stored. A lone column is a group of its own and has a code for each bin and, after them, one for missing
+    A *code* is what is stored. A single column is a group of its own and has a code for each bin and, after them, one for missing
     values. A bundled column shares a group with others: code 0 stands for all of them in their default bins, then the other
     bins of each column follow, column after column. A sparse column has codes for its other bins too, but only rows
     that are not in the default bin are kept.

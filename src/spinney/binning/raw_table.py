@@ -1,28 +1,122 @@
 """The table behind binned data, for what needs values and not bins: tree_method exact and approx, and `init_model`.
 
 `SourceTable` is the table that a user gave, read again when it is needed; `RowsOfTable` has some rows of it. `NoTable` is for
-data of which only codes are kept, `HiddenTable` for data with columns that the table does not have.
+data of which only codes are kept, `HiddenTable` for data with columns that the table does not have. `Checksum` shows whether the
+values of a table are those that were read before.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.checksum import Checksum
 from spinney.binning.encode import plan_and_encode
+from spinney.binning.kernels.mixing import StoredLines, mix_block, mix_lines
+from spinney.binning.matrix import block_of
 from spinney.binning.views import FineBins, SortedTable, fine_bins, sort_columns, take_sorted
-from spinney.data import Schema, Table, encode, match_columns, read_table
+from spinney.data import Panel, Schema, Table, encode, match_columns, read_table
+from spinney.data.sparse import SparseValues
+from spinney.data.table import CONVERTED_ROWS, kernel_blocks
 from spinney.errors import DataError
-from spinney.jit.team import Team
+from spinney.jit.team import Team, parallel_map
 from spinney.params import DataParams
+
+
+class Checksum:
+    """A sum over the values of rows that come in batches, each mixed with its row and column.
+
+    It depends neither on where batches begin, nor on types, nor on how values lie in memory. Values count as the library reads
+    them, as float64: -0.0 is 0.0, and every NaN is the same.
+
+    Parameters
+    ----------
+    absent : float, default=0.0
+        What an entry that a sparse table does not store means: 0 or NaN. An entry that stores it does not count.
+
+    Examples
+    --------
+    >>> from spinney.data import read_table
+    >>> one, two = Checksum(), Checksum()
+    >>> one.add(read_table([[1.0, 2.0], [3.0, 4.0]]))
+    >>> two.add(read_table([[1.0, 2.0]]))
+    >>> two.add(read_table([[3.0, 4.0]]))
+    >>> one.value == two.value
+    True
+    """
+
+    def __init__(self, absent: float = 0.0) -> None:
+        self._absent, self._rows = absent, 0
+        self._sum = np.zeros(1, np.int64)
+
+    @property
+    def value(self) -> int:
+        """What rows have come to so far."""
+        return int(self._sum[0])
+
+    def add(self, table: Table, threads: int = 1) -> None:
+        """Take the next rows; the sum does not depend on the threads."""
+        for part in parallel_map(lambda one: one(), self._parts(table), threads):
+            self._sum += part
+        self._rows += table.rows
+
+    def _parts(self, table: Table) -> Iterator[Callable[[], NDArray[np.int64]]]:
+        """What is to be summed, in parts that threads can share."""
+        if table.sparse is not None:
+            yield partial(_stored_sum, table.sparse, self._rows, self._absent)
+        for panel in table.panels:
+            numbers = panel if panel.categories is None else _marked(panel)
+            for first in range(0, table.rows, CONVERTED_ROWS):
+                values = numbers.values[first : first + CONVERTED_ROWS]
+                yield partial(_dense_sum, replace(numbers, values=values), self._rows + first)
+
+
+def _dense_sum(panel: Panel, first_row: int) -> NDArray[np.int64]:
+    """The sum over a panel whose first row has a number."""
+    total = np.zeros(1, np.int64)
+    for first, block in kernel_blocks(panel):
+        mix_block(first_row + first, panel.first, block_of(block), total)
+    return total
+
+
+def _stored_sum(stored: SparseValues, first_row: int, absent: float) -> NDArray[np.int64]:
+    """The sum over what a sparse table stores, row by row or column by column as it stands."""
+    total = np.zeros(1, np.int64)
+    by_column = stored.format == "csc"
+    for first, entries in stored.stored_blocks(CONVERTED_ROWS):
+        single = int(entries.values.dtype == np.float32)
+        lines = StoredLines(
+            entries.rows, len(entries.values), int(by_column), single, entries.starts, entries.indices, *entries.typed
+        )  # fmt: skip
+        row, column = (0, first) if by_column else (first, 0)
+        mix_lines(first_row + row, column, absent, lines, total)
+    return total
+
+
+def _marked(panel: Panel) -> Panel:
+    """A panel of categories with a number for each, which does not depend on the other categories of a batch."""
+    assert panel.categories is not None
+    marks = np.array([*map(_mark, panel.categories), math.nan])  # the last is for missing
+    values: NDArray[np.float64] = marks[panel.values.astype(np.int64)]
+    return replace(panel, values=values, categories=None)
+
+
+def _mark(category: str | int | float) -> float:
+    """A category that is a number is that number, text is a number that only it has, but for a chance of 2^-63."""
+    if not isinstance(category, str):
+        return float(category)
+    bits = int.from_bytes(hashlib.blake2b(category.encode(), digest_size=8).digest(), "little")
+    return float(np.uint64(bits & ~(1 << 62)).view(np.float64))  # neither infinite nor NaN
+
 
 CHANGED = "make the Dataset again, or give it a copy of X to begin with"
 NEED_TABLE = "tree_method exact and approx, and init_model"
@@ -44,6 +138,8 @@ class TableFacts:
         The parameters of the data.
     weight : float64[rows], optional
         Weights of the rows, which fine bins are cut by.
+    unseen : {"missing", "error", "rarest"}
+        What an unknown category means.
     matched : bool
         Whether columns and categories are those of other data.
     checksum : int
@@ -54,13 +150,9 @@ class TableFacts:
     schema: Schema
     params: DataParams
     weight: NDArray[np.float64] | None
+    unseen: str
     matched: bool
     checksum: int
-
-    @property
-    def unseen(self) -> str:
-        """What an unknown category means; where categories were counted in this table, only rows of weight 0 can hold one."""
-        return self.params.unseen if self.matched else "missing"
 
 
 class RawTable(Protocol):
@@ -88,8 +180,8 @@ class RawTable(Protocol):
     def release(self) -> None:
         """Drop the table and what was made of it beside the bins, unless it is to be kept."""
 
-    def take(self, rows: NDArray[Any]) -> RawTable:
-        """Some rows, ascending."""
+    def take(self, rows: NDArray[np.int32]) -> RawTable:
+        """Some rows of the whole table, ascending."""
 
 
 class NoTable:
@@ -125,7 +217,7 @@ class NoTable:
     def release(self) -> None:
         """There is nothing to drop."""
 
-    def take(self, rows: NDArray[Any]) -> NoTable:
+    def take(self, rows: NDArray[np.int32]) -> NoTable:
         """Of no table."""
         return self
 
@@ -146,14 +238,14 @@ class HiddenTable(NoTable):
     """
 
     def __init__(self, table: RawTable) -> None:
-        super().__init__("one with more columns than its table")
+        super().__init__("one with encoded columns")
         self._table = table
 
     def release(self) -> None:
         """Drop the table."""
         self._table.release()
 
-    def take(self, rows: NDArray[Any]) -> HiddenTable:
+    def take(self, rows: NDArray[np.int32]) -> HiddenTable:
         """Some rows of the table, hidden too."""
         return HiddenTable(self._table.take(rows))
 
@@ -181,7 +273,7 @@ class _TableViews(ABC):
         return found
 
     def __getstate__(self) -> dict[str, object]:
-        """Copies and pickles go without the table and what was made of it."""
+        """Pickles go without the table and what was made of it."""
         return {**self.__dict__, "_views": {}}
 
 
@@ -261,9 +353,15 @@ class SourceTable(_TableViews):
                 self._find = weakref.ref(self._find())
             self._views.clear()
 
-    def take(self, rows: NDArray[Any]) -> RowsOfTable:
+    def take(self, rows: NDArray[np.int32]) -> RowsOfTable:
         """Some rows, ascending."""
         return RowsOfTable(self, rows)
+
+    def __copy__(self) -> SourceTable:
+        """The same table, without what was made of it."""
+        made = SourceTable(None, self._names, self._keep, self._facts)
+        made._find = self._find
+        return made
 
     def _read(self, what: str) -> Table:
         """Read the table again, unless it is kept as it was read, and see that it is the one that was binned.
@@ -302,11 +400,11 @@ class RowsOfTable(_TableViews):
     ----------
     whole : SourceTable
         The table.
-    rows : int array
+    rows : int32 array
         Its rows, ascending.
     """
 
-    def __init__(self, whole: SourceTable, rows: NDArray[Any]) -> None:
+    def __init__(self, whole: SourceTable, rows: NDArray[np.int32]) -> None:
         super().__init__()
         self._whole, self._rows = whole, rows
 
@@ -332,9 +430,13 @@ class RowsOfTable(_TableViews):
         self._whole.release()
         self._views.clear()
 
-    def take(self, rows: NDArray[Any]) -> RowsOfTable:
-        """Some of these rows."""
-        return RowsOfTable(self._whole, self._rows[rows])
+    def take(self, rows: NDArray[np.int32]) -> RowsOfTable:
+        """Some rows of the whole table."""
+        return RowsOfTable(self._whole, rows)
+
+    def __copy__(self) -> RowsOfTable:
+        """The same rows, without what was made of them."""
+        return RowsOfTable(self._whole, self._rows)
 
     def _read(self, what: str) -> Table:
         kept: Table | None = self._views.get("table")  # a copy

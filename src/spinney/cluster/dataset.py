@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney import dataset as local
 from spinney.binning.cuts import Cuts
-from spinney.binning.ingest import DATA_PARAMS, data_params, known_columns
+from spinney.binning.ingest import data_params, known_columns
 from spinney.cluster.agree import Agreement, BinningRules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.encode import Form
@@ -22,6 +22,7 @@ from spinney.data import Schema, read_target
 from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.params import DataParams
+from spinney.params.common import DATA_PARAMS
 
 CUTS = ("sample", "sketch")
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.binning.ingest import DATA_PARAMS, data_params
+from spinney.binning.ingest import data_params
 from spinney.cluster.agree import BinningRules
 from spinney.cluster.clients import checked_client
 from spinney.cluster.dataset import Dataset
@@ -41,6 +41,7 @@ from spinney.estimators.evaluation import RawData, naming
 from spinney.estimators.samples import notes_of_text, warn_of_column_vector, with_columns_checked
 from spinney.model.model import Model
 from spinney.params import Config
+from spinney.params.common import DATA_PARAMS
 from spinney.params.parameter import draw_seed, is_drawn
 from spinney.training.holdout import Rows
 from spinney.training.round_plan import Auto

@@ -28,12 +28,11 @@ from spinney.params.common import AUTO, BEST
 from spinney.params.parameter import is_iterable
 from spinney.training import growers
 from spinney.training.booster import config_of, resolved_config
-from spinney.training.callbacks import Callback, checked_callbacks
+from spinney.training.callbacks import Callback, SearchLog, checked_callbacks, warn_of_cap
 from spinney.training.continuation import load_init_model, model_of
 from spinney.training.driver import check_members, members_of
 from spinney.training.evaluation import check_stopping, training_metrics
 from spinney.training.round_plan import USUAL, Auto, auto_of, check_auto
-from spinney.training.search import SearchLog, warn_of_cap
 
 
 def train(

@@ -13,7 +13,7 @@ pass over the table: binning finds them, and names the column with `describe_col
 
 from spinney.data.categories import Categories, encode
 from spinney.data.category_counts import CategoryCounts, find_schema
-from spinney.data.label_collector import LabelCollector, read_labels
+from spinney.data.label_collector import LabelCollector
 from spinney.data.labels import Labels, RawLabels, named_column
 from spinney.data.queries import ByQuery, by_query, read_queries, read_query_weight
 from spinney.data.read import read_table
@@ -24,6 +24,7 @@ from spinney.data.target import (
     ForestTarget,
     read_class_labels,
     read_class_target,
+    read_labels,
     read_margin,
     read_number_target,
     read_target,

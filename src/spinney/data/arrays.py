@@ -126,6 +126,8 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     >>> as_array([1, 2], "groups").tolist()
     [1, 2]
     """
+    if type(values) is np.ndarray:
+        return values
     refuse_dask(values, what)
     try:
         return np.asarray(values)

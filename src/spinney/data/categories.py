@@ -148,7 +148,7 @@ def encode(table: Table, categories: tuple[Categories | None, ...] | None, unsee
         training holds numbers as they were given, and NaN for anything else.
     """
     some = categories is not None and any(one is not None and one.values for one in categories)
-    if not some and all(panel.categories is None for panel in table.panels):
+    if not some and not table.has_categories:
         return table
     known = categories or (None,) * table.columns
     if table.sparse is not None:

@@ -9,45 +9,13 @@ from numpy.typing import NDArray
 
 from spinney.data.frame import frame_names, is_frame
 from spinney.data.labels import Labels, RawLabels, by_column
-from spinney.data.queries import read_batch_weight, read_queries, read_query_weight
+from spinney.data.queries import read_batch_weight, read_queries
 from spinney.data.sources import SAME_ROWS
 from spinney.data.target import one_dimension, read_base_margin, read_target, read_weight
 from spinney.errors import DataError, DataTypeError
 
 Values = NDArray[Any]
 COLLECTED = ("y", "weight", "base_margin", "qid")
-
-
-def read_labels(raw: RawLabels, rows: int) -> Labels:
-    """Check the labels of all rows of a table.
-
-    Arrays may be the caller's own memory: do not write to them.
-
-    Examples
-    --------
-    >>> labels = read_labels(RawLabels([0, 1, 1], weight=[1.0, 3.0], group=[2, 1]), 3)
-    >>> labels.weight.tolist(), labels.queries.tolist()
-    ([1.0, 1.0, 3.0], [0, 0, 1])
-    """
-    target = read_target(raw.y, rows)
-    weight, queries = read_weight_and_queries(raw, rows)
-    margin = read_base_margin(raw.base_margin, rows)
-    return Labels(_no_target(rows) if target is None else target, weight, margin, queries)
-
-
-def read_weight_and_queries(
-    raw: RawLabels, rows: int, before: str = ""
-) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None]:
-    """Check weights and queries; in messages `before` stands before the names of the arguments of queries."""
-    if raw.group is None and raw.qid is None:
-        return read_weight(raw.weight, rows, what=raw.weight_name), None
-    queries = read_queries(raw.group, raw.qid, rows, before)
-    return read_query_weight(raw.weight, rows, queries, what=raw.weight_name), queries
-
-
-def _no_target(rows: int) -> NDArray[np.float64]:
-    """A target of no columns."""
-    return np.empty((rows, 0))
 
 
 class LabelCollector:
@@ -95,7 +63,7 @@ class LabelCollector:
         """The labels of all rows."""
         target = self._all("y")
         margin, queries = self._all("base_margin"), self._all("qid")
-        return Labels(_no_target(self.rows) if target is None else target, self.weight(), margin, queries)
+        return Labels(no_target(self.rows) if target is None else target, self.weight(), margin, queries)
 
     def weight(self) -> NDArray[np.float64] | None:
         """The weights of all rows, which may not all be 0."""

@@ -124,8 +124,8 @@ class Labels:
         weighs = self.weight != 0 if self.weight.ndim == 1 else self.weight.any(axis=1)
         return np.flatnonzero(weighs).astype(np.int32)
 
-    def take(self, chosen: NDArray[np.bool_]) -> Labels:
-        """Copy the labels of some rows; queries are numbered anew."""
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Labels:
+        """Copy the labels of some rows, by a mask or their numbers; queries are numbered anew."""
 
         def some(values: Any) -> Any:
             return None if values is None else values[chosen]

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from spinney.data.arrays import array_table
 from spinney.data.frame import frame_table, is_frame
 from spinney.data.sparse import is_sparse, sparse_table
@@ -47,7 +49,9 @@ def read_table(
     >>> table.rows, table.columns, table.names
     (2, 2, ('age', 'height'))
     """
-    if is_sparse(X):
+    if type(X) is np.ndarray:
+        table = array_table(X, what, allow_empty=allow_empty)
+    elif is_sparse(X):
         table = sparse_table(X, what, allow_empty=allow_empty)
     elif is_frame(X):
         table = frame_table(X, what, allow_empty=allow_empty)

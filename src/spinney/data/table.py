@@ -133,6 +133,18 @@ class Table:
     panels: tuple[Panel, ...]
     sparse: SparseValues | None = None
 
+    @property
+    def has_categories(self) -> bool:
+        """Whether a column holds categories that are not numbers yet."""
+        return any(panel.categories is not None for panel in self.panels)
+
+    @property
+    def has_numbers_only(self) -> bool:
+        """Whether every column holds numbers, and none of them could be read as something else."""
+        return not any(
+            panel.categories is not None or panel.any_kind or panel.refused for panel in self.panels
+        )
+
     def take(self, chosen: NDArray[np.bool_]) -> Table:
         """Copy some of the rows."""
         panels = tuple(replace(panel, values=panel.values[chosen]) for panel in self.panels)

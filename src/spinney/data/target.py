@@ -25,6 +25,7 @@ from spinney.data.arrays import (
 )
 from spinney.data.dask import refuse_dask
 from spinney.data.frame import frame_vector, frame_vectors, is_frame
+from spinney.data.labels import Labels, RawLabels
 from spinney.data.read import read_table
 from spinney.data.table import as_matrix
 from spinney.errors import DataError, DataTypeError
@@ -366,7 +367,7 @@ def target_columns(y: Any) -> list[NDArray[Any]]:
     """
     if y is None:
         raise DataError("This estimator requires y to be passed, but the target y is None")
-    if is_frame(y):
+    if type(y) is not np.ndarray and is_frame(y):
         return frame_vectors(y, "y")
     array = plain_array(y, "y")
     if array.ndim == 1:
@@ -380,7 +381,8 @@ def one_dimension(values: Any, rows: int | None, what: str, *, column: bool = Tr
     """Values of any dtype, one for each row; with `column` a matrix of one column is allowed."""
     if values is None:
         raise DataError(f"This estimator requires {what} to be passed, but the target {what} is None")
-    array = frame_vector(values, what) if is_frame(values) else plain_array(values, what)
+    framed = type(values) is not np.ndarray and is_frame(values)
+    array = frame_vector(values, what) if framed else plain_array(values, what)
     shape = getattr(values, "shape", array.shape)
     if len(shape) == 2 and not column:
         raise not_a_vector(shape, what)
@@ -444,3 +446,37 @@ def _sorted_integers(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int
     present[offsets] = True
     classes = (np.flatnonzero(present) + low).astype(labels.dtype)
     return classes, (np.cumsum(present, dtype=np.int64) - 1)[offsets]
+
+
+def read_labels(raw: RawLabels, rows: int) -> Labels:
+    """Check the labels of all rows of a table.
+
+    Arrays may be the caller's own memory: do not write to them.
+
+    Examples
+    --------
+    >>> labels = read_labels(RawLabels([0, 1, 1], weight=[1.0, 3.0], group=[2, 1]), 3)
+    >>> labels.weight.tolist(), labels.queries.tolist()
+    ([1.0, 1.0, 3.0], [0, 0, 1])
+    """
+    target = read_target(raw.y, rows)
+    weight, queries = read_weight_and_queries(raw, rows)
+    margin = read_base_margin(raw.base_margin, rows)
+    return Labels(no_target(rows) if target is None else target, weight, margin, queries)
+
+
+def read_weight_and_queries(
+    raw: RawLabels, rows: int, before: str = ""
+) -> tuple[NDArray[np.float64] | None, NDArray[np.int64] | None]:
+    """Check weights and queries; in messages `before` stands before the names of the arguments of queries."""
+    if raw.group is None and raw.qid is None:
+        return read_weight(raw.weight, rows, what=raw.weight_name), None
+    from spinney.data.queries import read_queries, read_query_weight  # reads targets itself
+
+    queries = read_queries(raw.group, raw.qid, rows, before)
+    return read_query_weight(raw.weight, rows, queries, what=raw.weight_name), queries
+
+
+def no_target(rows: int) -> NDArray[np.float64]:
+    """A target of no columns."""
+    return np.empty((rows, 0))

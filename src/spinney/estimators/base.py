@@ -19,7 +19,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
-from spinney.binning.ingest import DATA_PARAMS
 from spinney.data import (
     Labels,
     RawLabels,
@@ -28,7 +27,7 @@ from spinney.data import (
     read_margin,
     read_table,
 )
-from spinney.data.label_collector import read_weight_and_queries
+from spinney.data.target import read_weight_and_queries
 from spinney.dataset import Dataset
 from spinney.estimators.arguments import told
 from spinney.estimators.checks import (
@@ -64,15 +63,14 @@ from spinney.model.mean import mean_model
 from spinney.model.model import Model
 from spinney.objectives.custom import loss_of
 from spinney.params import Config, check_columns, kind_of, outputs_of
-from spinney.params.common import AUTO
+from spinney.params.common import AUTO, DATA_PARAMS
 from spinney.params.estimators import IMPORTANCE
 from spinney.params.objectives import OWN
 from spinney.params.parameter import SeedLike, is_drawn
-from spinney.training.callbacks import Callback, checked_callbacks
+from spinney.training.callbacks import AutoRounds, Callback, checked_callbacks, warn_of_cap
 from spinney.training.evaluation import training_metrics
 from spinney.training.holdout import Rows, check_left, checked_rows, chosen_rows, named
 from spinney.training.round_plan import SURVIVAL, Auto, check_has_metric
-from spinney.training.search import AutoRounds, warn_of_cap
 from spinney.training.splitting import group_numbers
 from spinney.training.train import train_each
 

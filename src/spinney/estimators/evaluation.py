@@ -14,8 +14,7 @@ from spinney.data import RawLabels
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.model.model import Model
-from spinney.training.callbacks import History, RoundInfo
-from spinney.training.search import AutoRounds, SearchLog
+from spinney.training.callbacks import AutoRounds, History, RoundInfo, SearchLog
 
 
 @dataclass(frozen=True)

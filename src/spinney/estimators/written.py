@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.errors import DataError, ModelFormatError, ParameterTypeError
 from spinney.messages import shown
 from spinney.params.parameter import as_float
-from spinney.training.search import REASONS, AutoRounds
+from spinney.training.callbacks import REASONS, AutoRounds
 
 # A text dtype may be wider than its longest label, but a file must not make labels take far more memory than it has bytes.
 WIDEST_SPARE = 64

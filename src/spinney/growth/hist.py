@@ -213,7 +213,7 @@ def kept_slots(nbytes: int, from_sparse: bool, total: int, threads: int) -> int:
     return int(max(1, kept // (PLANES * 4 * max(total, 1)) - others))
 
 
-def most_threads(codes: BinnedMatrix | CodeStore) -> int:
+def most_threads(codes: CodeStore) -> int:
     """How many threads may grow trees, so that the sums of each take no more memory than the codes of a sparse table.
 
     On a dense table there is no limit.

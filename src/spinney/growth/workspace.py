@@ -64,7 +64,8 @@ class ColumnChoice:
     """
 
     def __init__(self, config: Config, columns: int) -> None:
-        config = resolve_columns(config, None, columns)
+        if config.has_column_rules:
+            config = resolve_columns(config, None, columns)
         groups = config.interaction_constraints or ()
         self.directions = np.zeros(columns, np.int64)
         if config.monotone_constraints is not None:

@@ -9,11 +9,12 @@ from contextlib import closing
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.binning.binned import BinnedData
 from spinney.binning.matrix import BinnedMatrix, ColumnLayout
 from spinney.errors import DataError, DatasetFormatError
 from spinney.jit.team import Team
@@ -171,8 +172,8 @@ class PagedBlocks:
                 reader.join(0.01)
             self._raw += raw
 
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        """Pickles open the folders again."""
+    def opener(self) -> tuple[Callable[..., BinnedData], tuple[Any, ...]]:
+        """What opens the folders again."""
         if self._home is not None:
             raise DataError(
                 "this data set cannot be pickled: it is in a temporary folder, which is removed with it. Give from_files or "
@@ -188,15 +189,15 @@ class PagedBlocks:
         return copy(self)
 
 
-def _open_again(folders: list[str], memory: int | None, key: str) -> PagedBlocks:
-    """Open the pages of a pickle, which must be those that it was made of."""
+def _open_again(folders: list[str], memory: int | None, key: str) -> BinnedData:
+    """Open the folders of a pickle, which must hold the data set that it was made of."""
     from spinney.pages.dataset import open_folders
 
-    codes = open_folders([Path(folder) for folder in folders], memory).codes
-    assert isinstance(codes, PagedBlocks)
-    if codes._key != key:
+    data = open_folders([Path(folder) for folder in folders], memory)
+    assert isinstance(data.codes, PagedBlocks)
+    if data.codes._key != key:
         raise DatasetFormatError(f"{folders[0]!r} holds another data set than the one that was pickled")
-    return codes
+    return data
 
 
 def _work(

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import MOST_ROWS
-from spinney.binning.ingest import DATA_PARAMS
 from spinney.data import Schema
 from spinney.errors import DatasetFormatError, ModelFormatError, SpinneyError
 from spinney.model import strict_json
 from spinney.pages.codec import CODECS, PLAIN
 from spinney.pages.folder import HEADER, MARK, open_regular
 from spinney.params import DataParams
+from spinney.params.common import DATA_PARAMS
 
 FORMAT = 1
 KIND = "spinney data set"

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from spinney.binning.checksum import Checksum
+from spinney.binning.raw_table import Checksum
 from spinney.data import Table
 from spinney.data.categories import kind_of
 from spinney.data.sources import SAME_ROWS

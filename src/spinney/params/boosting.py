@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from spinney.errors import ParameterError
 from spinney.messages import shown
-from spinney.params.common import DataParameters, PresetParameters, RunningParameters, preset_values
+from spinney.params.common import DataParams, PresetParameters, RunningParameters, preset_values
 from spinney.params.loss_parameters import (
     EvaluationParameters,
     ObjectiveParameters,
@@ -54,7 +54,7 @@ class Config(
     RunningParameters,
     PresetParameters,
     EvaluationParameters,
-    DataParameters,
+    DataParams,
     SamplingParameters,
     RegularisationParameters,
     GrowingParameters,
@@ -107,6 +107,12 @@ class Config(
         if "objective" in values and kind_of(values["objective"]) == "ranks":
             values.setdefault("reg_lambda", RANKING_LAMBDA)
         return values | preset_values(values.get("preset"), values)
+
+    @property
+    def has_column_rules(self) -> bool:
+        """Whether a parameter is about single columns, which `resolve_columns` gives by position."""
+        rules = (self.monotone_constraints, self.feature_weights, self.interaction_constraints)
+        return any(rule is not None for rule in rules)
 
     def check_together(self) -> None:
         """Check values that are right alone against each other; give num_class and eval_metric their canonical form."""

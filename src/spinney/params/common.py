@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+import numpy as np
+
+from spinney.errors import ParameterTypeError
+from spinney.messages import shown
 from spinney.params.parameter import (
     INT32,
     INT64,
@@ -110,20 +114,19 @@ class TableParameters(ParameterSet):
         return math.nan if self.absent == "missing" else 0.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DataParameters(TableParameters, BundleParameters, BinParameters):
-    """How a table is binned; fields of the last base stand first."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class DataParams(DataParameters):
-    """How a table was binned: the parameters of a data set, which belong to no family of models.
+class DataParams(TableParameters, BundleParameters, BinParameters):
+    """How a table is binned: the parameters of a data set. Fields of the last base stand first.
 
     Examples
     --------
     >>> DataParams(max_bin=63, absent="missing").absent_value
     nan
     """
+
+
+# The same by name, in the order of arguments of `Dataset` and of headers of folders.
+DATA_PARAMS = ("max_bin", "bundle", "bundle_order", "max_conflict_rate", "absent", "unseen")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -276,3 +279,16 @@ def checked_seed(value: object, name: str = "seed") -> int:
     """
     seed: int = replace(RunningParameters.parameter("random_state"), name=name).check(value)
     return seed
+
+
+def check_truth(name: str, value: object) -> bool:
+    """Return an argument that must be True or False.
+
+    Examples
+    --------
+    >>> check_truth("progress", True)
+    True
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterTypeError(f"{name}={shown(value)} must be True or False")
+    return bool(value)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.messages import ShownValue, nearest_choice, shown, with_article
+from spinney.messages import nearest_choice, shown, with_article
 from spinney.params.metrics import LAST_CUTOFF, METRICS, NONE, name_and_cutoff
 from spinney.params.objectives import OBJECTIVES
 from spinney.params.parameter import (
@@ -20,6 +20,8 @@ from spinney.params.parameter import (
     FloatOrList,
     Int,
     Parameter,
+    ShownValue,
+    Spellings,
     as_float,
     declares,
 )
@@ -30,33 +32,6 @@ RELEVANCES = 31
 SMALLEST_GAIN, LARGEST_GAIN = 1e-30, 1e30
 # Formulas get the position of a distribution in it.
 AFT_DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {"normal": (), "logistic": (), "extreme": ()}
-
-
-class _Spelled(Protocol):
-    """A loss or a metric, which has other spellings of its name."""
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """The other spellings."""
-
-
-class Spellings(Mapping[str, tuple[str, ...]]):
-    """Other spellings by canonical name, read from a table of losses or metrics at each look."""
-
-    def __init__(
-        self, table: Mapping[str, _Spelled], more: Mapping[str, tuple[str, ...]] | None = None
-    ) -> None:
-        self._table, self._more = table, more or {}
-
-    def __getitem__(self, name: str) -> tuple[str, ...]:
-        return self._more[name] if name in self._more else self._table[name].spellings
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._table
-        yield from self._more
-
-    def __len__(self) -> int:
-        return len(self._table) + len(self._more)
 
 
 class MetricNamesParameter(Parameter[tuple[str, ...]]):

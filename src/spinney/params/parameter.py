@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, Generic, ParamSpec, TypeGuard, TypeVar, Union, cast
+from typing import Any, Generic, ParamSpec, Protocol, TypeGuard, TypeVar, Union, cast
 
 import numpy as np
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.messages import ShownValue, nearest_choice, with_article
+from spinney.messages import nearest_choice, shown, with_article
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,6 +32,52 @@ _LONGEST_CHOICE = 80  # characters of a docstring's line in which all choices ar
 # What a seed may be drawn from, and what may be given as a seed.
 SeedSource = Union["np.random.RandomState", "np.random.Generator"]
 SeedLike = int | SeedSource | None
+
+
+class ShownValue:
+    """A value of a parameter as a message shows it, with its name. The text is made only where an error is raised.
+
+    Examples
+    --------
+    >>> f"{ShownValue('learning_rate', -1, 'eta')} is out of range"
+    "learning_rate=-1 (given as 'eta') is out of range"
+    """
+
+    __slots__ = ("_name", "_spelling", "_value")
+
+    def __init__(self, name: str, value: object, spelling: str | None = None) -> None:
+        self._name, self._value, self._spelling = name, value, spelling
+
+    def __str__(self) -> str:
+        given = "" if self._spelling in (None, self._name) else f" (given as {self._spelling!r})"
+        return f"{self._name}={shown(self._value)}{given}"
+
+
+class _Spelled(Protocol):
+    """A loss or a metric, which has other spellings of its name."""
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The other spellings."""
+
+
+class Spellings(Mapping[str, tuple[str, ...]]):
+    """Other spellings by canonical name, read from a table of losses or metrics at each look."""
+
+    def __init__(
+        self, table: Mapping[str, _Spelled], more: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        self._table, self._more = table, more or {}
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self._more[name] if name in self._more else self._table[name].spellings
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._table
+        yield from self._more
+
+    def __len__(self) -> int:
+        return len(self._table) + len(self._more)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.messages import ShownValue, shown
-from spinney.params.parameter import Parameter, T, as_float, declares
+from spinney.messages import shown
+from spinney.params.parameter import Parameter, ShownValue, T, as_float, declares
 
 if TYPE_CHECKING:
     from spinney.params.boosting import Config

@@ -117,6 +117,9 @@ class EncodedBlocks:
         """That of the codes without encoded columns."""
         return self._base.storage()
 
+    def opener(self) -> None:
+        """None: they are made for one training."""
+
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
         """Every block once, but for some."""
         places = {block: place for place, block in enumerate(self._store_blocks)}

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
-from spinney.binning.ingest import DATA_PARAMS
 from spinney.collective import ALONE, Communicator
-from spinney.data import Labels
+from spinney.data import Labels, Schema
 from spinney.data.kernels.records import Gradients
 from spinney.data.labels import allocate_gradients
+from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import DataError, ParameterError
 from spinney.growth.grower import AddTree, GrowerInputs
 from spinney.growth.leaf_values import LeafValues
@@ -26,11 +26,12 @@ from spinney.objectives import Objective
 from spinney.objectives.kernels.common import find_largest
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, resolve_columns
+from spinney.params.common import DATA_PARAMS
 from spinney.sampling import Bag
 from spinney.target_encoding.fit import apply_target_encoding
 from spinney.training import growers
 from spinney.training.callbacks import SMALLEST_RATE, too_small
-from spinney.training.continuation import InitialModel, build_model, continued
+from spinney.training.continuation import InitialModel, continued
 from spinney.training.global_steps import (
     GradientDraw,
     UniformDraw,
@@ -46,7 +47,7 @@ from spinney.training.global_steps import (
     uniform_sampler,
     with_targets,
 )
-from spinney.tree import Tree
+from spinney.tree import Tree, concatenate
 
 _largest = np.maximum.reduce
 
@@ -92,16 +93,18 @@ class Booster:
         replay: Sequence[Tree] = (),
     ) -> None:
         labels_of_valid = gather_valid(valid, loss, metrics, communicator)
-        inputs = apply_target_encoding(resolved, data, valid, team, earlier, row_groups, communicator)
-        data, valid, resolved = inputs.data, inputs.valid, inputs.config
+        encoding = None
+        if data.schema.category_counts is not None or earlier is not None:
+            inputs = apply_target_encoding(resolved, data, valid, team, earlier, row_groups, communicator)
+            data, valid, resolved, encoding = inputs.data, inputs.valid, inputs.config, inputs.encoding
         self.config, self._data, self._team, self._communicator = config, data, team, communicator
         self._objective, self._metrics, self.outputs = loss, metrics, loss.outputs
         base_score = None if earlier is None else earlier.base_score
         start = start_training(config, loss, data.checked_labels(), base_score, data.first, communicator)
         labels, self._base_score = start.labels, start.base_score
-        schema = continued(earlier, data.schema)
+        schema = data.schema if earlier is None else continued(earlier, data.schema)
         grown: list[Tree] = []
-        self.parts = (grown, self._base_score, config, schema, inputs.encoding)
+        self.parts = (grown, self._base_score, config, schema, encoding)
         self._earlier = earlier
         if replay:
             trees = [*([] if earlier is None else earlier.trees), *replay]
@@ -233,6 +236,20 @@ class Booster:
         return _ValidationSet(all_labels, scores, self._grower.follow(data, scores, what))
 
 
+def build_model(
+    rounds: int,
+    trees: list[Tree],
+    base_score: NDArray[np.float64],
+    config: Config,
+    schema: Schema,
+    statistics: TargetEncoding | None = None,
+    best: int | None = None,
+) -> Model:
+    """The model of the first rounds of a training."""
+    forest = concatenate(trees[: rounds * len(base_score)])
+    return Model(forest, base_score, config.objective, config, schema, best, statistics)
+
+
 def config_of(params: Mapping[str, object] | Config, data: BinnedData) -> Config:
     """The parameters of a training on a data set, whose own they include."""
     config = params if isinstance(params, Config) else Config.parse(params)
@@ -250,6 +267,8 @@ def config_of(params: Mapping[str, object] | Config, data: BinnedData) -> Config
 
 def resolved_config(config: Config, data: BinnedData) -> Config:
     """The parameters with columns by position instead of by name."""
+    if not config.has_column_rules:
+        return config
     schema = data.schema
     return resolve_columns(config, schema.names, schema.columns, schema.categorical)
 

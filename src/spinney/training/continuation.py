@@ -21,7 +21,7 @@ from spinney.model.predict import Predictor
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config
 from spinney.target_encoding.columns import add_encoded
-from spinney.tree import Tree, concatenate
+from spinney.tree import Tree
 
 
 class InitialModel:
@@ -106,12 +106,12 @@ class InitialModel:
             raise
 
 
-def continued(past: InitialModel | None, schema: Schema) -> Schema:
+def continued(past: InitialModel, schema: Schema) -> Schema:
     """The columns of a model that goes on, where those of the data set are as `check_columns` wants them.
 
     A column without values in the data set may have had some before, and the other way round.
     """
-    return schema if past is None else replace(past.schema.filled(schema.categories), names=schema.names)
+    return replace(past.schema.filled(schema.categories), names=schema.names)
 
 
 def load_init_model(init_model: object, config: Config, schema: Schema) -> InitialModel | None:
@@ -121,20 +121,6 @@ def load_init_model(init_model: object, config: Config, schema: Schema) -> Initi
         return None
     check_compatible(model, config, schema)
     return InitialModel(model)
-
-
-def build_model(
-    rounds: int,
-    trees: list[Tree],
-    base_score: NDArray[np.float64],
-    config: Config,
-    schema: Schema,
-    statistics: TargetEncoding | None = None,
-    best: int | None = None,
-) -> Model:
-    """The model of the first rounds of a training."""
-    forest = concatenate(trees[: rounds * len(base_score)])
-    return Model(forest, base_score, config.objective, config, schema, best, statistics)
 
 
 def model_of(init_model: object) -> Model | None:

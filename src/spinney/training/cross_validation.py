@@ -21,6 +21,7 @@ from spinney.model.model import Model
 from spinney.objectives import Objective
 from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
+from spinney.params.common import check_truth
 from spinney.params.parameter import SeedLike
 from spinney.training.booster import Booster, config_of, resolved_config
 from spinney.training.callbacks import (
@@ -35,7 +36,7 @@ from spinney.training.driver import Hooks, boost, check_members
 from spinney.training.evaluation import check_stopping, mean_of, training_metrics
 from spinney.training.global_steps import check_start
 from spinney.training.growers import check_has_table, threads_of
-from spinney.training.splitting import Fold, check_truth, dealing_of, folds_of
+from spinney.training.splitting import Fold, dealing_of, folds_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +161,7 @@ def cv(
     params : mapping
         Hyper-parameters by name, as for `train`. With `early_stopping_rounds`, the mean over folds of the last metric of the
         test rows decides, or that of the first with `first_metric_only`.
-    data : BinnedData
+    dataset : Dataset
         All rows.
     folds : int, splitter or iterable of pairs, default=5
         A number of folds; a splitter of scikit-learn, which is called with the target and `groups`; or pairs

@@ -28,8 +28,9 @@ from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
 from spinney.params.common import AUTO, BEST
 from spinney.training import growers
-from spinney.training.booster import Booster, config_of, resolved_config
+from spinney.training.booster import Booster, build_model, config_of, resolved_config
 from spinney.training.callbacks import (
+    AutoRounds,
     Callback,
     EarlyStopping,
     LearningRateSchedule,
@@ -38,11 +39,13 @@ from spinney.training.callbacks import (
     begin,
     callback_failures,
     checked_callbacks,
+    end_search,
     notify,
+    record_of,
     schedule_of,
 )
 from spinney.training.checkpoint import NOTHING_DONE, Checkpoint, Evals, RoundRecord
-from spinney.training.continuation import InitialModel, build_model, load_init_model
+from spinney.training.continuation import InitialModel, load_init_model
 from spinney.training.evaluation import (
     check_stopping,
     checked_valid,
@@ -53,7 +56,6 @@ from spinney.training.evaluation import (
 )
 from spinney.training.holdout import find_row_groups
 from spinney.training.round_plan import USUAL, Auto, RoundPlan, auto_of, may_draw, plan_rounds
-from spinney.training.search import AutoRounds, end_search, record_of
 from spinney.training.splitting import Numbers
 
 _STEP = 0x9E3779B97F4A7C15  # between seeds: trainings whose random_state is near share none
@@ -203,7 +205,7 @@ def prepare(
         auto = auto.of_rows(data.table_rows)
     number = checked_rounds(rounds) if auto is None else 0
     resolved = resolved_config(config, data)
-    init = load_init_model(init_model, config, data.schema)
+    init = None if init_model is None else load_init_model(init_model, config, data.schema)
     if init is not None and communicator is None:
         check_members(config, "init_model", "from which one training goes on")
     chosen_metrics = training_metrics(config, metrics, function)
@@ -307,7 +309,11 @@ def run_member(
 ) -> Model:
     """Train a model, and fit all rows again where its plan has a refit."""
     ranks, resolved = job.communicator, job.resolved.having(random_state=member.random_state)
-    of = partial(checkpoint.of, start=job.start, outputs=job.loss.outputs)
+
+    def done_before(refit: bool, most: int) -> list[RoundRecord]:
+        if not checkpoint.rounds:
+            return []
+        return checkpoint.of(refit=refit, start=job.start, most=most, outputs=job.loss.outputs)
 
     def booster_of(
         data: BinnedData, valid: Mapping[str, BinnedData], groups: Numbers | None, done: Sequence[RoundRecord]
@@ -317,7 +323,7 @@ def run_member(
             member, resolved, data, valid, job.loss, job.metrics, team, job.init, groups, ranks, trees
         )
 
-    done = of(refit=False, most=plan.rounds)
+    done = done_before(False, plan.rounds)
     booster = booster_of(plan.train, plan.valid, plan.groups, done)
     best = boost([booster], plan.rounds, plan.stopping, job.hooks, ranks, done)
     model = booster.model(booster.done, best)
@@ -328,7 +334,7 @@ def run_member(
     if not plan.refit:
         return model
     best = model.rounds_to_use()
-    done = of(refit=True, most=best)
+    done = done_before(True, best)
     booster = booster_of(job.data, {}, plan.all_groups, done)
     boost([booster], best, None, job.hooks.silent(), ranks, done, refit=True)
     return booster.model(booster.done, best)
@@ -414,7 +420,8 @@ def boost(
         for record in done:
             decide(record.number, record.evals)
     calls = bool(hooks.callbacks or hooks.rates or booster.has_metrics)
-    calls = ranks.broadcast_object(calls)
+    if ranks.size > 1:
+        calls = ranks.broadcast_object(calls)
     before = share(booster.done, before)
     while not state.stop and booster.done < last:
         found = [one.round(state.rate) for one in boosters]

@@ -49,7 +49,7 @@ def training_metrics(config: Config, more: object = None, function: Function | N
     3
     """
     found: list[Metric] = list(metrics_of(config))
-    loss = None if config.eval_metric else loss_metric(function)
+    loss = None if config.eval_metric or function is None else loss_metric(function)
     if loss is not None:
         found.append(CustomMetric(loss))
     if more is None:

@@ -313,7 +313,8 @@ def _fill_nothing(seed: int) -> None:
 def eligible_rows(labels: Labels, subsample: float, communicator: Communicator) -> NDArray[np.int32] | None:
     """Local rows that trees may be grown on; None, at all ranks or none, for all: a row of weight 0 is as good as absent."""
     some_zero = np.array([int(labels.weight is not None and not labels.weight.all())])
-    communicator.allreduce_max(some_zero)
+    if communicator.size > 1:
+        communicator.allreduce_max(some_zero)
     if some_zero[0]:
         return labels.weighted_rows()
     return np.arange(labels.rows, dtype=np.int32) if subsample < 1 else None

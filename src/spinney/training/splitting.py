@@ -16,6 +16,7 @@ from spinney.dataset import Dataset, as_dataset, binned_of
 from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.params import checked_seed
+from spinney.params.common import check_truth
 from spinney.params.parameter import SeedLike, is_iterable
 from spinney.sampling import random_order
 
@@ -157,13 +158,6 @@ def _are_missing(given: NDArray[Any]) -> NDArray[np.bool_]:
         )
     found: NDArray[np.bool_] = np.isnan(given) if given.dtype.kind == "f" else np.zeros(len(given), np.bool_)
     return found
-
-
-def check_truth(name: str, value: object) -> bool:
-    """An argument that must be True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterTypeError(f"{name}={shown(value)} must be True or False")
-    return bool(value)
 
 
 _GIVE = "give a number, a splitter of scikit-learn, or an iterable of (train, test) pairs of row numbers"

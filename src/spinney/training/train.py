@@ -10,11 +10,10 @@ from spinney.dataset import Dataset, binned_of
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
 from spinney.params import Config
-from spinney.training.callbacks import Callback, checked_callbacks
+from spinney.params.common import check_truth
+from spinney.training.callbacks import Callback, SearchLog, checked_callbacks, warn_of_cap
 from spinney.training.driver import prepare, run
 from spinney.training.round_plan import Auto
-from spinney.training.search import SearchLog, warn_of_cap
-from spinney.training.splitting import check_truth
 
 
 def train(
@@ -107,7 +106,7 @@ def train(
         validation=validation,
     )  # fmt: skip
     warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
-    return mean_model(models)
+    return models[0] if len(models) == 1 else mean_model(models)
 
 
 def train_each(

@@ -9,10 +9,10 @@ from spinney.data import Table
 from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.forest_model import ForestModel
+from spinney.params.common import check_truth
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.kernels.proximity import count_shared
 from spinney.training.forests.trees import CELLS
-from spinney.training.splitting import check_truth
 
 MOST_PAIRS = 2**28  # pairs of rows that are compared: 2 GB of float64
 SHARE_PAIRS = 1_000_000  # comparisons of leaves from which they are shared among threads

@@ -13,10 +13,10 @@ from spinney.errors import ParameterError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.messages import shown
 from spinney.model.forest_model import ForestModel
+from spinney.params.common import check_truth
 from spinney.training.forests.bags import Bags, bags_of
 from spinney.training.forests.kernels.jackknife import quadratic_forms
 from spinney.training.forests.trees import each_block, each_tree, leaf_predictions
-from spinney.training.splitting import check_truth
 
 SHARE_PRODUCTS = 20_000_000  # from which quadratic forms are shared among threads
 BLOCK_ROWS = 65_536  # training rows that are multiplied at a time; whole bytes of bits
