@@ -36,6 +36,19 @@ def cluster_of(workers: int, *, processes: bool = True) -> Iterator[Client]:
         yield client
 
 
+def another_client(client: Client, *, default: bool = False) -> Client:
+    """Another client of the scheduler.
+
+    Dask expects one message when a client connects, and asserts it. The scheduler may send two in one if it is busy.
+    """
+    for _ in range(5):
+        try:
+            return Client(client.scheduler.address, set_as_default=default)
+        except AssertionError:
+            continue
+    return Client(client.scheduler.address, set_as_default=default)
+
+
 def parts_of(client: Client, values: np.ndarray, cuts: Sequence[int]) -> Parts:
     """A table of one column in partitions that can be computed again."""
     arrays = np.split(values, cuts)

@@ -19,7 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import spinney as sp
 import spinney.dask as sd
-from clusters import cluster_of
+from clusters import another_client, cluster_of
 from dask_data import array, delayed, file_of, frame
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params.parameter import draw_seed
@@ -232,7 +232,7 @@ def test_callbacks_have_in_the_end_what_their_copies_have(client: Client) -> Non
 
 
 def test_the_default_client_serves_where_none_is_given(client: Client) -> None:
-    with Client(client.scheduler.address, set_as_default=True):
+    with another_client(client, default=True):
         found = sd.GBMRegressor(**SMALL).fit(array(X, CHUNKS), array(Y, CHUNKS))
     assert file_of(found.model_) == file_of(sp.GBMRegressor(**SMALL).fit(X, Y).model_)
 

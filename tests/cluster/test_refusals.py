@@ -19,7 +19,7 @@ from scipy import sparse
 
 import spinney as sp
 import spinney.dask as sd
-from clusters import cluster_of
+from clusters import another_client, cluster_of
 from dask_data import array, delayed, frame
 from spinney.errors import ClusterError, DataError, DataTypeError, ParameterError, ParameterTypeError
 
@@ -327,7 +327,7 @@ def test_clients_that_cannot_serve(client: Client) -> None:
         sd.Dataset(*given)
     with pytest.raises(ParameterError, match="client=None means Dask's default client, but there is none"):
         sd.Dataset(None, *given)
-    with Client(client.scheduler.address, set_as_default=False) as closed:
+    with another_client(client) as closed:
         data = sd.Dataset(closed, *given)
         with pytest.raises(ParameterError, match="data was made with another client"):
             sd.train(client, {}, data)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from distributed import Client, Event, Status
 
-from clusters import PATIENCE, cluster_of, parts_of
+from clusters import PATIENCE, another_client, cluster_of, parts_of
 from rank_works import Endless, Fault, Rounds, expected, fail, kill, large_sum, lose, run_out
 from spinney.cluster import run, watch
 from spinney.cluster.run import run_ranks
@@ -190,7 +190,7 @@ def test_an_interrupt_at_the_client_ends_the_ranks(
 
 def test_ranks_end_when_their_client_is_gone(client: Client) -> None:
     with ThreadPoolExecutor(1) as pool:
-        with Client(client.scheduler.address, set_as_default=False) as other:
+        with another_client(client) as other:
             running = pool.submit(run_ranks, other, [parts_of(other, VALUES, [20, 40])], Endless("gone"))
             assert all(Event(f"gone-began-{rank}", client).wait(PATIENCE) for rank in range(WORKERS))
         assert all(Event(f"gone-over-{rank}", client).wait(PATIENCE) for rank in range(WORKERS))

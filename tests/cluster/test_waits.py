@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from distributed import Client, Event, Status
 
-from clusters import PATIENCE, cluster_of
+from clusters import PATIENCE, another_client, cluster_of
 from spinney.cluster.telling import Refusal, result, results
 from spinney.errors import ClusterError, DataError
 
@@ -63,7 +63,7 @@ def test_tasks_that_were_cancelled_are_lost(client: Client) -> None:
 
 
 def test_a_client_that_is_closed_meanwhile_ends_the_wait(client: Client) -> None:
-    other = Client(client.scheduler.address, set_as_default=False)
+    other = another_client(client)
     future = other.submit(_waits, "after-close", pure=False)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("spinney.cluster.telling.running_of", lambda one: one.close())

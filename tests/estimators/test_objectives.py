@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 
 import spinney as sp
 from spinney.errors import DataError, OwnFunctionError, ParameterError, ParameterTypeError
-from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
+from spinney.estimators.custom import CLASSIFICATION, REGRESSION
 
 OF_NUMBERS = [name for name in REGRESSION if name != "aft"]  # which takes intervals
 FEW = {"n_estimators": 8, "max_leaves": 6}

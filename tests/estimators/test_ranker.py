@@ -15,7 +15,7 @@ import spinney as sp
 from ranking_problems import interleaved, lists, naive_ndcg
 from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
-from spinney.estimators.objectives import RANKING
+from spinney.estimators.custom import RANKING
 from spinney.training.holdout import held_out
 
 FEW = {"n_estimators": 8, "max_leaves": 5, "min_child_samples": 2, "learning_rate": 0.3, "n_jobs": 1}

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import spinney as sp
-from spinney.estimators.objectives import CLASSIFICATION, REGRESSION
+from spinney.estimators.custom import CLASSIFICATION, REGRESSION
 from spinney.objectives.survival import is_survival
 
 ESTIMATORS = [sp.GBMClassifier(), sp.GBMRegressor()]

@@ -79,11 +79,9 @@ def test_a_copy_of_a_round_goes_without_the_model():
 
 
 def test_no_model_is_made_unless_it_is_asked_for(monkeypatch):
-    from spinney.training import continuation
+    from spinney.training import booster
 
-    made, concatenate = [], continuation.concatenate
-    monkeypatch.setattr(
-        continuation, "concatenate", lambda trees: made.append(len(trees)) or concatenate(trees)
-    )
+    made, concatenate = [], booster.concatenate
+    monkeypatch.setattr(booster, "concatenate", lambda trees: made.append(len(trees)) or concatenate(trees))
     sp.train(PARAMS, sp.Dataset(X, Y), 4, callbacks=[lambda info: None])
     assert made == [4]

@@ -35,10 +35,15 @@ from spinney.dask.training import train_each
 from spinney.data import Schema
 from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
-from spinney.estimators.base import GBMBase
-from spinney.estimators.continuing import Continuation
-from spinney.estimators.evaluation import RawData, naming
-from spinney.estimators.samples import notes_of_text, warn_of_column_vector, with_columns_checked
+from spinney.estimators.boosting import GBMBase
+from spinney.estimators.continuation import Continuation
+from spinney.estimators.fit_inputs import (
+    RawData,
+    naming,
+    notes_of_text,
+    warn_of_column_vector,
+    with_columns_checked,
+)
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.params.common import DATA_PARAMS

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from spinney.cluster.labels import Learnt
 from spinney.data import RawLabels, Schema, Table
-from spinney.estimators.base import GBMBase
-from spinney.estimators.continuing import Continuation
-from spinney.estimators.evaluation import naming
+from spinney.estimators.boosting import GBMBase
+from spinney.estimators.continuation import Continuation
+from spinney.estimators.fit_inputs import naming
 from spinney.params import Config
 from spinney.training.holdout import Rows
 

@@ -1,4 +1,4 @@
-"""`RawLabels` → `Labels`: of all rows at once (`read_labels`), or of rows that come in batches (`LabelCollector`)."""
+"""`RawLabels` → `Labels` of rows that come in batches (`LabelCollector`); `read_labels` in `target.py` reads all rows at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spinney.data.frame import frame_names, is_frame
 from spinney.data.labels import Labels, RawLabels, by_column
 from spinney.data.queries import read_batch_weight, read_queries
 from spinney.data.sources import SAME_ROWS
-from spinney.data.target import one_dimension, read_base_margin, read_target, read_weight
+from spinney.data.target import no_target, one_dimension, read_base_margin, read_target, read_weight
 from spinney.errors import DataError, DataTypeError
 
 Values = NDArray[Any]

@@ -51,10 +51,10 @@ def read_table(
     """
     if type(X) is np.ndarray:
         table = array_table(X, what, allow_empty=allow_empty)
-    elif is_sparse(X):
-        table = sparse_table(X, what, allow_empty=allow_empty)
     elif is_frame(X):
         table = frame_table(X, what, allow_empty=allow_empty)
+    elif is_sparse(X):
+        table = sparse_table(X, what, allow_empty=allow_empty)
     else:
         table = array_table(X, what, allow_empty=allow_empty)
     if names is None:

@@ -1,437 +1,257 @@
-"""What the boosting estimators share: fitting, and the checks around it."""
+"""What every estimator does with its parameters and the arguments of its methods, and with names that it does not have."""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any
 
 from __future__ import annotations
 
-import os
-import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Self
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, wraps
+from typing import Any, ParamSpec, Self, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from spinney import objectives
-from spinney.data import (
-    Labels,
-    RawLabels,
-    Table,
-    match_columns,
-    read_margin,
-    read_table,
-)
-from spinney.data.target import read_weight_and_queries
-from spinney.dataset import Dataset
-from spinney.estimators.arguments import told
-from spinney.estimators.checks import (
-    check_alone,
-    check_anew,
-    holdout_of,
-    rounds_of,
-    said,
-)
-from spinney.estimators.continuing import Continuation, start_of
-from spinney.estimators.evaluation import (
-    FirstHistory,
-    RawData,
-    best_values,
-    check_columns_of_target,
-    first_values,
-    names_of_sets,
-    naming,
-    rounds_after_best,
-)
-from spinney.estimators.objectives import own_function
-from spinney.estimators.own_functions import TrainMetric, has_functions, own_metrics
-from spinney.estimators.samples import (
-    FitInputs,
-    binned,
-    categories_of_text,
-    warn_of_column_vector,
-    with_columns_checked,
-)
-from spinney.estimators.setting import Estimator
-from spinney.estimators.staged import staged_scores
-from spinney.model.mean import mean_model
-from spinney.model.model import Model
-from spinney.objectives.custom import loss_of
-from spinney.params import Config, check_columns, kind_of, outputs_of
-from spinney.params.common import AUTO, DATA_PARAMS
-from spinney.params.estimators import IMPORTANCE
-from spinney.params.objectives import OWN
-from spinney.params.parameter import SeedLike, is_drawn
-from spinney.training.callbacks import AutoRounds, Callback, checked_callbacks, warn_of_cap
-from spinney.training.evaluation import training_metrics
-from spinney.training.holdout import Rows, check_left, checked_rows, chosen_rows, named
-from spinney.training.round_plan import SURVIVAL, Auto, check_has_metric
-from spinney.training.splitting import group_numbers
-from spinney.training.train import train_each
+from spinney.data.dask import refuse_dask
+from spinney.errors import ParameterError, ParameterTypeError
+from spinney.estimators.families import BOOSTING, FAMILIES, Family, family_of
+from spinney.messages import nearest_names, shown
+from spinney.params.parameter_set import PRINTING, by_spelling
 
-_IN_TABLE = frozenset(parameter.name for parameter in Config.table())
+P = ParamSpec("P")
+
+# What is an argument of `fit` here and may be a parameter elsewhere.
+FIT_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "eval_set": ("evals", "valid_sets", "valid"),
+    "eval_names": (),
+    "eval_sample_weight": ("sample_weight_eval_set",),
+    "eval_class_weight": (),
+    "eval_base_margin": ("eval_init_score", "base_margin_eval_set"),
+    "sample_weight": ("weight",),
+    "base_margin": ("init_score",),
+    "callbacks": (),
+    "init_model": ("xgb_model", "input_model", "model_input", "model_in"),
+    "group": ("groups",),
+    "qid": ("query_id", "group_id"),
+    "eval_group": (),
+    "eval_qid": (),
+}
+# What to say beside the name here of a parameter whose number means something else elsewhere.
+_CONVERSIONS: Mapping[str, str] = {
+    "gamma": "XGBoost's and LightGBM's number is twice ours, so give half of it"
+}
 
 
-class GBMBase(Estimator, ABC):
-    """A boosting estimator; subclasses say what their target means."""
+def named(init: Callable[P, None]) -> Callable[P, None]:
+    """Let a constructor say what is right where it is given a name that it does not have."""
+    accepted = inspect.signature(init).parameters
+    nameless = sum(one.kind is one.POSITIONAL_OR_KEYWORD for one in accepted.values())
 
-    n_estimators: int | str
-    max_rounds: int | None
-    eval_metric: object
-    random_state: SeedLike
-    n_jobs: int | None
-    validation_fraction: float | None
-    validation: str
-    progress: bool
-    importance_type: str
-    warm_start: bool
-    categorical: str | Sequence[str | int] | NDArray[np.bool_]
-    objective: object
+    @wraps(init)
+    def checked(*args: P.args, **given: P.kwargs) -> None:
+        estimator = type(args[0])
+        if len(args) > nameless:
+            raise ParameterTypeError(
+                f"{estimator.__name__} takes parameters by name, such as {list(accepted)[1]}=...; found "
+                f"{shown(args[nameless])} without a name"
+            )
+        for name, value in given.items():
+            if name not in accepted:
+                raise ParameterTypeError(_unknown_parameter(estimator, accepted, name, value))
+        init(*args, **given)
 
-    model_: Model
-    evals_result_: dict[str, dict[str, list[float]]]
-    auto_: AutoRounds | None
-    best_iteration_: int | None
-    best_score_: dict[str, dict[str, float]]
-    n_iter_: int
-    n_estimators_: int
-    n_features_in_: int
-    # Parameters that the file lacks which it was loaded from: see `files.py`.
+    return checked
 
-    def _fit(
-        self,
-        given: RawData,
-        watched: list[RawData],
-        eval_names: object,
-        callbacks: Iterable[Callback] | None,
-        init_model: object,
-        groups: object = None,
-        validation: object = None,
-        **told: object,
-    ) -> Self:
-        """Fit to what was given, within `fitting`; `told` are parameters of this fit alone."""
-        start, rounds = start_of(self, init_model, rounds_of(self))
-        if start is not None and init_model is None and is_drawn(self.random_state):
-            # The seed of the first fit, so that the same rows are held out.
-            told = {"random_state": start.model.params.random_state, **told}
-        self.__dict__.pop("model_", None)
-        heard = checked_callbacks(callbacks)
-        auto = isinstance(rounds, Auto)
-        rows = checked_rows(validation)
-        held = auto or self.validation_fraction is not None or isinstance(rows, np.ndarray)
-        names = names_of_sets(eval_names, len(watched) or int(held))
-        config, dataset, valid = self._datasets(given, watched, start, groups, rows, told)
-        if isinstance(rounds, Auto) and not watched:
-            rounds = replace(rounds, groups=groups, name=names[0])
-            if rows is not None:
-                rounds = replace(rounds, validation=rows)
-        valid = dict(zip(names, valid.values(), strict=bool(valid)))
-        history = FirstHistory()
-        models = self._trained(config, dataset, rounds, valid, [history, *heard], start)
-        model = mean_model(models)
-        self.auto_ = history.found[0] if history.found else None
-        evals = history.evals
-        if self.auto_ is None and len(models) > 1:
-            evals = first_values(evals, models[0].rounds_to_use())
-        if start is not None:
-            model, evals = start.with_evals(model, history.before, evals)
-        self.evals_result_ = evals
-        self._take_model(model)
-        warn_of_cap(history.found, "n_estimators", ConvergenceWarning, stacklevel=4)
+
+def keep(estimator: object, given: Mapping[str, object]) -> None:
+    """Keep what a constructor was given, untouched: scikit-learn wants it checked in `fit`, not before."""
+    for name, value in given.items():
+        if name != "self":
+            setattr(estimator, name, value)
+
+
+def check_names(estimator: object, given: Mapping[str, object]) -> None:
+    """Refuse names that an estimator's constructor does not have.
+
+    Raises
+    ------
+    ParameterError
+        At the first of them; the message says what is right.
+    """
+    accepted = inspect.signature(type(estimator)).parameters
+    for name, value in given.items():
+        # scikit-learn writes a parameter of a parameter as outer__inner.
+        if name.partition("__")[0] not in accepted:
+            raise ParameterError(_unknown_parameter(type(estimator), accepted, name, value))
+
+
+def canonical(family: Family = BOOSTING) -> Mapping[str, str]:
+    """Every spelling of a parameter of training or of an estimator of a family, with its name here."""
+    return _canonical(FAMILIES.index(family))
+
+
+@cache
+def _canonical(place: int) -> Mapping[str, str]:
+    family = FAMILIES[place]
+    parameters = [
+        *family.parameters.table(),
+        *(one for of in family.estimators.values() for one in of.values()),
+    ]
+    return {spelling: one.name for spelling, one in by_spelling(parameters).items()}
+
+
+def _unknown_parameter(estimator: type[Any], accepted: Collection[str], name: str, value: object) -> str:
+    said = f"{estimator.__name__} has no parameter {name}={shown(value)}"
+    family = family_of(estimator)
+    canonical_names = canonical(family)
+    known = canonical_names.get(name)
+    if known is not None and known in accepted:
+        conversion = f"; {_CONVERSIONS[known]}" if known in _CONVERSIONS else ""
+        if name == "alpha" and "quantile_alpha" in accepted:
+            conversion = (
+                "; the level of objective='quantile' is quantile_alpha, the width of 'huber' huber_delta"
+            )
+        return f"{said}: {name} is called {known} here{conversion}"
+    for argument, others in FIT_ARGUMENTS.items():
+        if (name == argument or name in others) and (family.arguments or argument == "sample_weight"):
+            if argument not in inspect.signature(estimator.fit).parameters:
+                return f"{said}: `{argument}=` is an argument of GBMRanker's `fit`, so leave it out"
+            return f"{said}: give it to `fit` as its argument `{argument}=`"
+    if name in PRINTING:
+        return f"{said}: {family.quiet}"
+    if known is not None:
+        owners = [other for other, parameters in family.estimators.items() if known in parameters]
+        return f"{said}: {f'it belongs to {owners[0]}' if owners else 'it follows from the target'}, so leave it out"
+    near = nearest_names(
+        name, {other: known for other, known in canonical_names.items() if known in accepted}
+    )
+    meant = f" did you mean {' or '.join(near)}?" if near else ""
+    return f"{said};{meant} `help({estimator.__name__})` lists every parameter"
+
+
+R = TypeVar("R")
+
+# What predictions of other libraries are told by arguments, and here by arguments and methods of other names.
+_ROUNDS = "use the first so many rounds with rounds=n"
+_RAW = {"raw_score", "output_margin", "predict_raw_score"}
+_PREDICT: Mapping[str, str] = {
+    "num_iteration": _ROUNDS,
+    "start_iteration": _ROUNDS,
+    "iteration_range": _ROUNDS,
+    "ntree_limit": _ROUNDS,
+    "pred_leaf": "`apply` gives the leaf of each row in each tree",
+    "init_score": "it is called base_margin here",
+}
+
+
+def suggest_arguments(method: Callable[P, R]) -> Callable[P, R]:
+    """Let the error about an argument that a method does not have suggest the right one. The signature stays what it is."""
+    accepted = inspect.signature(method).parameters
+
+    @wraps(method)
+    def checked(*args: P.args, **given: P.kwargs) -> R:
+        for name in given:
+            if name not in accepted:
+                raise ParameterTypeError(_unknown_argument(args[0], method.__name__, accepted, name))
+        return method(*args, **given)
+
+    return checked
+
+
+def _unknown_argument(estimator: Any, method: str, accepted: Collection[str], name: str) -> str:
+    said = f"{type(estimator).__name__}.{method} has no argument {name}"
+    right = _in_fit(estimator, name) if method == "fit" else _in_predict(estimator, name)
+    if right:
+        return f"{said}: {right}"
+    near = nearest_names(name, {other: other for other in accepted if other != "self"})
+    meant = f" did you mean {' or '.join(near)}?" if near else ""
+    return f"{said};{meant} `help({type(estimator).__name__}.{method})` lists every argument"
+
+
+def _in_fit(estimator: Any, name: str) -> str:
+    for argument, others in FIT_ARGUMENTS.items():
+        if argument not in inspect.signature(estimator.fit).parameters:
+            if name == argument or name in others:
+                return f"{argument} belongs to the `fit` of GBMRanker, so leave it out"
+        elif name in others:
+            return f"it is called {argument} here"
+    if name in PRINTING:
+        return BOOSTING.quiet
+    known = canonical().get(name)
+    if known is not None and known in inspect.signature(type(estimator)).parameters:
+        return f"it is a parameter; give it to the constructor or to set_params as {known}=..."
+    return ""
+
+
+def _in_predict(estimator: Any, name: str) -> str:
+    if name in _RAW:
+        named = ("decision_function", "predict_raw", "predict")
+        raw = next(one for one in named if hasattr(estimator, one))
+        return f"`{raw}` gives raw scores"
+    return _PREDICT.get(name, "")
+
+
+class Estimator(BaseEstimator):
+    """An estimator of scikit-learn's kind, which knows its parameters' other spellings and what a file could not hold of it."""
+
+    _left_out: tuple[str, ...] = ()  # parameters that the file it was loaded from does not have
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of the constructor.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        check_names(self, params)
+        super().set_params(**params)
+        if self._left_out:
+            self._left_out = tuple(name for name in self._left_out if name not in params)
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.
 
-        The file holds the model, the labels, the parameters and the metrics of the rounds, and no code. Parameters that JSON
-        cannot hold, such as functions, are left out with a warning; the loaded estimator must be given them before another fit.
+def refuse_left_out(estimator: Estimator) -> None:
+    """Refuse to fit an estimator that lacks a parameter which its file could not hold: the default is another one."""
+    if estimator._left_out:
+        raise ParameterError(
+            f"this {type(estimator).__name__} was saved without {listed(estimator._left_out)}, which no file can hold; before "
+            f"another fit call {setting(estimator._left_out)}"
+        )
 
-        Parameters
-        ----------
-        path : str or path-like
-            Where to write; its folder must exist. On failure an old file is still there, whole.
-        """
-        from spinney.estimators.files import save_estimator  # which knows every kind of model
 
-        check_is_fitted(self, "model_")
-        save_estimator(self, path)
+def listed(names: tuple[str, ...]) -> str:
+    """Names of parameters in a sentence."""
+    return " and ".join(names)
 
-    def _take_model(self, model: Model) -> None:
-        """Note a fitted model, and what follows from it."""
-        self.model_ = model
-        self.best_iteration_ = model.best_round
-        self.n_iter_ = model.rounds
-        self.n_estimators_ = model.rounds_to_use()
-        # Metrics are known of the last rounds, back to those that are used at least, or of all that a search tried.
-        self.best_score_ = best_values(self.evals_result_, rounds_after_best(model, self.auto_))
 
-    def _check_parameters(self) -> None:
-        """Check the parameters as `fit` does, as far as that needs no table."""
-        check_alone(self)
-        told = self._told() | ({"objective": OWN} if "objective" in self._left_out else {})
-        if is_drawn(self.random_state):
-            told["random_state"] = 0  # only a fit draws from it
-        self._config(told)
+def setting(names: tuple[str, ...]) -> str:
+    """The call that sets parameters."""
+    return f"set_params({', '.join(f'{name}=...' for name in names)})"
 
-    @told
-    def apply(self, X: object, *, rounds: int | None = None) -> NDArray[np.int32]:
-        """Return the leaf that each row reaches in each tree.
+
+class Scored:
+    """The score that scikit-learn's mixin behind it has, of what is in memory."""
+
+    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
+        """Tell how good predictions are: accuracy of a classifier, R² of a regressor.
 
         Parameters
         ----------
         X : table
             The columns of `fit`, in the same order.
-        rounds : int, optional
-            Use the first so many rounds. Without it those that `predict` uses.
+        y : array of shape (rows,) or (rows, outputs)
+            The target.
+        sample_weight : array of shape (rows,), optional
+            Weights of the rows.
 
         Returns
         -------
-        int32 array of shape (rows, trees)
-            Node numbers, counted from the first node of each tree. The trees stand round by round; where there are more than
-            two classes, several targets or levels, a round has a tree for each of them, in their order.
+        float
+            1 is perfect.
         """
-        check_is_fitted(self, "model_")
-        X = with_columns_checked(self, X, reset=False)
-        return self.model_.predict_leaf(X, rounds, self.n_jobs)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each column in what `importance_type` says, of all splits that `predict` uses."""
-        check_is_fitted(self, "model_")
-        kind: Any = IMPORTANCE.check(self.importance_type)
-        found = self.model_.importance(kind)
-        total = found.sum()
-        return found / total if total > 0 else found
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """The parameters and, of a fitted estimator, what "auto" did."""
-        # scikit-learn's printer breaks the lines of classes that have its own __repr__.
-        kind = type(type(self).__name__, (type(self),), {"__repr__": BaseEstimator.__repr__})
-        plain: Any = object.__new__(kind)
-        plain.__dict__.update(vars(self))
-        text: str = BaseEstimator.__repr__(plain, N_CHAR_MAX)
-        found: AutoRounds | None = vars(self).get("auto_")
-        if found is None:
-            return text
-        return f"{text}\n# {'' if found.chosen == self.n_estimators_ else 'first model: '}{found}"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
-    @abstractmethod
-    def _learn_target(
-        self, y: object, rows: int, start: Continuation | None
-    ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
-        """The target of the training rows as numbers, and the parameters that follow from it."""
-
-    @abstractmethod
-    def _told(self) -> dict[str, object]:
-        """The parameters of training that `objective` stands for."""
-
-    @abstractmethod
-    def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
-        """The target of validation rows as numbers."""
-
-    def _check_target(self, y: object, rows: int) -> None:
-        """Refuse a target of some of the rows that could not be read."""
-        self._read_target(y, rows)
-
-    def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Groups of rows of which the same share is held out."""
-        return np.zeros(len(target), np.int64)
-
-    def _row_weights(self, labels: Labels) -> NDArray[np.float64] | None:
-        """Weights to train with."""
-        return labels.weight
-
-    def _eval_weights(self, class_weight: object, labels: Labels) -> NDArray[np.float64] | None:
-        """Weights of validation rows, once their classes' factors are applied."""
-        return labels.weight
-
-    def _fixed_scores(self, labels: Labels, start: Continuation | None) -> NDArray[np.float64] | None:
-        """Raw scores that every row gets where the target leaves nothing to learn, else None."""
-        return None
-
-    def _trained(
-        self,
-        config: Config,
-        dataset: Dataset,
-        rounds: int | Auto,
-        valid: Mapping[str, Dataset],
-        callbacks: list[Callback],
-        start: Continuation | None,
-    ) -> list[Model]:
-        """The models whose mean the fit gives."""
-        given: Any = {
-            "objective": own_function(self.objective, hasattr(self, "classes_")),
-            "valid": valid,
-            "metrics": self._own_metrics(config),
-            "callbacks": callbacks,
-        }
-        fixed = self._fixed(dataset, start)
-        if fixed is None:
-            past = None if start is None else start.model
-            return self._train(
-                config, dataset, rounds, progress=bool(self.progress), init_model=past, **given
-            )
-        # A training of no rounds checks all that any training does; its base score is put in afterwards.
-        score = 0.0 if config.base_score is None else config.base_score
-        patience = config.early_stopping_rounds if valid or not isinstance(rounds, Auto) else None
-        bare = replace(config, base_score=score, early_stopping_rounds=patience, models=1)
-        (found,) = self._train(bare, dataset, 0, **given)
-        return [Model(found.forest, fixed, config.objective, config, dataset.schema)]
-
-    def _fixed(self, dataset: Any, start: Continuation | None) -> NDArray[np.float64] | None:
-        """What `_fixed_scores` says of a data set."""
-        return self._fixed_scores(dataset.labels(), start)
-
-    def _train(self, config: Config, dataset: Any, rounds: int | Auto, **given: Any) -> list[Model]:
-        """Train where the data are; the arguments are those of `train_each`."""
-        return train_each(config, dataset, rounds, **given)
-
-    def _datasets(
-        self,
-        given: RawData,
-        watched: list[RawData],
-        start: Continuation | None,
-        groups: object,
-        validation: Rows,
-        told: Mapping[str, object],
-    ) -> tuple[Config, Dataset, dict[str, Dataset]]:
-        """Read and bin the training and validation rows. What was read is let go when this returns."""
-        columns = read_table(with_columns_checked(self, given.X, reset=True))
-        self.n_features_in_ = columns.columns
-        warn_of_column_vector(given.labels.y)
-        found = self._fit_inputs(given.labels, columns, bool(watched), start, told, groups, validation)
-        config, chosen = found.config, found.chosen
-        columns, notes = categories_of_text(columns, self.categorical, found.schema)
-        for note in notes:
-            warnings.warn(note, stacklevel=5)
-        rules = {name: getattr(config, name) for name in DATA_PARAMS}
-        dataset = binned(
-            columns if chosen is None else columns.take(~chosen), found.labels,
-            n_jobs=config.n_jobs, categorical=self.categorical, schema=found.schema, **rules,
-        )  # fmt: skip
-        if chosen is not None and found.held is not None:
-            held = binned(columns.take(chosen), found.held, reference=dataset, n_jobs=config.n_jobs)
-            return config, dataset, {"validation_0": held}
-        valid = {}
-        for place, other in enumerate(watched):
-            same = dataset.weight is None and other.is_same(given)
-            valid[f"validation_{place}"] = dataset if same else self._validation(other, dataset, config)
-        return config, dataset, valid
-
-    def _fit_inputs(
-        self,
-        raw: RawLabels,
-        columns: Table,
-        watched: bool,
-        start: Continuation | None,
-        told: Mapping[str, object],
-        groups: object = None,
-        validation: Rows = None,
-    ) -> FitInputs:
-        """What target, weights and parameters say before columns are binned, of which only names are asked."""
-        target, follows = self._learn_target(raw.y, columns.rows, start)
-        config = self._config({**follows, **told})
-        check_anew(self, config, start is not None)
-        schema = None if start is None else start.schema_for(columns, config)
-        check_columns(
-            config, columns.names, columns.columns
-        )  # a wrong name is told before columns are binned
-        chosen_metrics = training_metrics(
-            config, self._own_metrics(config)
-        )  # and so is a metric that does not fit
-        if self.n_estimators == AUTO:
-            check_has_metric("n_estimators", config, chosen_metrics)
-        holdout = holdout_of(self, config, watched, groups, checked_rows(validation, columns.rows))
-        labels = self._labels_of(raw, target, config)
-        held = chosen = None
-        if holdout is not None:
-            rows, fraction = holdout
-            seen, whole = labels, "queries"
-            if groups is not None:
-                seen, whole = replace(labels, queries=group_numbers(groups, columns.rows)), "groups"
-            strata, what = self._strata(labels.target), named(rows, fraction)
-            chosen = chosen_rows(rows, seen, strata, fraction, config.random_state, whole)
-            if rows is not None:
-                check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, what)
-            labels, held = labels.take(~chosen), labels.take(chosen)
-            with naming(f"the rows held out by {what}"):
-                self._check_metrics(config, held)
-        labels = replace(labels, weight=self._row_weights(labels))
-        return FitInputs(config, schema, labels, held, chosen)
-
-    def _validation(self, found: RawData, dataset: Dataset, config: Config) -> Dataset:
-        with naming(found.labels.where):
-            columns = read_table(with_columns_checked(self, found.X, reset=False))
-            schema = dataset.schema
-            columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
-            targets = dataset.labels().targets
-            labels = self._validation_labels(found.labels, found.class_weight, columns.rows, targets, config)
-            return binned(columns, labels, reference=dataset, n_jobs=config.n_jobs)
-
-    def _validation_labels(
-        self, raw: RawLabels, class_weight: object, rows: int, targets: int, config: Config
-    ) -> Labels:
-        """The labels of validation rows; `targets` is the number of columns of the training rows' target."""
-        target = self._read_target(raw.y, rows)
-        check_columns_of_target(target, targets)
-        labels = self._labels_of(raw, target, config, "eval_")
-        labels = replace(labels, weight=self._eval_weights(class_weight, labels))
-        self._check_metrics(config, labels)
-        return labels
-
-    def _labels_of(
-        self, raw: RawLabels, target: NDArray[np.float64], config: Config, before: str = ""
-    ) -> Labels:
-        """The labels of rows whose target was read; `before` stands before the names of arguments in messages."""
-        rows = len(target)
-        weight, queries = read_weight_and_queries(raw, rows, before)
-        margin = read_margin(raw.base_margin, rows, outputs_of(config), what=f"{before}base_margin")
-        return Labels(target, weight, margin, queries)
-
-    def _config(self, told: Mapping[str, object]) -> Config:
-        given = said(self, {name: value for name, value in vars(self).items() if name in _IN_TABLE})
-        if has_functions(self._metrics()):
-            given["eval_metric"] = (
-                "none"  # a model's file holds no functions; `train` is given all metrics in their order
-            )
-        return Config.parse({**given, **told})
-
-    def _own_metrics(self, config: Config) -> list[str | TrainMetric] | None:
-        return own_metrics(self._metrics(), config, getattr(self, "classes_", None))
-
-    def _metrics(self) -> object:
-        """What `eval_metric` says; where it says nothing, the loss of an objective of the user's own, if it has one."""
-        given = self.eval_metric
-        missing = given is None or (isinstance(given, Sequence) and not given)
-        return loss_of(self.objective) if missing else given
-
-    def _check_metrics(self, config: Config, labels: Labels) -> None:
-        """Refuse validation rows that have no such metric, before they are binned."""
-        labels = objectives.get(config).prepared(labels)
-        for metric in training_metrics(config, self._own_metrics(config)):
-            metric.check(labels)
-
-    def _raw_scores(
-        self, X: object, base_margin: ArrayLike | None, rounds: int | None
-    ) -> NDArray[np.float64]:
-        check_is_fitted(self, "model_")
-        X = with_columns_checked(self, X, reset=False)
-        return self.model_.predict_raw(X, rounds, self.n_jobs, base_margin)
-
-    def _staged_scores(
-        self, X: object, base_margin: ArrayLike | None, rounds: int | None
-    ) -> Iterator[NDArray[np.float64]]:
-        check_is_fitted(self, "model_")
-        X = with_columns_checked(self, X, reset=False)
-        return staged_scores(self.model_, X, self.n_jobs, base_margin, rounds)
+        refuse_dask(y, "y", type(self).__name__)
+        refuse_dask(sample_weight, "sample_weight", type(self).__name__)
+        mixin: Any = super()
+        return float(mixin.score(X, y, sample_weight))

@@ -32,12 +32,12 @@ from spinney.data.classes import (
     weigh_validation,
 )
 from spinney.data.dask import refuse_dask
-from spinney.estimators.arguments import told
-from spinney.estimators.continuing import Continuation
+from spinney.estimators.base import suggest_arguments
+from spinney.estimators.boosting import RowByRow
+from spinney.estimators.continuation import Continuation
+from spinney.estimators.custom import classification_objective, is_binary, takes_labels
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMClassifierParameters
-from spinney.estimators.objectives import classification_objective, is_binary, takes_labels
-from spinney.estimators.row_by_row import RowByRow
 from spinney.params.objectives import OWN
 
 
@@ -102,7 +102,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         tags.classifier_tags.multi_label = takes_labels(self.objective)
         return tags
 
-    @told
+    @suggest_arguments
     def predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[Any]:
@@ -125,7 +125,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         return self._labels(self._raw_scores(X, base_margin, rounds))
 
     @available_if(has_probabilities)
-    @told
+    @suggest_arguments
     def predict_proba(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -139,7 +139,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         """
         return self._probabilities(self._raw_scores(X, base_margin, rounds))
 
-    @told
+    @suggest_arguments
     def decision_function(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -154,7 +154,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         """
         return self._raw_scores(X, base_margin, rounds)
 
-    @told
+    @suggest_arguments
     def staged_predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[Any]]:
@@ -167,7 +167,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         return map(self._labels, self._staged_scores(X, base_margin, rounds))
 
     @available_if(has_probabilities)
-    @told
+    @suggest_arguments
     def staged_predict_proba(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
@@ -179,7 +179,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         """
         return map(self._probabilities, self._staged_scores(X, base_margin, rounds))
 
-    @told
+    @suggest_arguments
     def staged_decision_function(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
@@ -191,7 +191,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         """
         return self._staged_scores(X, base_margin, rounds)
 
-    @told
+    @suggest_arguments
     def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy: the share of rows whose class is predicted or, of several labels a row, all of whose labels are.
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spinney.estimators.names import keep, named
+from spinney.estimators.base import keep, named
 '''
 
 

@@ -14,14 +14,14 @@ from spinney.data.classes import are_of_labels, classes_of_labels
 from spinney.errors import DataTypeError, ModelFormatError, ParameterError, ParameterTypeError
 from spinney.estimators.adaboost.files import ADABOOST_KEYS, adaboost_part, restore_adaboost
 from spinney.estimators.adaboost.parameters import ADABOOST
+from spinney.estimators.base import listed, setting
+from spinney.estimators.custom import OF_ESTIMATOR
 from spinney.estimators.families import EVERY
 from spinney.estimators.forests.files import FOREST_KEYS, forest_part, restore_forest
 from spinney.estimators.forests.parameters import FORESTS
 from spinney.estimators.isolation.files import ISOLATION_KEYS, restore_isolation
 from spinney.estimators.isolation.parameters import ISOLATION
-from spinney.estimators.objectives import OF_ESTIMATOR
 from spinney.estimators.parameters import ESTIMATORS
-from spinney.estimators.setting import listed, setting
 from spinney.estimators.written import (
     UnwritableError,
     read_auto,

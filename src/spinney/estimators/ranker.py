@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from spinney import metrics
 from spinney.data import Labels, RawLabels, read_queries, read_query_weight, read_vector
 from spinney.errors import DataError
-from spinney.estimators.arguments import told
-from spinney.estimators.base import GBMBase
-from spinney.estimators.continuing import Continuation, fitting
+from spinney.estimators.base import refuse_left_out, suggest_arguments
+from spinney.estimators.boosting import GBMBase
+from spinney.estimators.continuation import Continuation, fitting
+from spinney.estimators.custom import ranking_objective
 from spinney.estimators.documents import documented
-from spinney.estimators.evaluation import RawData, evaluations
+from spinney.estimators.fit_inputs import RawData, evaluations
 from spinney.estimators.generated import GBMRankerParameters
-from spinney.estimators.objectives import ranking_objective
-from spinney.estimators.setting import refuse_left_out
 from spinney.jit.team import Team
 from spinney.metrics import Predictions
 from spinney.params import Config
@@ -64,7 +63,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         tags.target_tags.positive_only = True
         return tags
 
-    @told
+    @suggest_arguments
     def fit(
         self,
         X: object,
@@ -149,7 +148,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
                 **places,
             )
 
-    @told
+    @suggest_arguments
     def predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -171,7 +170,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         """
         return self._raw_scores(X, base_margin, rounds)
 
-    @told
+    @suggest_arguments
     def staged_predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
@@ -183,7 +182,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         """
         return self._staged_scores(X, base_margin, rounds)
 
-    @told
+    @suggest_arguments
     def score(
         self,
         X: object,

@@ -18,12 +18,12 @@ from spinney.data import Labels, read_target, read_weight
 from spinney.data.dask import refuse_dask
 from spinney.data.survival import columns_of_records
 from spinney.errors import DataError
-from spinney.estimators.arguments import told
-from spinney.estimators.continuing import Continuation
+from spinney.estimators.base import suggest_arguments
+from spinney.estimators.boosting import RowByRow
+from spinney.estimators.continuation import Continuation
+from spinney.estimators.custom import needs_no_negatives, regression_objective, takes_columns
 from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
-from spinney.estimators.objectives import needs_no_negatives, regression_objective, takes_columns
-from spinney.estimators.row_by_row import RowByRow
 from spinney.jit.team import Team
 from spinney.metrics import Predictions
 from spinney.model.model import Model
@@ -71,7 +71,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         tags.target_tags.multi_output = takes_columns(self.objective) and one_level
         return tags
 
-    @told
+    @suggest_arguments
     def predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -92,7 +92,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         """
         return self._link(self._raw_scores(X, base_margin, rounds))
 
-    @told
+    @suggest_arguments
     def predict_raw(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> NDArray[np.float64]:
@@ -107,7 +107,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         """
         return self._raw_scores(X, base_margin, rounds)
 
-    @told
+    @suggest_arguments
     def staged_predict(
         self, X: object, *, base_margin: ArrayLike | None = None, rounds: int | None = None
     ) -> Iterator[NDArray[np.float64]]:

@@ -240,7 +240,7 @@ def _predictions(
 
 def _groups(model: Any, bag: NDArray[np.int64]) -> dict[str, Any]:
     """What tells an estimator that holds out rows of its own which of them are copies."""
-    from spinney.estimators.row_by_row import RowByRow
+    from spinney.estimators.boosting import RowByRow
 
     holds_out = isinstance(model, RowByRow) and (
         model.n_estimators == AUTO or model.validation_fraction is not None

@@ -189,7 +189,7 @@ class ScorerMetric:
 
     def compute(self, values: Floats, labels: Labels, team: Team) -> MetricValue:
         """The value of the metric for values, (values, rows)."""
-        from spinney.estimators.own_functions import plain_name, scored
+        from spinney.estimators.custom import plain_name, scored
 
         predictions, classes = self.scale.for_metrics(values, team), self.scale.classes
         if self.scale.kind in ("two", "many"):
@@ -243,9 +243,9 @@ def metric_of(metric: object, scale: Scale, default: str | None = None) -> Model
 
 def is_scorer(metric: object) -> bool:
     """Whether scikit-learn's `make_scorer` made it."""
-    from spinney.estimators import own_functions
+    from spinney.estimators.custom import is_scorer
 
-    return own_functions.is_scorer(metric)
+    return is_scorer(metric)
 
 
 def _fitting(name: str, scale: Scale) -> str:

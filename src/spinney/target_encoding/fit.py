@@ -194,7 +194,8 @@ def fit_target_encoding(
     row_keys = query_or_row_numbers(labels, communicator, data.first) if row_groups is None else row_groups
     weighted = WeightedTargets.of(labels, targets, smooth, row_keys, communicator)
     features = [EncodedFeature((column,), int(counts[column])) for column in columns]
-    features += choose_pairs(data, features, pairs, weighted, min_rows, team, communicator)
+    if pairs > 0 and len(columns) > 1:
+        features += choose_pairs(data, features, pairs, weighted, min_rows, team, communicator)
     fold = assign_folds(weighted.row_keys, seed)
     by_fold: list[Floats] = []
     values: list[Floats] = []

@@ -25,17 +25,17 @@ from spinney.dataset import Dataset
 from spinney.errors import DataError, DataTypeError
 from spinney.estimators.adaboost.committee import Committee
 from spinney.estimators.adaboost.copies import Task, boosted, check_estimator
-from spinney.estimators.continuing import fitting
+from spinney.estimators.base import Estimator, refuse_left_out
+from spinney.estimators.continuation import fitting
 from spinney.estimators.files import save_estimator
-from spinney.estimators.forests.base import check_size
-from spinney.estimators.forests.trees import TreeView
-from spinney.estimators.samples import (
+from spinney.estimators.fit_inputs import (
     COLUMN_VECTOR,
     categories_of_text,
     is_column_vector,
     with_columns_checked,
 )
-from spinney.estimators.setting import Estimator, refuse_left_out
+from spinney.estimators.forests.base import check_size
+from spinney.estimators.forests.trees import TreeView
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.adaboost_model import AdaBoostModel
 from spinney.params import AdaBoostConfig

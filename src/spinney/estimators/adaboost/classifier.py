@@ -15,8 +15,8 @@ from sklearn.metrics import accuracy_score
 
 from spinney.data import ForestTarget, read_class_target
 from spinney.estimators.adaboost.base import AdaBoostBase
+from spinney.estimators.base import Scored
 from spinney.estimators.forests.trees import ClassTreeView
-from spinney.estimators.setting import Scored
 
 
 class BoostedClasses(Scored, ClassifierMixin, AdaBoostBase):

@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score
 
 from spinney.data import ForestTarget, read_number_target
 from spinney.estimators.adaboost.base import AdaBoostBase
-from spinney.estimators.setting import Scored
+from spinney.estimators.base import Scored
 from spinney.params.estimators import ADABOOST_LOSS
 
 

@@ -23,11 +23,11 @@ from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget, Table, read_table, read_weight
 from spinney.dataset import Dataset
 from spinney.errors import DataError
-from spinney.estimators.continuing import fitting
+from spinney.estimators.base import Estimator, refuse_left_out
+from spinney.estimators.continuation import fitting
 from spinney.estimators.files import save_estimator
+from spinney.estimators.fit_inputs import categories_of_text, with_columns_checked
 from spinney.estimators.forests.growing import EarlierForest, grown
-from spinney.estimators.samples import categories_of_text, with_columns_checked
-from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.forest_model import ForestModel
 from spinney.params import ForestConfig, Parameter

@@ -16,12 +16,12 @@ from sklearn.base import ClassifierMixin
 from spinney.data import ForestTarget, read_class_target, target_columns
 from spinney.data.classes import class_codes
 from spinney.errors import DataError
+from spinney.estimators.base import Scored
 from spinney.estimators.forests.base import ForestBase
 from spinney.estimators.forests.ensemble import ForestEnsemble, spread_rows
 from spinney.estimators.forests.tree import SingleTree
 from spinney.estimators.forests.trees import ClassTreeView, most_likely
 from spinney.estimators.forests.weights import PRESETS, check_factors, weigh_rows
-from spinney.estimators.setting import Scored
 from spinney.params import ForestConfig, Parameter
 from spinney.params.estimators import CLASS_CRITERION
 from spinney.training.forests.oob import OutOfBag

@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.estimators.continuing import NO_MORE
+from spinney.estimators.continuation import NO_MORE
+from spinney.estimators.fit_inputs import COLUMN_VECTOR, is_column_vector
 from spinney.estimators.forests.base import ForestBase, ForestSample
 from spinney.estimators.forests.growing import EarlierForest
 from spinney.estimators.forests.trees import TreeView
-from spinney.estimators.samples import COLUMN_VECTOR, is_column_vector
 from spinney.messages import shown
 from spinney.params.estimators import TREES, VERBOSE
 from spinney.params.parameter import SeedLike

@@ -13,10 +13,10 @@ from sklearn.base import RegressorMixin
 
 from spinney.data import ForestTarget, read_number_target
 from spinney.errors import DataError
+from spinney.estimators.base import Scored
 from spinney.estimators.forests.base import ForestBase
 from spinney.estimators.forests.ensemble import ForestEnsemble, spread_rows
 from spinney.estimators.forests.tree import SingleTree
-from spinney.estimators.setting import Scored
 from spinney.params import ForestConfig, Parameter
 from spinney.params.estimators import NUMBER_CRITERION
 from spinney.training.forests.oob import OutOfBag

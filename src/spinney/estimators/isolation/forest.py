@@ -18,13 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Table, read_table, read_weight
 from spinney.errors import ParameterTypeError
-from spinney.estimators.continuing import NO_MORE, fitting
+from spinney.estimators.base import Estimator, refuse_left_out
+from spinney.estimators.continuation import NO_MORE, fitting
 from spinney.estimators.documents import documented
 from spinney.estimators.files import save_estimator
+from spinney.estimators.fit_inputs import categories_of_text, with_columns_checked
 from spinney.estimators.generated import IsolationForestParameters
 from spinney.estimators.isolation.growing import grown, past_of
-from spinney.estimators.samples import categories_of_text, with_columns_checked
-from spinney.estimators.setting import Estimator, refuse_left_out
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.messages import shown
 from spinney.model.isolation_model import IsolationModel
