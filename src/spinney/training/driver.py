@@ -10,7 +10,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -80,6 +80,8 @@ class Hooks:
         Called with the values of each booster after a round.
     on_best : callable, optional
         Called after a round that is the best so far.
+    searches : list of AutoRounds
+        What the searches for a number of rounds did.
     judged : str
         Name of the data that early stopping uses, for messages; "" for the last validation set.
     """
@@ -90,6 +92,7 @@ class Hooks:
     on_round: Callable[[RoundRecord], object] | None = None
     on_evals: Callable[[list[Evals]], object] | None = None
     on_best: Callable[[], object] | None = None
+    searches: list[AutoRounds] = field(default_factory=list)
     judged: str = ""
 
     def silent(self) -> Hooks:
@@ -102,7 +105,8 @@ class Hooks:
             begin(self.callbacks, rounds)
 
     def end_search(self, found: AutoRounds) -> None:
-        """Call the callbacks that have a method `end_search`."""
+        """Note what a search did, and call the callbacks that have a method `end_search`."""
+        self.searches.append(found)
         with self.guard():
             end_search(self.callbacks, found)
 
@@ -394,7 +398,7 @@ def boost(
     def decide(number: int, evals: Evals) -> None:
         """What callbacks and early stopping decide after a round."""
         make = partial(build_model, number, *booster.parts) if len(boosters) == 1 else _no_model
-        info = RoundInfo(number, last, values_of(evals), start, make, values_of(before))
+        info = RoundInfo(number, last, values_of(evals), start, make, values_before)
         state.stop |= hooks.notify(info)
         if stopping is not None:
             state.stop |= stopping.update(number, hooks.stopping_value(booster.config, evals, number))
@@ -414,14 +418,15 @@ def boost(
     hooks.begin(last)
     if not done and start and rounds:
         before = _means([one.evaluate() for one in boosters])
+    values_before = values_of(before)
     if ranks.rank == 0:
         if stopping is not None and before:
             stopping.update(start, hooks.stopping_value(booster.config, before, start))
         for record in done:
             decide(record.number, record.evals)
-    calls = bool(hooks.callbacks or hooks.rates or booster.has_metrics)
-    if ranks.size > 1:
-        calls = ranks.broadcast_object(calls)
+    calls = bool(hooks.callbacks or hooks.rates or stopping is not None)
+    if ranks.size > 1:  # the records of rounds have the values of metrics, which rank 0 alone computes
+        calls = ranks.broadcast_object(calls or booster.has_metrics)
     before = share(booster.done, before)
     while not state.stop and booster.done < last:
         found = [one.round(state.rate) for one in boosters]

@@ -11,7 +11,7 @@ from spinney.model.mean import mean_model
 from spinney.model.model import Model
 from spinney.params import Config
 from spinney.params.common import check_truth
-from spinney.training.callbacks import Callback, SearchLog, checked_callbacks, warn_of_cap
+from spinney.training.callbacks import Callback, warn_of_cap
 from spinney.training.driver import prepare, run
 from spinney.training.round_plan import Auto
 
@@ -98,14 +98,13 @@ def train(
     >>> model.predict(np.array([[0.1], [0.9]])).round(1)
     array([0.1, 0.9])
     """
-    log = SearchLog()
-    heard: list[Callback] = [*checked_callbacks(callbacks), log]
-    models = train_each(
-        params, dataset, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=heard,
-        progress=progress, init_model=init_model, max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
+    job = prepare(
+        params, binned_of(dataset), rounds, objective=objective, valid=valid, metrics=metrics, callbacks=callbacks,
+        init_model=init_model, max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
         validation=validation,
     )  # fmt: skip
-    warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
+    models = run(job, progress=check_truth("progress", progress))
+    warn_of_cap(job.hooks.searches, "rounds", UserWarning, stacklevel=2)
     return models[0] if len(models) == 1 else mean_model(models)
 
 
