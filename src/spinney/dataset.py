@@ -39,9 +39,9 @@ class Dataset:
         NumPy array (any numeric type and layout), pandas, Polars or PyArrow table, SciPy sparse matrix, or a list of rows.
         NaN and nulls are missing values; infinite values are an error. A sparse matrix is never made dense.
     y : array of shape (rows,) or (rows, targets), optional
-        Target; the objective says what several columns mean. A data set without one can only serve as `reference`.
+        Target; what several columns mean depends on the objective. A data set without one can only serve as `reference`.
     weight : array of shape (rows,) or (queries,), optional
-        Weights of the rows, or of the queries where there are some, in the order of their first rows: how many there are tells
+        Weights of the rows, or of the queries where there are some, in the order of their first rows: their number shows
         which. 0 or more. A row of weight 0 takes no part in the trees.
     group : array of int, optional
         Sizes of the queries of a ranking, whose rows follow each other.
@@ -79,7 +79,7 @@ class Dataset:
     names : sequence of str, optional
         Column names, for tables that have none.
     spread : bool, default=False
-        Whether cuts go by the distance of values too, more of them where these lie far apart: for forests that draw their cuts.
+        Whether cuts depend on the distance of values too, more of them where these lie far apart: for forests that draw cuts.
     keep_table : bool, default=False
         Whether to keep X, and what exact and approx made of it, after a training on bins too.
     n_jobs : int, optional
@@ -187,7 +187,7 @@ class Dataset:
         categorical, reference, schema, max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen
             See `Dataset`.
         folder : path or list of paths, optional
-            Where to keep the data set: a new or an empty folder, or several, on several disks, over which pages are dealt.
+            Where to keep the data set: a new or an empty folder, or several, on several disks, which share the pages.
             `open_dataset` opens it again. Without it a temporary folder is removed with the data set.
         memory : str or int, optional
             How much of the codes may stay in memory while they are read, such as "2GB"; without it half of what is free when
@@ -383,7 +383,7 @@ class Dataset:
         return self._binned.checked_labels(what)
 
     def describe(self) -> dict[str, int]:
-        """Tell how the table is kept.
+        """Give facts about how the table is kept.
 
         Returns
         -------
@@ -391,7 +391,7 @@ class Dataset:
             rows, columns and bins (missing values not counted); categorical columns, and rare categories, which share the
             last bin of their column; groups of columns that are kept for all rows, and of
             these bundles of several columns; bundled columns; sparse columns, of which only stored entries are kept;
-            those entries; conflicts, entries that bundles have no room for; queries, 0 where none are known; bytes.
+            those entries; conflicts, entries that bundles lose; queries, 0 where none are known; bytes.
 
         Examples
         --------
@@ -448,7 +448,7 @@ def open_dataset(folder: Folder | Iterable[Folder], memory: str | int | None = N
     Parameters
     ----------
     folder : path or list of paths
-        Its folder; where it was dealt over several, all of them in the same order. It may have been carried to another machine.
+        Its folder; where several share it, all of them in the same order. It may have been carried to another machine.
     memory : str or int, optional
         How much of the codes may stay in memory, such as "2GB"; without it half of what is free when pages are first read.
 

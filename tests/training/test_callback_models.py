@@ -74,7 +74,7 @@ def test_a_copy_of_a_round_goes_without_the_model():
     sp.train(PARAMS, sp.Dataset(X, Y), 1, callbacks=[infos.append])
     copied = pickle.loads(pickle.dumps(infos[0]))
     assert copied == infos[0]
-    with pytest.raises(ParameterError, match="knows no model"):
+    with pytest.raises(ParameterError, match="has no model"):
         _ = copied.model
 
 

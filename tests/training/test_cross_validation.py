@@ -335,7 +335,7 @@ def test_a_fold_whose_rows_weigh_nothing_is_refused(name):
         ({}, {"groups": np.zeros(3)}, DataError, r"groups has shape \(3,\); it must be \(150,\)"),
         ({}, {"groups": np.zeros(ROWS)}, DataError, r"folds=5 is more than there are groups \(1\)"),
         ({}, {"groups": np.where(np.arange(ROWS) == 4, np.nan, 1.0)}, DataError, "groups holds NaN in row 4"),
-        ({}, {"groups": [None, "a"] * 75}, DataError, "groups holds values that cannot be told apart"),
+        ({}, {"groups": [None, "a"] * 75}, DataError, "groups holds values that cannot be compared"),
         ({}, {"folds": [(range(9), range(9, 99))], "groups": Y}, ParameterError, "groups is given beside folds"),
     ],
 )  # fmt: skip

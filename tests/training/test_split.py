@@ -10,7 +10,7 @@ from spinney.data import read_class_target
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.params import ForestConfig
 from spinney.training.forest import train_forest
-from spinney.training.splitting import Dealing
+from spinney.training.splitting import RowSplitter
 
 RNG = np.random.default_rng(3)
 ROWS = 100
@@ -153,11 +153,11 @@ def test_a_part_whose_rows_weigh_nothing_is_refused():
 def test_rows_are_dealt_evenly_and_every_class_too(rows, parts):
     classes = np.random.default_rng(rows).integers(0, 3, rows)
     for seed in (None, 4):
-        dealt = Dealing(rows, seed=seed).evenly(parts)
-        sizes = np.bincount(dealt, minlength=parts)
+        assigned = RowSplitter(rows, seed=seed).evenly(parts)
+        sizes = np.bincount(assigned, minlength=parts)
         assert sizes.max() - sizes.min() <= 1
-        dealt = Dealing(rows, classes=classes, seed=seed).evenly(parts)
-        counts = np.array([np.bincount(dealt[classes == one], minlength=parts) for one in range(3)])
+        assigned = RowSplitter(rows, classes=classes, seed=seed).evenly(parts)
+        counts = np.array([np.bincount(assigned[classes == one], minlength=parts) for one in range(3)])
         assert (counts.max(axis=1) - counts.min(axis=1)).max() <= 1
 
 

@@ -29,7 +29,7 @@ from spinney.metrics import Predictions
 from spinney.model.model import Model
 from spinney.objectives.survival import is_survival, read_times
 from spinney.params import Config, levels_of, objective_info, takes_targets
-from spinney.training.holdout import strata_of_events
+from spinney.training.holdout import event_strata
 
 
 @documented
@@ -186,7 +186,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:
         objective = regression_objective(self.objective)
-        return strata_of_events(target, objective) if is_survival(objective) else super()._strata(target)
+        return event_strata(target, objective) if is_survival(objective) else super()._strata(target)
 
 
 def concordance(model: Model, raw: NDArray[np.float64], y: object, weight: object) -> float:

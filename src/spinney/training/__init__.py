@@ -2,5 +2,5 @@
 
 Enters: a `Dataset` or its `BinnedData`, parameters; for a forest its target.
 Leaves: a `Model`, a `ForestModel` or an `AdaBoostModel`.
-Must not know: scikit-learn, files, the command line.
+Does not depend on scikit-learn, files or the command line.
 """

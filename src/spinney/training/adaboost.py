@@ -70,9 +70,9 @@ class Weights:
         weight: NDArray[np.float64] = self._state.weight
         return weight
 
-    def mark(self, leaf: NDArray[np.int32], said: NDArray[np.int32], target: NDArray[np.int32]) -> int:
-        """Mark the rows whose class is not what their leaf says; returns the sum of their weights."""
-        return self._run(mark_wrong.bind(len(said), leaf, said, target, self._state, self._wrong))
+    def mark(self, leaf: NDArray[np.int32], predicted: NDArray[np.int32], target: NDArray[np.int32]) -> int:
+        """Mark the rows whose class their leaf does not predict; returns the sum of their weights."""
+        return self._run(mark_wrong.bind(len(predicted), leaf, predicted, target, self._state, self._wrong))
 
     def raise_marked(self, mistaken: int, power: float) -> None:
         """Multiply the weights of marked rows, which sum up to `mistaken`, by e to a power, beside those of all others."""
@@ -82,14 +82,14 @@ class Weights:
         self._scale(right * factor, factor)
 
     def measure(
-        self, leaf: NDArray[np.int32], said: NDArray[np.float64], target: NDArray[np.float64], loss: str
+        self, leaf: NDArray[np.int32], predicted: NDArray[np.float64], target: NDArray[np.float64], loss: str
     ) -> tuple[NDArray[np.float64], int]:
-        """Losses of all rows, from 0 to 1, where their leaves say these numbers; and their sum by weight.
+        """Losses of all rows, from 0 to 1, where their leaves predict these numbers; and their sum by weight.
 
         All losses are 0 where there is no error.
         """
         losses = np.empty(len(target))
-        self._run(measure_errors.bind(len(said), leaf, said, target, self._state, losses))
+        self._run(measure_errors.bind(len(predicted), leaf, predicted, target, self._state, losses))
         largest = float(self._state.sums["largest"][: self._team.size].max())
         if largest == 0.0:
             return losses, 0
@@ -230,12 +230,12 @@ def power_of_two_to(total: float, bits: int) -> float:
 
 NO_BETTER = (
     "the first tree is wrong on {error:.4g} of the weight, and guessing among {classes} classes is wrong on {guessing:.4g}: the "
-    "columns of X tell nothing about y, or trees of max_depth={depth} cannot tell it. Give other columns, or deeper trees"
+    "columns of X have no relation to y, or trees of max_depth={depth} cannot learn it. Give other columns, or deeper trees"
 )
 
 
 @dataclass(frozen=True)
-class Round:
+class EvaluatedTree:
     """What is known of a tree that stays.
 
     Attributes
@@ -243,7 +243,7 @@ class Round:
     error : float
         Its weighted error, or the mean loss of the rows by weight.
     weight : float
-        Its say.
+        Its weight in the sum.
     last : bool
         Whether boosting ends with it.
     """
@@ -254,7 +254,7 @@ class Round:
 
 
 class AdaBoostRounds(ABC):
-    """Judges the trees of a training one after another, and moves the weights of the rows.
+    """Evaluates the trees of a training one after another, and changes the weights of the rows.
 
     Parameters
     ----------
@@ -270,8 +270,11 @@ class AdaBoostRounds(ABC):
         self._config, self._target, self._weights = config, target, weights
 
     @abstractmethod
-    def judge(self, number: int, tree: GrownTree, leaf: NDArray[np.int32]) -> Round | None:
-        """Judge tree `number`, from 0, in which each row has this leaf, and move the weights; None ends boosting without it."""
+    def evaluate(self, number: int, tree: GrownTree, leaf: NDArray[np.int32]) -> EvaluatedTree | None:
+        """Evaluate tree `number`, from 0, in which each row has this leaf, and change the weights.
+
+        None ends boosting without the tree.
+        """
 
 
 class ClassRounds(AdaBoostRounds):
@@ -281,27 +284,27 @@ class ClassRounds(AdaBoostRounds):
         super().__init__(config, target, weights)
         self._classes = np.ascontiguousarray(target.values[:, 0], np.int32)
 
-    def judge(self, number: int, tree: GrownTree, leaf: NDArray[np.int32]) -> Round | None:
-        """Judge a tree of classes."""
+    def evaluate(self, number: int, tree: GrownTree, leaf: NDArray[np.int32]) -> EvaluatedTree | None:
+        """Evaluate a tree of classes."""
         many, total = self._target.classes[0], self._weights.total
-        said = leaf_classes(tree.value, many)
-        mistaken = self._weights.mark(leaf, said, self._classes)
+        predicted = leaf_classes(tree.value, many)
+        mistaken = self._weights.mark(leaf, predicted, self._classes)
         error = mistaken / total
         if mistaken == 0:
-            return Round(0.0, 1.0, last=True)
+            return EvaluatedTree(0.0, 1.0, last=True)
         # Weights are rounded to whole numbers, so that an error of guessing may come out a little lower.
         if many * mistaken >= (many - 1) * total - many * len(leaf):
             return self._no_better(number, error)
         power = self._config.learning_rate * 2.0 * adaboost_step(error, many).alpha
         if power > LARGEST_POWER:
-            return Round(error, power, last=True)
+            return EvaluatedTree(error, power, last=True)
         self._weights.raise_marked(mistaken, power)
-        return Round(error, power, last=False)
+        return EvaluatedTree(error, power, last=False)
 
-    def _no_better(self, number: int, error: float) -> Round | None:
+    def _no_better(self, number: int, error: float) -> EvaluatedTree | None:
         """A tree that is no better than guessing: the next bag may give a better one, but the same weights cannot."""
         if self._config.resample:
-            return Round(error, 0.0, last=False)
+            return EvaluatedTree(error, 0.0, last=False)
         if number == 0:
             many = self._target.classes[0]
             raise DataError(
@@ -319,22 +322,22 @@ class NumberRounds(AdaBoostRounds):
         super().__init__(config, target, weights)
         self._numbers = np.ascontiguousarray(target.values[:, 0], np.float64)
 
-    def judge(self, number: int, tree: GrownTree, leaf: NDArray[np.int32]) -> Round | None:
-        """Judge a tree of numbers."""
-        said = tree.value.astype(np.float64)
-        losses, lost = self._weights.measure(leaf, said, self._numbers, self._config.loss)
+    def evaluate(self, number: int, tree: GrownTree, leaf: NDArray[np.int32]) -> EvaluatedTree | None:
+        """Evaluate a tree of numbers."""
+        predicted = tree.value.astype(np.float64)
+        losses, lost = self._weights.measure(leaf, predicted, self._numbers, self._config.loss)
         mean = lost / self._weights.total
         if lost <= 0:
-            return Round(0.0, 1.0, last=True)
+            return EvaluatedTree(0.0, 1.0, last=True)
         if mean >= 0.5:
-            return Round(mean, 1.0, last=True) if number == 0 else None
+            return EvaluatedTree(mean, 1.0, last=True) if number == 0 else None
         weight = self._config.learning_rate * adaboost_r2_step(mean).weight
         self._weights.lower(losses, -weight)
-        return Round(mean, weight, last=False)
+        return EvaluatedTree(mean, weight, last=False)
 
 
 def leaf_classes(value: NDArray[np.float64], classes: int) -> NDArray[np.int32]:
-    """The class that each leaf speaks for: the heaviest, of equal ones the first.
+    """The class that each leaf predicts: the heaviest, of equal ones the first.
 
     Examples
     --------
@@ -357,7 +360,7 @@ def train_adaboost(
     *,
     weight: NDArray[np.float64] | None = None,
     n_jobs: int | None = None,
-    told: Callable[[int], None] = lambda done: None,
+    on_tree: Callable[[int], None] = lambda done: None,
 ) -> AdaBoostModel:
     """Boost trees by weights.
 
@@ -375,7 +378,7 @@ def train_adaboost(
         Weights of the rows to start from, above 0.
     n_jobs : int, optional
         Number of threads; the model does not depend on it.
-    told : callable, optional
+    on_tree : callable, optional
         Called with the number of trees so far after each round.
 
     Returns
@@ -396,15 +399,18 @@ def train_adaboost(
             if found is not None:
                 grown.append(tree)
                 kept.append(found)
-            told(len(grown))
+            on_tree(len(grown))
     if not any(found.weight > 0 for found in kept):
         raise DataError(
-            f"none of {rounds} trees on drawn rows is better than guessing: the columns of X tell nothing about y, or trees of "
-            f"max_depth={config.max_depth} cannot tell it. Give other columns, or deeper trees"
+            f"none of {rounds} trees on drawn rows is better than guessing: the columns of X have no relation to y, or trees of "
+            f"max_depth={config.max_depth} cannot learn it. Give other columns, or deeper trees"
         )
     forest = CompactForest.of(grown, table.cut_start, table.cuts, values=target.leaf_values)
-    says, errors = np.array([found.weight for found in kept]), np.array([found.error for found in kept])
-    return AdaBoostModel(forest, config, data.schema, target.classes, data.rows, says, errors)
+    tree_weights, errors = (
+        np.array([found.weight for found in kept]),
+        np.array([found.error for found in kept]),
+    )
+    return AdaBoostModel(forest, config, data.schema, target.classes, data.rows, tree_weights, errors)
 
 
 def _boosted(
@@ -414,10 +420,10 @@ def _boosted(
     weights: Weights,
     rounds: int,
     team: Team,
-) -> Iterator[tuple[GrownTree, Round | None]]:
+) -> Iterator[tuple[GrownTree, EvaluatedTree | None]]:
     """Trees one after another, with what is made of each; None for one that is dropped."""
     grower = ForestGrower(config.of_trees(), table, target, weights.values, team, keep_memory=True)
-    judge = (ClassRounds if config.of_classes else NumberRounds)(config, target, weights)
+    evaluate = (ClassRounds if config.of_classes else NumberRounds)(config, target, weights)
     for number in range(rounds):
         shown = weights.values
         if config.resample:
@@ -426,7 +432,7 @@ def _boosted(
         tree = next(iter(grower.grow(number, 1)))
         if not config.resample:
             tree = _shared_out(tree, weights.total, config.of_classes)
-        found = judge.judge(number, tree, leaf_of_rows(table, tree, team))
+        found = evaluate.evaluate(number, tree, leaf_of_rows(table, tree, team))
         yield tree, found
         if found is None or found.last:
             return

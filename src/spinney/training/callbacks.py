@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RoundInfo:
-    """What a callback is told.
+    """A round, as callbacks get it.
 
     Attributes
     ----------
@@ -59,14 +59,12 @@ class RoundInfo:
 
     @cached_property
     def model(self) -> Model:
-        """The model of the rounds so far, made when it is first asked for; later rounds do not change it.
+        """The model of the rounds so far, made at its first use; later rounds do not change it.
 
         It has no best round: its predictions use all of its rounds.
         """
         if self.make is None:
-            raise ParameterError(
-                "this RoundInfo knows no model: it was copied, or made outside of a training"
-            )
+            raise ParameterError("this RoundInfo has no model: it was copied, or made outside of a training")
         return self.make()
 
     def __getstate__(self) -> dict[str, object]:
@@ -130,7 +128,7 @@ class CallbackError(Exception):
 
 @contextmanager
 def callback_failures() -> Iterator[None]:
-    """Raise a `CallbackError` for whatever a callback raises, so that the client of ranks knows it from the loss of a rank."""
+    """Raise a `CallbackError` for whatever a callback raises: the client of ranks does not take it for the loss of a rank."""
     try:
         yield
     except BaseException as error:
@@ -284,7 +282,7 @@ class EarlyStopping:
 
     @classmethod
     def of(cls, config: Config) -> EarlyStopping | None:
-        """What watches a training, if its parameters ask for it."""
+        """What watches a training, if its parameters have early stopping."""
         patience = config.early_stopping_rounds
         return None if patience is None else cls(patience, config.min_delta)
 
@@ -372,7 +370,7 @@ class LearningRateSchedule:
         return f"LearningRateSchedule({shown(self._rates if self._function is None else self._function)})"
 
     def __call__(self, info: RoundInfo) -> None:
-        """Do nothing: the rate is asked for before a round."""
+        """Do nothing: `rate` is called before a round."""
 
 
 def checked_rate(rate: object, place: int) -> float:
@@ -394,7 +392,7 @@ def checked_rate(rate: object, place: int) -> float:
 
 
 def too_small(rate: float) -> str:
-    """What is said of a rate that floats cannot work with."""
+    """The message about a rate that floats cannot work with."""
     return (
         f"learning_rate = {rate:g} is too small: what a tree adds to the score would be lost; "
         f"give {SMALLEST_RATE:.3g} or more, mostly .01 to .3"
@@ -432,7 +430,7 @@ class AutoRounds:
     holdout_rows : int
         Training rows that were held out; 0 where validation data were given, or nothing was held out.
     metric : str or None
-        What the search went by; None where there was nothing to go by.
+        What the search used; None where there was no metric.
     score : float or None
         The metric on the validation rows after `chosen` rounds of the search.
     refitted : bool
@@ -483,11 +481,11 @@ def record_of(
     model : Model
         That of the search, all rounds that were tried included.
     stopping : EarlyStopping, optional
-        What it went by.
+        What it used.
     most : int
         Rounds that the model could have had.
     limit : str
-        What says so.
+        What limits them.
     holdout_rows : int
         Rows that were held out.
     refitted : bool
@@ -523,7 +521,7 @@ class SearchLog:
         self.found: list[AutoRounds] = []
 
     def __call__(self, info: RoundInfo) -> None:
-        """Rounds say nothing of it."""
+        """Nothing happens after a round."""
 
     def end_search(self, found: AutoRounds) -> None:
         """Keep what one did."""
@@ -539,7 +537,7 @@ def end_search(callbacks: Iterable[Callback], found: AutoRounds) -> None:
 
 
 def warn_of_cap(found: Sequence[AutoRounds], called: str, kind: type[Warning], stacklevel: int) -> None:
-    """Warn, once, of searches that ended before they could say which round is best.
+    """Warn, once, of searches that ended before the best round was certain.
 
     `called` is the user's name of the number of rounds; `stacklevel` counts from the caller of this function.
     """

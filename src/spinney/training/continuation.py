@@ -41,7 +41,7 @@ class InitialModel:
     base_score : float64[outputs]
         Where the scores of a row begin.
     statistics : TargetEncoding, optional
-        Columns that the trees know beside those of the table.
+        Columns of the trees behind those of the table.
     schema : Schema
         Columns of the table.
     """
@@ -82,8 +82,8 @@ class InitialModel:
             return False
         return True
 
-    def _made_cuts(self, statistics: TargetEncoding) -> Cuts:
-        """Cuts of made columns that tell rows apart as the trees do: where these split."""
+    def _encoded_cuts(self, statistics: TargetEncoding) -> Cuts:
+        """Cuts of encoded columns that separate rows as the trees do: where these split."""
         features, thresholds = (
             np.concatenate([getattr(tree, name) for tree in self.trees]) for name in ("feature", "threshold")
         )
@@ -94,7 +94,7 @@ class InitialModel:
     def _replay(self, scores: NDArray[np.float64], data: BinnedData, what: str, team: Team) -> None:
         coded = data
         if self.statistics is not None and len(data.cuts.bins) == data.columns:
-            coded = add_encoded(data, self.statistics, team, self._made_cuts(self.statistics))
+            coded = add_encoded(data, self.statistics, team, self._encoded_cuts(self.statistics))
         try:
             for block in coded.scan(team):
                 matrix = block.own_matrix()

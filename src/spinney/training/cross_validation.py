@@ -36,7 +36,7 @@ from spinney.training.driver import Hooks, boost, check_members
 from spinney.training.evaluation import check_stopping, mean_of, training_metrics
 from spinney.training.global_steps import check_start
 from spinney.training.growers import check_has_table, threads_of
-from spinney.training.splitting import Fold, dealing_of, folds_of
+from spinney.training.splitting import Fold, folds_of, row_splitter
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +150,10 @@ def cv(
     callbacks: Iterable[Callback] | None = None,
     progress: bool = False,
 ) -> CVResult:
-    """Cross-validate: train a model for each fold on its train rows, and judge it on its test rows.
+    """Cross-validate: train a model for each fold on its train rows, and evaluate it on its test rows.
 
     All folds share one binned data set; nothing is copied or binned again. So cuts were chosen from all rows, test rows
-    included (their columns, never their targets). Everything else a fold's model knows comes from its train rows: it is, byte
+    included (their columns, never their targets). Everything else in a fold's model comes from its train rows: it is, byte
     for byte, the model that `train` gives for a `Dataset` of these rows with `reference=dataset`.
 
     Parameters
@@ -173,12 +173,12 @@ def cv(
         A loss of your own, as for `train`.
     groups : array of shape (rows,), optional
         Group of each row. Rows of one group are tested together, so that no model is tested on a group that it was
-        trained on. Without it the queries of the data set, where it knows some.
+        trained on. Without it the queries of the data set, where it has some.
     stratified : bool, default=True
         Whether a number of folds gets the same share of each class; for objectives of classes only, and not for several
         labels a row.
     shuffle : bool, default=True
-        Whether rows are dealt out to a number of folds at random. Else the first rows make the first fold.
+        Whether rows are shared out to a number of folds at random. Else the first rows make the first fold.
     seed : int, RandomState or Generator, optional
         Seed of the shuffling, in place of `random_state`.
     metrics : iterable of callables or str, optional
@@ -221,14 +221,14 @@ def cv(
     loss = objectives.get(config, function)
     labels = loss.prepared(data.checked_labels())
     classes = _classes(loss, labels) if check_truth("stratified", stratified) else None
-    dealing = dealing_of(
+    splitter = row_splitter(
         labels.rows,
         classes,
         labels.queries if groups is None else groups,
         shuffle,
         config.random_state if seed is None else seed,
     )
-    found = folds_of(folds, labels, groups, dealing)
+    found = folds_of(folds, labels, groups, splitter)
     work = _Work(
         config,
         resolved_config(config, data),
@@ -259,7 +259,7 @@ class _Work:
     train_metrics: bool
 
     def check(self, k: int, fold: Fold) -> None:
-        """Refuse a fold that cannot be trained or judged, before any is."""
+        """Refuse a fold that cannot be trained or evaluated, before any is trained."""
         for name, rows in fold._asdict().items():
             where = f"fold {k}, {name} rows"
             try:
@@ -361,7 +361,7 @@ def _train_folds(
         schedule_of(callbacks),
         on_evals=keep_values,
         on_best=keep_scores,
-        judged="the mean over folds",
+        stopping_data="the mean over folds",
     )
     best = boost(boosters, rounds, EarlyStopping.of(work.config), hooks)
     for booster, (_, fold), raw in zip(boosters, folds, scores, strict=True):

@@ -82,7 +82,7 @@ class Hooks:
         Called after a round that is the best so far.
     searches : list of AutoRounds
         What the searches for a number of rounds did.
-    judged : str
+    stopping_data : str
         Name of the data that early stopping uses, for messages; "" for the last validation set.
     """
 
@@ -93,7 +93,7 @@ class Hooks:
     on_evals: Callable[[list[Evals]], object] | None = None
     on_best: Callable[[], object] | None = None
     searches: list[AutoRounds] = field(default_factory=list)
-    judged: str = ""
+    stopping_data: str = ""
 
     def silent(self) -> Hooks:
         """The same without callbacks: for a refit."""
@@ -125,7 +125,7 @@ class Hooks:
     def stopping_value(self, config: Config, evals: Evals, done: int) -> MetricValue:
         """The value that early stopping uses: that of the last validation set."""
         name, values = list(evals.items())[-1]
-        return stopping_value(config, self.judged or f"valid[{name!r}]", values, done)
+        return stopping_value(config, self.stopping_data or f"valid[{name!r}]", values, done)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +274,7 @@ def train_rank(
     callbacks) are called at rank 0, the others may go without them; what they decide is broadcast. An error is raised at the
     rank that found it; the others get `RankLostError`.
 
-    A tree takes three or four collective calls more than it is deep (`BlockGrower` says which). A round takes one more, for the
+    A tree takes three or four collective calls more than it is deep (see `BlockGrower`). A round takes one more, for the
     largest gradients, and with callbacks or validation sets another one, and a gather of the scores of each validation set.
     `RankSampler` has what sampling adds.
 

@@ -1,4 +1,4 @@
-"""Growing a forest: trees that know nothing of each other."""
+"""Growing a forest: trees that do not depend on each other."""
 
 from __future__ import annotations
 

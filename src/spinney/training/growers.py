@@ -23,8 +23,8 @@ from spinney.params import Config
 from spinney.tree import Tree, concatenate
 
 # Values (rows × columns) from which a training is shared among threads. The fewer the columns, the more rows there are to
-# partition for the same number of values, so below SHARE_COLUMNS more values are asked for, in proportion; trees of SHARE_LEAVES
-# ask for a third. Time of 20 rounds of 31 and of 255 leaves on one thread / on two: 500 × 50 .86, 1.01; 1 000 × 50 1.21, 1.38;
+# partition for the same number of values, so below SHARE_COLUMNS more values are needed, in proportion; trees of SHARE_LEAVES
+# need a third. Time of 20 rounds of 31 and of 255 leaves on one thread / on two: 500 × 50 .86, 1.01; 1 000 × 50 1.21, 1.38;
 # 2 000 × 50 1.17, 1.54; 1 000 × 28 .84, .86; 2 000 × 28 .98, 1.51; 5 000 × 28 1.19, 1.73; 5 000 × 10 .85, 1.20; 10 000 × 10 .93,
 # 1.40; 20 000 × 10 1.14, 1.26; 20 000 × 4 .90, 1.26; 50 000 × 4 .87, 1.39; 100 000 × 4 1.17, 1.30.
 SHARE_VALUES = 50_000

@@ -158,7 +158,7 @@ def _mask_of(given: NDArray[Any], rows: int) -> NDArray[np.bool_]:
 
 
 def named(validation: Rows, share: float) -> str:
-    """What messages call the argument that says which rows are held out."""
+    """What messages call the argument that names the rows to hold out."""
     if validation is None:
         return f"validation_fraction={share}"
     return f"validation={LAST!r}" if isinstance(validation, str) else "validation"
@@ -199,8 +199,8 @@ def check_left(
     what : str
         What messages call the argument that chose the rows.
     """
-    heavy = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
-    lost = np.setdiff1d(groups[heavy & chosen], groups[heavy & ~chosen])
+    has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
+    lost = np.setdiff1d(groups[has_weight & chosen], groups[has_weight & ~chosen])
     if events:
         lost = lost[lost > 0]
     if len(lost):
@@ -221,9 +221,9 @@ def last_out(labels: Labels, share: float, whole: str = "queries") -> NDArray[np
         _, first, found = np.unique(labels.queries, return_index=True, return_inverse=True)
         things, number = whole, np.argsort(np.argsort(first))[found]
     weight = np.ones(labels.rows) if labels.weight is None else labels.weight
-    heavy = np.flatnonzero(np.bincount(number, weight) > 0)
-    (count,) = _apportioned(np.array([len(heavy)]), share, things)
-    chosen: NDArray[np.bool_] = np.isin(number, heavy[len(heavy) - count :])
+    has_weight = np.flatnonzero(np.bincount(number, weight) > 0)
+    (count,) = _apportioned(np.array([len(has_weight)]), share, things)
+    chosen: NDArray[np.bool_] = np.isin(number, has_weight[len(has_weight) - count :])
     return chosen
 
 
@@ -291,7 +291,7 @@ def held_out(
     return _drawn(labels, groups, share, seed, "rows")
 
 
-def strata_of_events(target: NDArray[np.float64], objective: str) -> NDArray[np.int64]:
+def event_strata(target: NDArray[np.float64], objective: str) -> NDArray[np.int64]:
     """Which rows have an event, so that the same share of events is held out."""
     event = target[:, 1] > 0 if objective == "cox" else target[:, 0] == target[:, 1]
     return event.astype(np.int64)

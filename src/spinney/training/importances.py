@@ -23,7 +23,7 @@ class PermutationImportance:
         Standard deviation over them.
     importances : float64[columns, repeats or trees]
         By how much the score falls when a column is shuffled; above 0 where the column is of use, whichever way the metric goes.
-        NaN for a tree that has no rows to be judged by; mean and deviation leave it out.
+        NaN for a tree that has no rows to be evaluated on; mean and deviation leave it out.
     feature_names : tuple of str
         Names of the columns, or titles of the groups.
     metric : str

@@ -87,7 +87,7 @@ def encoded(
 ) -> tuple[Table, Schema]:
     """A table with the numbers of categories in their place, and its columns; `known` has those of an earlier training."""
     schema = find_schema(table, named_categorical(categorical, table), weight, MOST_KEPT, known)
-    # Where categories were learnt, only rows of weight 0 can hold what was not found.
+    # Where categories were counted, only rows of weight 0 can hold what was not found.
     return encode(table, schema.categories, "missing" if known is None else unseen), schema
 
 

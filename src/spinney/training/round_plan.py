@@ -32,8 +32,8 @@ from spinney.training.holdout import (
     check_left,
     checked_rows,
     chosen_rows,
+    event_strata,
     named,
-    strata_of_events,
 )
 from spinney.training.splitting import Numbers
 
@@ -73,8 +73,8 @@ class Auto:
         return replace(self, validation=checked_rows(self.validation, rows))
 
     @property
-    def asks(self) -> bool:
-        """Whether the user says which rows to hold out, if any are."""
+    def names_rows(self) -> bool:
+        """Whether the user names the rows to hold out, if any are."""
         return self.groups is not None or self.validation is not None
 
     def most(self, config: Config, listed: int | None) -> int:
@@ -87,7 +87,7 @@ class Auto:
         return min(max(found, 1), INT32)
 
     def limit(self, listed: int | None) -> str:
-        """What says how many rounds there may be at most."""
+        """What limits the number of rounds."""
         return "max_rounds" if self.max_rounds is not None or listed is None else "learning rates"
 
 
@@ -98,7 +98,7 @@ def auto_of(
     groups: object,
     validation: object = None,
 ) -> Auto | None:
-    """What the arguments of a training say about finding the number of rounds; None where they give a number.
+    """The arguments of a training that finds its number of rounds; None where they give a number.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def check_has_metric(argument: str, config: Config, metrics: Sequence[Metric]) -
         )
 
 
-USUAL = 100  # rounds where nothing can say how many are right, more at rates below .1
+USUAL = 100  # rounds where nothing can show how many are right, more at rates below .1
 USUAL_REACH = 30.0  # most of these times the learning rate: fewer at rates above .3
 # Rounds without improvement. Of 20 tables, 10 stopped too early on 3, by up to 1.4 % of the loss; 50 took longer for nothing.
 PATIENCE = 25
@@ -200,7 +200,7 @@ def stopping_of(config: Config) -> EarlyStopping:
 
 
 def usual_rounds(config: Config, most: int) -> int:
-    """Rounds where no rows can be held out, or nothing says how good they are."""
+    """Rounds where no rows can be held out, or nothing measures how good they are."""
     rate = config.learning_rate
     usual = max(USUAL, round(min(USUAL * 0.1 / rate, INT32)))
     return min(usual, max(1, round(min(USUAL_REACH / rate, INT32))), most)
@@ -244,7 +244,7 @@ class RoundPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
+class RoundDecision:
     """What the labels of all rows decide of a plan.
 
     Attributes
@@ -334,7 +334,7 @@ def _decide(
     listed: int | None,
     encodes: bool,
     groups: RowGroups | None = None,
-) -> Decision:
+) -> RoundDecision:
     """Decide by which rows the number of rounds is found, and choose some to hold out where there are none yet.
 
     With few rows, without a metric, or in going on from another model, which may have seen the rows that would be held out, there
@@ -361,8 +361,8 @@ def _decide(
     rows = labels.rows if labels.weight is None else int(np.count_nonzero(labels.weight))
     most = auto.most(config, listed)
     if has_valid and metrics:
-        return Decision(most, stops=True)
-    usual = Decision(usual_rounds(config, most))
+        return RoundDecision(most, stops=True)
+    usual = RoundDecision(usual_rounds(config, most))
     if continued or not metrics or (not wished and rows < FEW_ROWS):
         return usual
     try:
@@ -370,20 +370,20 @@ def _decide(
     except DataError:
         if groups is not None and groups.duplicates:
             return _decide(auto, config, labels, has_valid, metrics, loss, continued, listed, encodes)
-        if wished or auto.asks:
+        if wished or auto.names_rows:
             raise
         return usual
-    if wished or auto.asks:
+    if wished or auto.names_rows:
         for seed in auto.member_seeds:
             _chosen(auto, replace(config, random_state=seed), labels, metrics, loss, groups)
-    if _judge_nothing(config, _strata(config, labels, loss), held):
+    if _useless_holdout(config, _strata(config, labels, loss), held):
         if auto.validation is not None:
-            raise DataError(_said_of_nothing(auto, config))
-        if not (wished or auto.asks):
+            raise DataError(_useless_holdout_message(auto, config))
+        if not (wished or auto.names_rows):
             return usual
     # A target encoding of all rows is the same for all models, which one model can hold; those without some rows are not.
     refit = rows * loss.outputs <= SMALL or (encodes and config.models > 1)
-    return Decision(most, True, held, refit)
+    return RoundDecision(most, True, held, refit)
 
 
 def _chosen(
@@ -405,7 +405,7 @@ def _chosen(
     if rows is not None:
         check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, named(rows, share))
     elif seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
-        _give_back(chosen, seen)
+        _keep_rare_labels(chosen, seen)
     what = "held out"
     try:
         held = loss.prepared(labels.take(chosen))
@@ -420,7 +420,7 @@ def _chosen(
     return chosen
 
 
-def _judge_nothing(config: Config, strata: NDArray[np.int64], held: NDArray[np.bool_]) -> bool:
+def _useless_holdout(config: Config, strata: NDArray[np.int64], held: NDArray[np.bool_]) -> bool:
     """Whether all rows that are held out are of one class, though there are others, or none has an event.
 
     More rounds would always seem better.
@@ -430,8 +430,8 @@ def _judge_nothing(config: Config, strata: NDArray[np.int64], held: NDArray[np.b
     return len(np.unique(strata[held])) == 1 < len(np.unique(strata))
 
 
-def _said_of_nothing(auto: Auto, config: Config) -> str:
-    """What to say of such rows where the user chose them."""
+def _useless_holdout_message(auto: Auto, config: Config) -> str:
+    """The message about such rows where the user chose them."""
     survival = kind_of(config.objective) in SURVIVAL
     found = "have no event" if survival else "are all of one class, though there are others"
     wanted = "some with an event" if survival else "rows of several classes"
@@ -441,11 +441,11 @@ def _said_of_nothing(auto: Auto, config: Config) -> str:
     )
 
 
-def _give_back(chosen: NDArray[np.bool_], labels: Labels) -> None:
+def _keep_rare_labels(chosen: NDArray[np.bool_], labels: Labels) -> None:
     """Where rows have several labels: hold out no row that is the only one with a label, or without it."""
-    heavy = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
+    has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
     for has in (labels.target > 0.5).T:
-        for rows in (np.flatnonzero(heavy & has), np.flatnonzero(heavy & ~has)):
+        for rows in (np.flatnonzero(has_weight & has), np.flatnonzero(has_weight & ~has)):
             if chosen[rows].all():
                 chosen[rows[:1]] = False
 
@@ -454,7 +454,7 @@ def _strata(config: Config, labels: Labels, loss: Objective) -> NDArray[np.int64
     """Class of each row, or whether it has an event; 0 for all where there are no classes, or several a row."""
     kind = kind_of(config.objective)
     if kind in SURVIVAL:
-        events = strata_of_events(loss.prepared(labels).target, config.objective)
+        events = event_strata(loss.prepared(labels).target, config.objective)
         return np.zeros_like(events) if events.all() else events
     if labels.target.ndim > 1:
         kind = "numbers"
@@ -465,7 +465,7 @@ def _strata(config: Config, labels: Labels, loss: Objective) -> NDArray[np.int64
     return np.zeros(labels.rows, np.int64)
 
 
-def _broadcast(decision: Decision | None, rows: int, communicator: Communicator) -> Decision:
+def _broadcast(decision: RoundDecision | None, rows: int, communicator: Communicator) -> RoundDecision:
     """The decision of rank 0, at every rank: three numbers, and a bit for each row of the table where some are held out."""
     if decision is not None and communicator.size == 1:
         return decision
@@ -477,4 +477,4 @@ def _broadcast(decision: Decision | None, rows: int, communicator: Communicator)
     found = communicator.broadcast(sent)
     rounds, stops, refit = found[:24].copy().view(np.int64).tolist()
     held = np.unpackbits(found[24:], count=rows).astype(np.bool_) if len(found) > 24 else None
-    return Decision(rounds, bool(stops), held, bool(refit))
+    return RoundDecision(rounds, bool(stops), held, bool(refit))

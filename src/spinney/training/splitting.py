@@ -24,8 +24,8 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Dealing:
-    """How rows are dealt out.
+class RowSplitter:
+    """How rows are shared out to parts.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Dealing:
 
     Examples
     --------
-    >>> dealing = Dealing(6, classes=np.array([0, 0, 0, 0, 1, 1]), seed=1)
-    >>> parts = dealing.evenly(2)
+    >>> splitter = RowSplitter(6, classes=np.array([0, 0, 0, 0, 1, 1]), seed=1)
+    >>> parts = splitter.evenly(2)
     >>> sorted(parts[:4].tolist()), sorted(parts[4:].tolist())
     ([0, 0, 1, 1], [0, 1])
     """
@@ -60,7 +60,7 @@ class Dealing:
         return self._in_turn(np.arange(self.rows) % parts)
 
     def by_counts(self, counts: Sequence[int]) -> Numbers:
-        """Part of each row, where parts have so many rows; about so many where groups or classes are dealt out in order."""
+        """Part of each row, where parts have so many rows; about so many where groups or classes are shared out in order."""
         shares = np.array(counts, np.float64) / self.rows
         if self.groups is not None:
             return self._whole_groups(shares)
@@ -76,22 +76,22 @@ class Dealing:
         order = random_order(self.rows, self.seed)
         if self.classes is not None:
             order = order[np.argsort(self.classes[order], kind="stable")]
-        dealt = np.empty(self.rows, np.int64)
-        dealt[order] = turns
-        return dealt
+        assigned = np.empty(self.rows, np.int64)
+        assigned[order] = turns
+        return assigned
 
     def _in_order(self, shares: NDArray[np.float64]) -> Numbers:
         """Deal the rows of each class in their order: first those of the first part."""
         ends = np.cumsum(shares)[:-1]
-        dealt = np.empty(self.rows, np.int64)
+        assigned = np.empty(self.rows, np.int64)
         classes = np.zeros(self.rows, np.int64) if self.classes is None else self.classes
         for one in np.unique(classes):
             mine = np.flatnonzero(classes == one)
             # Rounded, so that a share that is a whole number of rows is not missed by a hair.
-            dealt[mine] = np.searchsorted(
+            assigned[mine] = np.searchsorted(
                 np.round(ends * len(mine), 6), np.arange(len(mine)) + 0.5, side="right"
             )
-        return dealt
+        return assigned
 
     def _whole_groups(self, shares: NDArray[np.float64]) -> Numbers:
         """Deal out groups, large ones first, each to the part that lacks its rows most.
@@ -116,13 +116,13 @@ class Dealing:
         return part[self.groups]
 
 
-def dealing_of(
+def row_splitter(
     rows: int, classes: NDArray[Any] | None, groups: object, shuffle: object, seed: object
-) -> Dealing:
+) -> RowSplitter:
     """How to deal out rows, of arguments that are still to be checked."""
     found = checked_seed(seed)
     numbers = None if classes is None else np.unique(classes, return_inverse=True)[1].astype(np.int64)
-    return Dealing(
+    return RowSplitter(
         rows, numbers, group_numbers(groups, rows), found if check_truth("shuffle", shuffle) else None
     )
 
@@ -146,7 +146,7 @@ def group_numbers(groups: object, rows: int, name: str = "groups") -> Numbers | 
     try:
         _, numbers = np.unique(given, return_inverse=True)
     except TypeError as error:
-        raise DataError(f"{name} holds values that cannot be told apart by their order: {error}") from error
+        raise DataError(f"{name} holds values that cannot be compared by their order: {error}") from error
     return numbers.astype(np.int64)
 
 
@@ -170,8 +170,8 @@ class Fold(NamedTuple):
     test: NDArray[np.int64]
 
 
-def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) -> list[Fold]:
-    """The folds that a user asks for.
+def folds_of(folds: object, labels: Labels, groups: object, splitter: RowSplitter) -> list[Fold]:
+    """The folds that a user wants.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) ->
         Of all rows; a splitter is called with the target.
     groups : array or None
         As given; a splitter is called with it, or with the queries of the rows.
-    dealing : Dealing
-        How rows are dealt out to a number of folds.
+    splitter : RowSplitter
+        How rows are shared out to a number of folds.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) ->
         If folds are something else.
     """
     if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-        return _numbered(int(folds), dealing, "queries" if groups is None else "groups")
+        return _numbered(int(folds), splitter, "queries" if groups is None else "groups")
     wrong = isinstance(folds, str | bytes | type)  # a splitter's class is not yet a splitter
     if callable(getattr(folds, "split", None)) and not wrong:
         return _of_splitter(folds, labels, labels.queries if groups is None else groups)
@@ -205,15 +205,15 @@ def folds_of(folds: object, labels: Labels, groups: object, dealing: Dealing) ->
     return _checked(folds, labels.rows)
 
 
-def _numbered(folds: int, dealing: Dealing, whole: str) -> list[Fold]:
+def _numbered(folds: int, splitter: RowSplitter, whole: str) -> list[Fold]:
     if folds < 2:
         raise ParameterError(f"folds={folds} is too few; give 2 or more")
-    things, count = "rows", dealing.rows
-    if dealing.groups is not None:
-        things, count = whole, int(dealing.groups.max()) + 1
+    things, count = "rows", splitter.rows
+    if splitter.groups is not None:
+        things, count = whole, int(splitter.groups.max()) + 1
     if folds > count:
         raise DataError(f"folds={shown(folds)} is more than there are {things} ({count}); give fewer folds")
-    part = dealing.evenly(folds)
+    part = splitter.evenly(folds)
     return [Fold(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(folds)]
 
 
@@ -294,10 +294,10 @@ def split(
         The whole, or a part of one.
     valid, test : float or int, optional
         Size of the part: a share of the rows as a number between 0 and 1, or a number of rows as a whole number. A part
-        that is not asked for is not made.
+        without a size is not made.
     groups : array of shape (rows,), optional
         Group of each row. A group stays whole, so sizes are met as nearly as groups allow. Without it the queries of the
-        data set, where it knows some.
+        data set, where it has some.
     stratified : bool, default=False
         Whether every part gets the same share of each value of the target.
     shuffle : bool, default=True
@@ -308,8 +308,8 @@ def split(
     Returns
     -------
     tuple of Dataset
-        The train part, then the validation and the test part, as far as asked for. `train` takes them together. Rows keep their
-        order; `index` of a part has their numbers.
+        The train part, then the validation and the test part, as far as they have a size. `train` takes them together. Rows keep
+        their order; `index` of a part has their numbers.
 
     Examples
     --------
@@ -331,8 +331,8 @@ def split(
         raise ParameterError(f"{sizes} leave no row of {data.rows} to train on; give smaller parts")
     target = _strata(data) if check_truth("stratified", stratified) else None
     whole = data.labels.queries if groups is None else groups
-    dealing = dealing_of(data.rows, target, whole, shuffle, seed)
-    part = dealing.by_counts([left, *counts])
+    splitter = row_splitter(data.rows, target, whole, shuffle, seed)
+    part = splitter.by_counts([left, *counts])
     names = ("train", *wanted)
     for k, name in enumerate(names):
         if not (part == k).any():

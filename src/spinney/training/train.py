@@ -38,14 +38,14 @@ def train(
     ----------
     params : mapping
         Hyper-parameters by name; XGBoost's and LightGBM's spellings are known. See the page on parameters. A `preset` among
-        them fills in what they do not say; `models` of 2 or more are trained with a seed each, and averaged.
+        them fills in what they do not have; `models` of 2 or more are trained with a seed each, and averaged.
     dataset : Dataset
         What to learn from.
     rounds : int or "auto", optional
         Number of boosting rounds; without it 100, or "auto" with the preset "best". "auto" finds it: it stops when the metric
-        that `early_stopping_rounds` would go by has not improved for 25 rounds, or for `early_stopping_rounds`, on the last of
+        that `early_stopping_rounds` would use has not improved for 25 rounds, or for `early_stopping_rounds`, on the last of
         `valid`. Without `valid` it holds out rows, of every class alike or of whole queries, and fits small tables again on all
-        rows, with as many rounds as were best. Callbacks hear of the first of these trainings. Below 300 rows, with
+        rows, with as many rounds as were best. Callbacks get the first of these trainings. Below 300 rows, with
         `eval_metric` "none", or with `init_model`, it holds out nothing and does 100 rounds (10 / learning_rate if that is more,
         30 / learning_rate if that is less).
     objective : callable, optional
@@ -66,7 +66,7 @@ def train(
         Called after each round with a `RoundInfo`; one that returns True ends the training. The method `begin(rounds)` of one
         that has it is called when the training starts. A callback that is given twice is called once. A
         `LearningRateSchedule` among them gives rounds learning rates of their own. With `models` of 2 or more each training
-        is heard of, one after the other, and one that is ended leaves those after it alone.
+        calls them, one after the other, and one that is ended leaves those after it alone.
     progress : bool, default=False
         Show a progress bar.
     init_model : Model, fitted estimator or path, optional
@@ -74,7 +74,7 @@ def train(
         score is kept. Objective and columns must be the same, and `models` 1. With early stopping, its metric is the one to
         beat: where no round does, the best round is its last.
     max_rounds : int, optional
-        Most rounds that "auto" may try, 500 / learning_rate without it. A UserWarning says so where they were not enough.
+        Most rounds that "auto" may try, 500 / learning_rate without it. There is a UserWarning where they were not enough.
     validation_fraction : float, optional
         Share of the rows that "auto" holds out, .1 without it.
     groups : array of shape (rows,), optional

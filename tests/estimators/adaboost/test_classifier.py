@@ -102,7 +102,7 @@ def test_a_first_tree_that_is_no_better_than_guessing_is_an_error():
         sp.AdaBoostClassifier().fit(X, [0, 1, 2] * 2)
     # XOR: no stump tells anything.
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
-    with pytest.raises(DataError, match="trees of max_depth=1 cannot tell it"):
+    with pytest.raises(DataError, match="trees of max_depth=1 cannot learn it"):
         sp.AdaBoostClassifier().fit(X, X[:, 0] ^ X[:, 1])
     assert sp.AdaBoostClassifier(max_depth=2).fit(X, X[:, 0] ^ X[:, 1]).score(X, X[:, 0] ^ X[:, 1]) == 1
 

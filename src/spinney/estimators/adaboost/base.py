@@ -122,7 +122,7 @@ class AdaBoostBase(Estimator, ABC):
         ).binned  # fmt: skip
         with self._progress() as told:
             self.model_ = train_adaboost(
-                config, data, target, self._rounds(), weight=weight, n_jobs=config.n_jobs, told=told
+                config, data, target, self._rounds(), weight=weight, n_jobs=config.n_jobs, on_tree=told
             )
         return notes
 
