@@ -216,9 +216,9 @@ class Dataset:
         Dataset(rows=3, columns=1, bins=3, pages=1)
         """
         from spinney.data.files import FileSource
-        from spinney.pages.build import Place, from_source
+        from spinney.disk.build import DiskOptions, from_source
 
-        place = Place(folder, memory, page_rows, compression, progress, n_jobs)
+        place = DiskOptions(folder, memory, page_rows, compression, progress, n_jobs)
         source = FileSource(
             paths,
             target=target,
@@ -289,9 +289,9 @@ class Dataset:
         Dataset(rows=300, columns=2, bins=126, pages=1)
         """
         from spinney.data.sources import BatchSource
-        from spinney.pages.build import Place, from_source
+        from spinney.disk.build import DiskOptions, from_source
 
-        place = Place(folder, memory, page_rows, compression, progress, n_jobs)
+        place = DiskOptions(folder, memory, page_rows, compression, progress, n_jobs)
         given = _by_name(max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
         known = None if reference is None else binned_of(reference, "reference")
         made = from_source(BatchSource(source, names, rows), known, schema, categorical, given, place)
@@ -470,9 +470,9 @@ def open_dataset(folder: Folder | Iterable[Folder], memory: str | int | None = N
     ...     sp.open_dataset(f"{place}/data")
     Dataset(rows=4, columns=4, bins=8, pages=1)
     """
-    from spinney.pages.dataset import open_folders
-    from spinney.pages.folder import folders_of
-    from spinney.pages.memory import memory_bytes
+    from spinney.disk.folder import folders_of
+    from spinney.disk.memory import memory_bytes
+    from spinney.disk.open import open_folders
 
     return as_dataset(open_folders(folders_of(folder), memory_bytes(memory)))
 

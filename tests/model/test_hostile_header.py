@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from spinney import safe_io
 from spinney.errors import ModelFormatError
-from spinney.model import header, strict_json
+from spinney.model import header
 from spinney.model.model import Model
 
 HUGE = 10**18
@@ -196,16 +197,16 @@ def test_a_newer_format_may_say_anything_about_its_version(opened, version, refu
 
 
 def test_json_may_nest_as_deep_as_a_model_needs_and_no_deeper():
-    deepest = "[" * strict_json.DEEPEST + "]" * strict_json.DEEPEST
-    assert strict_json.parse(deepest, "it") is not None
+    deepest = "[" * safe_io.DEEPEST + "]" * safe_io.DEEPEST
+    assert safe_io.parse_json(deepest, "it") is not None
     with pytest.raises(ModelFormatError, match="nests more than 8 levels"):
-        strict_json.parse(f"[{deepest}]", "it")
+        safe_io.parse_json(f"[{deepest}]", "it")
 
 
 def test_a_longer_whole_number_than_64_bits_need_is_refused_and_the_longest_is_not():
-    assert strict_json.parse(str(-LARGEST - 1), "it") == -LARGEST - 1
+    assert safe_io.parse_json(str(-LARGEST - 1), "it") == -LARGEST - 1
     with pytest.raises(ModelFormatError, match="21 digits"):
-        strict_json.parse("1" * 21, "it")
+        safe_io.parse_json("1" * 21, "it")
 
 
 def test_a_huge_but_consistent_table_width_costs_no_memory(opened):

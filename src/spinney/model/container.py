@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ModelFormatError
-from spinney.model import strict_json
+from spinney.safe_io import parse_json
 
 PREFIX = 8
 # The limit of the safetensors package itself.
@@ -126,7 +126,7 @@ def read(data: bytes) -> Container:
         header = data[PREFIX:body].decode("utf-8")
     except UnicodeDecodeError as error:
         raise ModelFormatError("this is not a model file: its header is not UTF-8 text") from error
-    entries = strict_json.parse(header, "the container's header")
+    entries = parse_json(header, "the container's header")
     if not isinstance(entries, dict) or not header.startswith("{"):
         raise ModelFormatError("this is not a model file: its header is not a JSON object")
     metadata = entries.pop("__metadata__", None)

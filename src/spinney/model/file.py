@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spinney.data.paths import check_path
 from spinney.data.target_encoding import TARGET_ENCODING_DTYPES, TargetEncoding
 from spinney.errors import DataTypeError, ModelFormatError
-from spinney.model import adaboost_header, atomic, container, forest_header, header, isolation_header
+from spinney.model import adaboost_header, container, forest_header, header, isolation_header
 from spinney.model.adaboost_header import AdaBoostHeader
 from spinney.model.adaboost_parts import TREE_DTYPES, AdaBoostParts
 from spinney.model.container import Container
@@ -25,6 +25,7 @@ from spinney.model.header import Header
 from spinney.model.isolation_header import IsolationHeader
 from spinney.model.isolation_parts import IsolationParts
 from spinney.model.leaf_rows import LEAF_ROWS_DTYPES, TrainingRowsByLeaf
+from spinney.safe_io import write_atomically
 from spinney.tree import CompactForest, Forest, Sets
 from spinney.tree.compact import COMPACT_DTYPES
 from spinney.tree.forest import FOREST_DTYPES, SET_DTYPES
@@ -241,7 +242,7 @@ def save(parts: Parts, path: str | os.PathLike[str], estimator: Mapping[str, obj
     estimator : mapping, optional
         What an estimator knows beside its model, in types that JSON knows.
     """
-    atomic.write(_checked(path), dumps(parts, estimator))
+    write_atomically(_checked(path), dumps(parts, estimator))
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Parts, dict[str, object] | None]:

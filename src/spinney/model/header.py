@@ -9,9 +9,9 @@ from reprlib import repr as short_repr
 
 from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
-from spinney.model import strict_json
 from spinney.model.ensemble import Ensemble
 from spinney.params import Config, ParameterSet, check_columns
+from spinney.safe_io import parse_json
 
 FORMAT = 7  # the newest that can be read; a model is written in the oldest that can hold it
 WITH_ESTIMATOR = 4
@@ -97,7 +97,7 @@ def read(text: str) -> dict[str, object]:
     ModelFormatError
         The text is no header, or that of a newer format.
     """
-    found = strict_json.parse(text, "the model's header")
+    found = parse_json(text, "the model's header")
     if not isinstance(found, dict):
         raise ModelFormatError("the model's header must be a JSON object")
     _check_format(found)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spinney.data.paths import check_path
 from spinney.errors import DataError, ParameterTypeError
 from spinney.messages import shown
-from spinney.model.hidden import Hidden, hidden_beside
+from spinney.safe_io import Hidden, hidden_beside
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".csv": "csv"}
 

@@ -11,7 +11,7 @@ def _nothing(rows: int) -> None:
     """Show nothing."""
 
 
-class Steps:
+class StepProgress:
     """A bar for each reading of the rows, in a terminal or a notebook.
 
     Parameters
@@ -29,7 +29,7 @@ class Steps:
                 TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("rows"), TimeRemainingColumn()
             )  # fmt: skip
 
-    def __enter__(self) -> Steps:
+    def __enter__(self) -> StepProgress:
         if self._bars is not None:
             self._bars.start()
         return self

@@ -10,8 +10,8 @@ from scipy import sparse
 import problems
 import spinney as sp
 from paged import batches_of, paged
+from spinney.disk.blocks import PagedBlocks
 from spinney.errors import DataError, DatasetFormatError, ParameterError
-from spinney.pages.blocks import PagedBlocks
 
 # Searches are kept short here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*='auto' ended at")

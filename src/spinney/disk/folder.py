@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from spinney.data.paths import check_path
 from spinney.errors import DataError, DatasetFormatError, DataTypeError
 from spinney.messages import shown
-from spinney.model import atomic
 from spinney.params.parameter import is_iterable
+from spinney.safe_io import write_atomically
 
 HEADER, MARK = "dataset.json", "pages.json"
 WRITING = "writing"  # stands in a folder as long as somebody writes a data set there
@@ -164,7 +164,7 @@ class FolderWriter:
         for folder, mark in zip(self.folders[1:], marks, strict=True):
             self.write(folder, MARK, mark.encode())
         with self.failures():
-            atomic.write(self.folders[0] / HEADER, header.encode())
+            write_atomically(self.folders[0] / HEADER, header.encode())
         for path in self._claimed:
             with suppress(OSError):  # the data set is whole in any case
                 path.unlink()
@@ -244,14 +244,14 @@ Stamp = tuple[int, int, int, int]
 
 
 def read_file(
-    path: Path, size: int, checksum: int, room: NDArray[np.uint8], known: Stamp | None = None
+    path: Path, size: int, checksum: int, buffer: NDArray[np.uint8], known: Stamp | None = None
 ) -> tuple[NDArray[np.uint8], Stamp]:
     """Read a file of known size and checksum into memory that is given, which may be larger.
 
     Gives the part that was filled, and a stamp of the file. A file that still has the stamp that is known of it was compared with
     its checksum before.
     """
-    data = room[:size]
+    data = buffer[:size]
     view = data.data
     try:
         descriptor, status = open_regular(path)

@@ -248,12 +248,12 @@ def test_a_page_that_changes_after_it_was_read_is_named(copy):
 
 def rewrite(folder, name=None, array=None, **changes):
     """Change what the header says, and an array, as somebody would who knows the format."""
-    told = json.loads((folder / "dataset.json").read_text())
-    told.update(changes)
+    fields = json.loads((folder / "dataset.json").read_text())
+    fields.update(changes)
     if name is not None:
         (folder / f"{name}.bin").write_bytes(array.tobytes())
-        told["arrays"][name] = {"items": array.size, "checksum": zlib.crc32(array.tobytes())}
-    (folder / "dataset.json").write_text(json.dumps({**told, "key": key_of(told)}))
+        fields["arrays"][name] = {"items": array.size, "checksum": zlib.crc32(array.tobytes())}
+    (folder / "dataset.json").write_text(json.dumps({**fields, "key": key_of(fields)}))
 
 
 def read(folder, name, dtype):
@@ -330,9 +330,9 @@ def page_facts(folder, **changes):
     ],
 )
 def test_what_the_header_says_is_checked(copy, changes, said):
-    told = {**json.loads((copy / "dataset.json").read_text()), **changes}
-    told["key"] = changes.get("key", key_of(told))
-    (copy / "dataset.json").write_text(json.dumps(told))
+    fields = {**json.loads((copy / "dataset.json").read_text()), **changes}
+    fields["key"] = changes.get("key", key_of(fields))
+    (copy / "dataset.json").write_text(json.dumps(fields))
     with pytest.raises(DatasetFormatError, match=said):
         sp.open_dataset(copy)
 

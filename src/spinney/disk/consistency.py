@@ -14,18 +14,18 @@ from spinney.data.table import describe_column
 from spinney.errors import DataError, DataTypeError
 
 
-class Reading:
+class RereadCheck:
     """One reading of all rows, compared with the first one.
 
     Parameters
     ----------
-    first : Reading, optional
+    first : RereadCheck, optional
         The first one; without it this is the first, which only takes note.
     absent : float, default=0.0
         What an entry that a sparse table does not store means.
     """
 
-    def __init__(self, first: Reading | None = None, absent: float = 0.0) -> None:
+    def __init__(self, first: RereadCheck | None = None, absent: float = 0.0) -> None:
         self._first = first
         self._checksum = Checksum(absent)
         self._rows = 0

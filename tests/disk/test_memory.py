@@ -11,10 +11,11 @@ import pytest
 import spinney as sp
 from paged import check_same, codes_of, key_of, paged
 from spinney.binning.cuts import Cuts
+from spinney.disk import memory
+from spinney.disk import page as page_module
+from spinney.disk.build import rows_of_page
+from spinney.disk.memory import free_memory, memory_bytes
 from spinney.errors import DatasetFormatError, ParameterError
-from spinney.pages import codec, memory
-from spinney.pages.drafts import rows_of_page
-from spinney.pages.memory import free_memory, memory_bytes
 
 
 @pytest.mark.parametrize("compression", ["auto", "none", "lz4", "zstd"])
@@ -53,12 +54,12 @@ def test_a_damaged_compressed_page_is_refused(tmp_path):
 
 
 def test_compression_needs_pyarrow_and_says_so(monkeypatch):
-    monkeypatch.setattr(codec, "find_spec", lambda name: None)
+    monkeypatch.setattr(page_module, "find_spec", lambda name: None)
     with pytest.raises(ParameterError, match="compression='lz4' needs PyArrow"):
         paged(np.zeros((500, 2)), compression="lz4")
     assert paged(np.zeros((500, 2)), compression="auto").describe()["compressed_pages"] == 0
     with pytest.raises(DatasetFormatError, match="compressed by lz4: reading it needs PyArrow"):
-        codec.unpack("lz4", np.zeros(3, np.uint8), 3)
+        page_module.unpack("lz4", np.zeros(3, np.uint8), 3)
 
 
 def test_memory_is_what_is_free_or_what_the_control_group_leaves(tmp_path):
@@ -95,9 +96,9 @@ def group_at(root, folder, version, limit, used, cached):
     [("0::/jobs/mine\n", 2, ""), ("7:cpu:/\n5:memory,hugetlb:/jobs/mine\n0::/\n", 1, "memory/")],
     ids=["version 2", "version 1"],
 )
-def test_the_group_of_the_process_and_those_around_it_all_limit_its_memory(tmp_path, told, version, top):
+def test_the_group_of_the_process_and_those_around_it_all_limit_its_memory(tmp_path, fields, version, top):
     (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/cgroup").write_text(told)
+    (tmp_path / "proc/self/cgroup").write_text(fields)
     group_at(tmp_path, f"{top}jobs/other", version, 10, 0, 0)
     group_at(tmp_path, f"{top}jobs/mine", version, 1_000, 900, 200)
     assert free_memory(tmp_path) == 300

@@ -1,4 +1,4 @@
-"""Blocks of codes that are read ahead while others are worked on."""
+"""Reading pages: one at a time, or as blocks of codes that are read ahead while others are worked on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Container, Generator, Iterator
 from contextlib import closing
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,20 +16,133 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
-from spinney.binning.matrix import BinnedMatrix, ColumnLayout
+from spinney.binning.encode import ColumnCodes, fill_rows
+from spinney.binning.matrix import BinnedMatrix, ColumnLayout, aligned
+from spinney.disk.folder import Stamp, TemporaryFolder, home_of, page_name, read_file
+from spinney.disk.header import Pages
+from spinney.disk.memory import spare_memory
+from spinney.disk.page import PLAIN, PageLayout, unpack
 from spinney.errors import DataError, DatasetFormatError
 from spinney.jit.team import Team
-from spinney.pages.codec import PLAIN
-from spinney.pages.folder import TemporaryFolder
-from spinney.pages.memory import spare_memory
-from spinney.pages.store import PageRoom, PageStore, Raw
+
+
+@dataclass(frozen=True, eq=False)
+class PageBytes:
+    """A page as it was read: its number, its bytes, and the stamp of its file."""
+
+    page: int
+    data: NDArray[np.uint8]
+    stamp: Stamp
+
+
+@dataclass(eq=False)
+class PageBuffer:
+    """Memory for one page, which other pages may use after it; for codes by column only where they cannot stay where they are.
+
+    Matrices that were made of it are kept: by where their codes by column are, and their rows.
+    """
+
+    by_column: NDArray[Any] | None
+    by_row: NDArray[Any]
+    matrices: dict[tuple[int, int], BinnedMatrix] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class PageStore:
+    """Pages in folders.
+
+    Attributes
+    ----------
+    folders : list of Path
+        Where they are.
+    pages : Pages
+        What is known of each.
+    form : PageLayout
+        How they are written.
+    draft : bool
+        Whether they are drafts.
+    stamps : dict
+        Of the files that were compared with their checksums.
+    sound : dict
+        Of those whose codes were looked at, too.
+    """
+
+    folders: list[Path]
+    pages: Pages
+    form: PageLayout
+    draft: bool = False
+    stamps: dict[int, Stamp] = field(default_factory=dict)
+    sound: dict[int, Stamp] = field(default_factory=dict)
+
+    def path(self, page: int) -> Path:
+        """File of a page."""
+        return home_of(self.folders, page) / page_name(page, self.draft)
+
+    def buffer(self) -> PageBuffer:
+        """Memory for any page, whose bytes stay as long as it is used."""
+        return self._buffer(max(self.pages.rows), apart=not self._as_written)
+
+    @property
+    def _as_written(self) -> bool:
+        """Whether codes by column can stay where they were read."""
+        return self.form.in_bytes and set(self.pages.codec) == {PLAIN}
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of memory for any page, at most."""
+        form, pages = self.form, self.pages
+        most = max(form.memory(*facts) for facts in zip(pages.rows, pages.entries, strict=True))
+        return most - (len(form.widths) * max(pages.rows) if self._as_written else 0)
+
+    def own_buffer(self, page: int) -> PageBuffer:
+        """Memory for one page, with all that it needs."""
+        return self._buffer(self.pages.rows[page], apart=True)
+
+    def _buffer(self, rows: int, *, apart: bool) -> PageBuffer:
+        form = self.form
+        by_row = aligned(rows, form.stride, form.dtype)
+        return PageBuffer(np.empty(len(form.widths) * rows, form.dtype) if apart else None, by_row)
+
+    def raw_buffer(self) -> NDArray[np.uint8]:
+        """Memory for the bytes of any page."""
+        return np.empty(max(self.pages.bytes), np.uint8)
+
+    def raw(self, page: int, buffer: NDArray[np.uint8]) -> PageBytes:
+        """Bytes of a page as they are in its file, in memory that is given and may be larger."""
+        pages = self.pages
+        data, stamp = read_file(
+            self.path(page), pages.bytes[page], pages.checksum[page], buffer, self.stamps.get(page)
+        )
+        self.stamps[page] = stamp
+        return PageBytes(page, data, stamp)
+
+    def columns(self, raw: PageBytes, into: NDArray[Any] | None, team: Team) -> ColumnCodes:
+        """Codes by column of a page from its bytes, into flat memory that may be larger; see `PageLayout.unpack`."""
+        pages, form, page = self.pages, self.form, raw.page
+        rows, entries = pages.rows[page], pages.entries[page]
+        try:
+            unpacked = unpack(pages.codec[page], raw.data, form.size(rows, entries))
+            codes = form.unpack(unpacked, rows, entries, into, team, sound=self.sound.get(page) == raw.stamp)
+            self.sound[page] = raw.stamp
+            return codes
+        except DatasetFormatError as error:
+            raise DatasetFormatError(f"{str(self.path(page))!r} is damaged: {error}") from error
+
+    def decoded(self, raw: PageBytes, buffer: PageBuffer, team: Team) -> BinnedMatrix:
+        """Codes of a page from its bytes. A matrix that was made of the same memory is given again."""
+        codes, rows = self.columns(raw, buffer.by_column, team), self.pages.rows[raw.page]
+        matrix = fill_rows(codes, self.form.features, buffer.by_row[:rows], team)
+        if len(self.form.listed):
+            return matrix
+        return buffer.matrices.setdefault((codes.groups.ctypes.data, rows), matrix)
+
 
 AHEAD = 1  # pages that are read before they are asked for
 
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
 # A page and the memory that its bytes are in, or what went wrong.
-Read = tuple[Raw, Bytes] | BaseException
+Read = tuple[PageBytes, Bytes] | BaseException
 
 
 class PagedBlocks:
@@ -70,7 +184,7 @@ class PagedBlocks:
         self._sizes, self._memory = sizes, memory
         self._keep: set[int] | None = None
         self._resident: dict[int, BinnedMatrix] = {}
-        self._rooms: list[PageRoom] = []
+        self._buffers: list[PageBuffer] = []
         self._raw: list[Bytes] = []
         self._backward = False
 
@@ -100,7 +214,7 @@ class PagedBlocks:
             return self._keep
         memory = spare_memory() if self._memory is None else self._memory
         return _chosen(
-            self._sizes, self._store.room_bytes + (AHEAD + 1) * max(self._store.pages.bytes), memory
+            self._sizes, self._store.buffer_bytes + (AHEAD + 1) * max(self._store.pages.bytes), memory
         )
 
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
@@ -129,25 +243,25 @@ class PagedBlocks:
         if not wanted:
             return
         store = self._store
-        room = _taken(self._rooms, store.room) if any(page not in keep for page in wanted) else None
+        buffer = _taken(self._buffers, store.buffer) if any(page not in keep for page in wanted) else None
         try:
             with closing(self._read_bytes(wanted)) as reading:
                 for raw in reading:
                     page = raw.page
-                    into = room if room is not None and page not in keep else store.own_room(page)
+                    into = buffer if buffer is not None and page not in keep else store.own_buffer(page)
                     matrix = store.decoded(raw, into, team)
                     if page in keep:
                         self._resident[page] = matrix
                     yield page, matrix
         finally:
-            if room is not None:
-                self._rooms.append(room)
+            if buffer is not None:
+                self._buffers.append(buffer)
 
-    def _read_bytes(self, wanted: list[int]) -> Generator[Raw]:
+    def _read_bytes(self, wanted: list[int]) -> Generator[PageBytes]:
         """The bytes of pages, of which the next are read meanwhile; they are valid until the iterator goes on."""
         free: queue.SimpleQueue[Bytes | None] = queue.SimpleQueue()
         ready: queue.Queue[Read] = queue.Queue(AHEAD)
-        raw = [_taken(self._raw, self._store.raw_room) for _ in range(min(AHEAD + 1, len(wanted)))]
+        raw = [_taken(self._raw, self._store.raw_buffer) for _ in range(min(AHEAD + 1, len(wanted)))]
         for one in raw:
             free.put(one)
         stop = threading.Event()
@@ -161,9 +275,9 @@ class PagedBlocks:
                 found = ready.get()
                 if isinstance(found, BaseException):
                     raise found
-                page, room = found
+                page, buffer = found
                 yield page
-                free.put(room)
+                free.put(buffer)
         finally:
             stop.set()
             free.put(None)
@@ -191,7 +305,7 @@ class PagedBlocks:
 
 def _open_again(folders: list[str], memory: int | None, key: str) -> BinnedData:
     """Open the folders of a pickle, which must hold the data set that it was made of."""
-    from spinney.pages.dataset import open_folders
+    from spinney.disk.open import open_folders
 
     data = open_folders([Path(folder) for folder in folders], memory)
     assert isinstance(data.codes, PagedBlocks)
@@ -210,10 +324,10 @@ def _work(
     """Read the bytes of pages, one after another, as there is memory for them."""
     try:
         for page in wanted:
-            room = free.get()
-            if room is None or stop.is_set():
+            buffer = free.get()
+            if buffer is None or stop.is_set():
                 return
-            ready.put((store.raw(page, room), room))
+            ready.put((store.raw(page, buffer), buffer))
             if stop.is_set():
                 return
     except BaseException as error:

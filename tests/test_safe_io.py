@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from spinney.model import atomic, hidden
+from spinney import safe_io
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def names_in(folder):
 
 
 def test_a_new_file_takes_the_place_of_the_old_one(old, tmp_path):
-    atomic.write(old, b"new")
+    safe_io.write_atomically(old, b"new")
     assert old.read_bytes() == b"new"
     assert names_in(tmp_path) == ["model"]
 
@@ -34,7 +34,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(old, tmp_path, monkeypatch, 
 
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(OSError, match="the disk is full"):
-        atomic.write(old, b"new")
+        safe_io.write_atomically(old, b"new")
     monkeypatch.undo()
     assert old.read_bytes() == b"old"
     assert names_in(tmp_path) == ["model"]
@@ -46,7 +46,7 @@ def test_an_interrupt_leaves_the_old_file_and_no_other(old, tmp_path, monkeypatc
 
     monkeypatch.setattr(os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        atomic.write(old, b"new")
+        safe_io.write_atomically(old, b"new")
     assert old.read_bytes() == b"old"
     assert names_in(tmp_path) == ["model"]
 
@@ -56,7 +56,7 @@ def test_the_bytes_reach_the_disk_before_the_old_file_goes(old, monkeypatch):
     replace, fsync = os.replace, os.fsync
     monkeypatch.setattr(os, "fsync", lambda descriptor: (steps.append("fsync"), fsync(descriptor)))
     monkeypatch.setattr(os, "replace", lambda *paths: (steps.append("replace"), replace(*paths)))
-    atomic.write(old, b"new")
+    safe_io.write_atomically(old, b"new")
     assert steps[:2] == ["fsync", "replace"]
 
 
@@ -69,21 +69,21 @@ def test_a_folder_that_cannot_be_synced_does_no_harm(old, monkeypatch):
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", sync)
-    atomic.write(old, b"new")
+    safe_io.write_atomically(old, b"new")
     assert old.read_bytes() == b"new"
 
 
 def test_a_missing_folder_is_a_file_not_found_error_that_names_the_file(tmp_path):
     path = tmp_path / "nowhere" / "model"
     with pytest.raises(FileNotFoundError) as error:
-        atomic.write(path, b"new")
+        safe_io.write_atomically(path, b"new")
     assert (error.value.filename, error.value.filename2) == (str(path), None)
     assert names_in(tmp_path) == []
 
 
 def test_a_file_in_place_of_the_folder_is_named_with_what_was_to_be_written(old):
     with pytest.raises(NotADirectoryError) as error:
-        atomic.write(old / "model", b"new")
+        safe_io.write_atomically(old / "model", b"new")
     assert error.value.filename == str(old / "model")
 
 
@@ -106,14 +106,14 @@ def test_a_folder_that_cannot_be_written_and_a_full_disk_are_told_with_the_name_
 
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(kind) as error:
-        atomic.write(old, b"new")
+        safe_io.write_atomically(old, b"new")
     assert str(error.value) == f"[Errno {number}] {os.strerror(number)}: {str(old)!r}"
 
 
 def test_a_folder_in_the_way_is_an_is_a_directory_error(tmp_path):
     (tmp_path / "model").mkdir()
     with pytest.raises(IsADirectoryError):
-        atomic.write(tmp_path / "model", b"new")
+        safe_io.write_atomically(tmp_path / "model", b"new")
     assert names_in(tmp_path) == ["model"]
     assert names_in(tmp_path / "model") == []
 
@@ -122,20 +122,20 @@ def test_a_folder_in_the_way_is_an_is_a_directory_error(tmp_path):
 def test_an_empty_path_is_named_and_not_taken_for_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError, match=r": ''$"):
-        atomic.write("", b"new")
+        safe_io.write_atomically("", b"new")
     assert names_in(tmp_path) == []
 
 
 def test_a_pipe_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
-        atomic.write(tmp_path / "pipe", b"new")
+        safe_io.write_atomically(tmp_path / "pipe", b"new")
     assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
 
 
 def test_a_symbolic_link_is_followed(old, tmp_path):
     (tmp_path / "link").symlink_to(old)
-    atomic.write(tmp_path / "link", b"new")
+    safe_io.write_atomically(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert old.read_bytes() == b"new"
 
@@ -144,7 +144,7 @@ def test_a_symbolic_link_is_followed(old, tmp_path):
 def test_permissions_follow_the_umask(tmp_path, mask, mode):
     before = os.umask(mask)
     try:
-        atomic.write(tmp_path / "model", b"new")
+        safe_io.write_atomically(tmp_path / "model", b"new")
     finally:
         os.umask(before)
     assert stat.S_IMODE(os.stat(tmp_path / "model").st_mode) == mode
@@ -156,7 +156,7 @@ def test_a_file_that_was_there_keeps_its_permissions(old, mask, mode):
     old.chmod(mode)
     before = os.umask(mask)
     try:
-        atomic.write(old, b"new")
+        safe_io.write_atomically(old, b"new")
     finally:
         os.umask(before)
     assert (old.read_bytes(), stat.S_IMODE(old.stat().st_mode)) == (b"new", mode)
@@ -174,7 +174,7 @@ def test_nobody_else_can_read_the_new_bytes_before_they_are_whole(old, tmp_path,
         return descriptor
 
     monkeypatch.setattr(os, "open", look)
-    atomic.write(old, b"new")
+    safe_io.write_atomically(old, b"new")
     assert seen[0] == 0o600
 
 
@@ -186,28 +186,28 @@ def test_what_one_group_could_do_is_not_given_to_another(old, monkeypatch):
     status[0], status[4], status[5] = stat.S_IFREG | 0o644, status[4] + 1, status[5] + 1
     monkeypatch.setattr(os, "fchown", refuse)
     monkeypatch.setattr(os, "stat", lambda path: os.stat_result(status))
-    atomic.write(old, b"new")
+    safe_io.write_atomically(old, b"new")
     monkeypatch.undo()
     assert stat.S_IMODE(old.stat().st_mode) == 0o604
 
 
 def test_a_name_as_long_as_the_file_system_allows_can_be_written(tmp_path):
     path = tmp_path / ("m" * 255)
-    atomic.write(path, b"new")
+    safe_io.write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
 
 
 def test_a_path_without_a_folder_is_written_to_the_current_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    atomic.write("model", b"new")
+    safe_io.write_atomically("model", b"new")
     assert names_in(tmp_path) == ["model"]
 
 
 KILLED = """
 import os, signal, sys
-from spinney.model import atomic
+from spinney import safe_io
 os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
-atomic.write(sys.argv[1], b"never whole")
+safe_io.write_atomically(sys.argv[1], b"never whole")
 """
 
 
@@ -222,9 +222,9 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one_that_writes_there
     left = [name for name in names_in(tmp_path) if name != "model"]
     assert len(left) == 1
     assert old.read_bytes() == b"old"
-    atomic.write(tmp_path / "another", b"new")
+    safe_io.write_atomically(tmp_path / "another", b"new")
     assert names_in(tmp_path) == [*left, "another", "model"]
-    atomic.write(old, b"new")
+    safe_io.write_atomically(old, b"new")
     assert old.read_bytes() == b"new"
     assert names_in(tmp_path) == ["another", "model"]
 
@@ -234,32 +234,32 @@ def test_two_who_write_to_one_place_at_once_both_succeed(old, tmp_path, monkeypa
 
     def meanwhile(*paths):
         monkeypatch.setattr(os, "replace", replace)
-        atomic.write(old, b"second")
+        safe_io.write_atomically(old, b"second")
         replace(*paths)
 
     monkeypatch.setattr(os, "replace", meanwhile)
-    atomic.write(old, b"first")
+    safe_io.write_atomically(old, b"first")
     assert old.read_bytes() == b"first"
     assert names_in(tmp_path) == ["model"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing is removed where files are not locked")
 def test_a_file_that_was_taken_for_a_left_one_before_it_was_locked_is_made_again(old, tmp_path, monkeypatch):
-    lock = hidden._lock
+    lock = safe_io._lock
 
     def too_late(descriptor):
-        monkeypatch.setattr(hidden, "_lock", lock)
+        monkeypatch.setattr(safe_io, "_lock", lock)
         (path,) = tmp_path.glob(".spinney-*")
-        hidden._remove_unheld(str(path))
+        safe_io._remove_unheld(str(path))
         lock(descriptor)
 
-    monkeypatch.setattr(hidden, "_lock", too_late)
-    atomic.write(old, b"new")
+    monkeypatch.setattr(safe_io, "_lock", too_late)
+    safe_io.write_atomically(old, b"new")
     assert old.read_bytes() == b"new"
     assert names_in(tmp_path) == ["model"]
 
 
 def test_a_file_of_the_users_that_looks_like_a_hidden_one_of_another_target_stays(old, tmp_path):
     (tmp_path / ".spinney-0123456789abcdef.tmp").write_bytes(b"mine")
-    atomic.write(old, b"new")
+    safe_io.write_atomically(old, b"new")
     assert names_in(tmp_path) == [".spinney-0123456789abcdef.tmp", "model"]

@@ -1,4 +1,4 @@
-"""The header of a data set's folder: JSON that says what every other file holds. Nothing in it is trusted."""
+"""The header of a folder: JSON with facts about every other file, and what its arrays must be like. Nothing in it is trusted."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import MOST_ROWS
+from spinney.binning.cuts import LARGEST_BINS, Cuts
+from spinney.binning.kernels.records import NO_DEFAULT
+from spinney.binning.matrix import SPARSE, ColumnLayout
 from spinney.data import Schema
+from spinney.disk.folder import HEADER, MARK, open_regular
+from spinney.disk.page import CODECS, PLAIN
 from spinney.errors import DatasetFormatError, ModelFormatError, SpinneyError
-from spinney.model import strict_json
-from spinney.pages.codec import CODECS, PLAIN
-from spinney.pages.folder import HEADER, MARK, open_regular
 from spinney.params import DataParams
 from spinney.params.common import DATA_PARAMS
+from spinney.safe_io import parse_json
 
 FORMAT = 1
 KIND = "spinney data set"
@@ -105,13 +108,13 @@ class FolderHeader:
     @property
     def key(self) -> str:
         """A checksum of all that the header says, by which its folders know each other."""
-        told = json.dumps(self._facts(), sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:32]
+        fields = json.dumps(self._facts(), sort_keys=True)
+        return hashlib.sha256(fields.encode()).hexdigest()[:32]
 
     def to_text(self) -> str:
         """The header as JSON."""
-        told = {"kind": KIND, "format": FORMAT, "key": self.key, **self._facts()}
-        return json.dumps(told, ensure_ascii=False, indent=1)
+        fields = {"kind": KIND, "format": FORMAT, "key": self.key, **self._facts()}
+        return json.dumps(fields, ensure_ascii=False, indent=1)
 
     def _facts(self) -> dict[str, object]:
         return {
@@ -143,7 +146,7 @@ def read_header(folders: list[Path]) -> FolderHeader:
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetFormatError(f"{str(path)!r} cannot be read: {error}") from error
     try:
-        header = _from_json(strict_json.parse(text, "it"))
+        header = _from_json(parse_json(text, "it"))
     except SpinneyError as error:
         raise DatasetFormatError(f"{str(path)!r}: {error}") from error
     if header.folders != len(folders):
@@ -172,7 +175,7 @@ def _text(path: Path) -> str:
         return file.read().decode("utf-8")
 
 
-def _from_json(told: object) -> FolderHeader:
+def _from_json(fields: object) -> FolderHeader:
     keys = (
         "kind",
         "format",
@@ -186,23 +189,23 @@ def _from_json(told: object) -> FolderHeader:
         "arrays",
         "pages",
     )
-    if not isinstance(told, dict) or told.get("kind") != KIND:
+    if not isinstance(fields, dict) or fields.get("kind") != KIND:
         raise ModelFormatError("it is not the header of a data set")
-    if told.get("format") != FORMAT:
-        raise ModelFormatError(f"it has format {told.get('format')!r:.20}; this version reads {FORMAT}")
-    if set(told) != set(keys):
+    if fields.get("format") != FORMAT:
+        raise ModelFormatError(f"it has format {fields.get('format')!r:.20}; this version reads {FORMAT}")
+    if set(fields) != set(keys):
         raise ModelFormatError(f"it must have the keys {', '.join(keys)}")
-    rows, params = _whole(told["rows"], "rows", 1, MOST_ROWS), told["params"]
+    rows, params = _whole(fields["rows"], "rows", 1, MOST_ROWS), fields["params"]
     if not isinstance(params, dict) or set(params) != set(DATA_PARAMS):
         raise ModelFormatError(f"params must be {', '.join(DATA_PARAMS)}")
-    if not isinstance(told["from_sparse"], bool):
+    if not isinstance(fields["from_sparse"], bool):
         raise ModelFormatError("from_sparse must be true or false")
     header = FolderHeader(
-        rows, DataParams.parse(params), Schema.from_json(told["schema"]), told["from_sparse"],
-        _whole(told["conflicts"], "conflicts", 0, 2**62), _arrays(told["arrays"]), _pages(told["pages"], rows),
-        _whole(told["folders"], "folders", 1, MOST_FOLDERS),
+        rows, DataParams.parse(params), Schema.from_json(fields["schema"]), fields["from_sparse"],
+        _whole(fields["conflicts"], "conflicts", 0, 2**62), _arrays(fields["arrays"]), _pages(fields["pages"], rows),
+        _whole(fields["folders"], "folders", 1, MOST_FOLDERS),
     )  # fmt: skip
-    if told["key"] != header.key:
+    if fields["key"] != header.key:
         raise ModelFormatError("its key does not fit what it says: it was changed")
     return header
 
@@ -213,12 +216,12 @@ def _whole(value: object, what: str, low: int, high: int) -> int:
     return value
 
 
-def _arrays(told: object) -> dict[str, dict[str, int]]:
+def _arrays(fields: object) -> dict[str, dict[str, int]]:
     known = ARRAYS | LABELS
-    if not isinstance(told, dict) or not set(ARRAYS) <= set(told) <= set(known):
+    if not isinstance(fields, dict) or not set(ARRAYS) <= set(fields) <= set(known):
         raise ModelFormatError(f"arrays must be {', '.join(ARRAYS)}, and perhaps {', '.join(LABELS)}")
     found = {}
-    for name, facts in told.items():
+    for name, facts in fields.items():
         if not isinstance(facts, dict) or set(facts) != {"items", "checksum"}:
             raise ModelFormatError(f"the array {name} must be told by items and checksum")
         items = _whole(facts["items"], f"items of {name}", 0, 2**40)
@@ -229,10 +232,10 @@ def _arrays(told: object) -> dict[str, dict[str, int]]:
     return found
 
 
-def _pages(told: object, rows: int) -> Pages:
-    if not isinstance(told, dict) or set(told) != set(PAGE_FACTS):
+def _pages(fields: object, rows: int) -> Pages:
+    if not isinstance(fields, dict) or set(fields) != set(PAGE_FACTS):
         raise ModelFormatError(f"pages must be told by {', '.join(PAGE_FACTS)}")
-    lists = list(told.values())
+    lists = list(fields.values())
     if not all(isinstance(one, list) and len(one) == len(lists[0]) and one for one in lists):
         raise ModelFormatError("pages must be told by lists of one length")
     for name, low, high in (
@@ -241,10 +244,71 @@ def _pages(told: object, rows: int) -> Pages:
         ("bytes", 0, 2**40),
         ("checksum", 0, 2**32 - 1),
     ):
-        for value in told[name]:
+        for value in fields[name]:
             _whole(value, f"{name} of a page", low, high)
-    if any(codec not in (PLAIN, *CODECS) for codec in told["codec"]):
+    if any(codec not in (PLAIN, *CODECS) for codec in fields["codec"]):
         raise ModelFormatError(f"the codec of a page must be one of {', '.join(CODECS)}, or none")
-    if sum(told["rows"]) != rows:
-        raise ModelFormatError(f"its pages have {sum(told['rows'])} rows together, not {rows}")
-    return Pages(*(told[name] for name in PAGE_FACTS))
+    if sum(fields["rows"]) != rows:
+        raise ModelFormatError(f"its pages have {sum(fields['rows'])} rows together, not {rows}")
+    return Pages(*(fields[name] for name in PAGE_FACTS))
+
+
+LARGEST_CODES = 65_536
+
+
+def checked_cuts(
+    values: NDArray[np.float64], starts: NDArray[np.int64], schema: Schema, max_bin: int
+) -> Cuts:
+    """The cuts of the columns of a schema."""
+    columns, counts = schema.columns, schema.category_counts
+    if len(starts) != columns + 1 or starts[0] != 0 or starts[-1] != len(values):
+        raise DatasetFormatError(f"its cuts are not those of {columns} columns")
+    made = np.diff(starts)
+    if (made < 0).any() or (made >= LARGEST_BINS).any():
+        raise DatasetFormatError("a column has less than no cuts, or too many")
+    rises = np.diff(values) > 0.0
+    inner = starts[1:-1]
+    rises[inner[(inner > 0) & (inner < len(values))] - 1] = True
+    if not (np.isfinite(values).all() and rises.all()):
+        raise DatasetFormatError("the cuts of a column do not ascend, or are not finite")
+    categorical = np.zeros(columns, np.uint8)
+    if counts is not None:
+        categorical[:] = counts > 0
+        wrong = (counts > 0) & (made != counts - 1)
+        if wrong.any():
+            raise DatasetFormatError("a column of categories has other bins than categories")
+    return Cuts(values, starts, max_bin, categorical)
+
+
+def checked_features(arrays: Mapping[str, NDArray[np.int64]], cuts: Cuts) -> ColumnLayout:
+    """Where the codes of each column are, if every code has one place."""
+    group, low, codes, default = (arrays[name] for name in ("group", "low", "codes", "default"))
+    bins = cuts.bins
+    if not len(group) == len(low) == len(codes) == len(default) == len(bins):
+        raise DatasetFormatError("its groups are not those of its columns")
+    single = default == NO_DEFAULT
+    listed = (default >= 0) & (default <= bins) & ((codes == bins) | (codes == bins - 1)) & (codes >= 0)
+    plain = single & (low == 0) & (codes == bins + 1) & (group >= 0)
+    if not (plain | (~single & listed)).all() or (low < 0).any() or (group < SPARSE).any():
+        raise DatasetFormatError("the codes of a column do not fit its bins")
+    if (group >= len(bins)).any():
+        raise DatasetFormatError("there are more groups than columns")
+    groups = int(group.max()) + 1
+    sizes = np.bincount(group[group >= 0], minlength=groups)
+    if (sizes == 0).any() or (sizes[group[single]] != 1).any():
+        raise DatasetFormatError("a group has no column, or a lone column shares its group")
+    for begin, chosen in ((1, ~single & (group >= 0)), (0, group == SPARSE)):
+        order = np.lexsort((codes[chosen], low[chosen], group[chosen]))  # columns without codes first
+        owner, first, many = (values[chosen][order] for values in (group, low, codes))
+        ends = first + many
+        new = np.diff(owner, prepend=SPARSE - 1) != 0
+        expected = np.where(new, begin, np.concatenate([np.zeros(1, np.int64), ends[:-1]]))
+        if not np.array_equal(first, expected):
+            raise DatasetFormatError("the codes of a bundle, or of sparse columns, overlap or leave a gap")
+    features = ColumnLayout(group, low, codes, bins, default)
+    if int(features.group_codes.max(initial=0)) > LARGEST_CODES:
+        raise DatasetFormatError("a group has more codes than can be told apart")
+    sparse = np.flatnonzero(group == SPARSE)
+    if (np.diff(low[sparse]) < 0).any():
+        raise DatasetFormatError("sparse columns are not in order")
+    return features

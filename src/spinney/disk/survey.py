@@ -15,9 +15,9 @@ from spinney.data import CategoryCounts, Schema, Table, encode, match_columns
 from spinney.data.label_collector import LabelCollector
 from spinney.data.schema import MOST_COLUMNS, named_categorical
 from spinney.data.sources import SAME_ROWS, Batch, RowSource, errors_of
+from spinney.disk.consistency import RereadCheck
 from spinney.errors import DataError, DataTypeError
 from spinney.jit.team import Team
-from spinney.pages.reading import Reading
 from spinney.params import DataParams
 
 Categorical = str | Sequence[str | int] | NDArray[np.bool_]
@@ -72,7 +72,7 @@ class BatchSurvey:
         self._columns: tuple[int, tuple[str, ...] | None] | None = None
         self._entries: NDArray[np.int64] | None = None
         self._sample = Sample(source.rows)
-        self._first_reading = Reading(absent=rules.params.absent_value)
+        self._first_reading = RereadCheck(absent=rules.params.absent_value)
         self.rows = self._look(advance)
 
     def _look(self, advance: Advance) -> int:
@@ -155,8 +155,8 @@ class BatchSurvey:
         if table.columns != columns:
             raise DataError(f"it has {table.columns} columns, but rows before it have {columns}")
         if table.names != names:
-            told = [] if names is None else list(names)
-            other = next((name for name in table.names or () if name not in told), None)
+            fields = [] if names is None else list(names)
+            other = next((name for name in table.names or () if name not in fields), None)
             found = (
                 "in another order, or without names"
                 if other is None
@@ -169,7 +169,7 @@ class BatchSurvey:
 
     def encoded(self, advance: Advance) -> Iterator[tuple[Batch, Table]]:
         """Read the rows again: every batch, and its table with categories as numbers. They must be the same as before."""
-        first, reading = 0, Reading(self._first_reading, self._rules.params.absent_value)
+        first, reading = 0, RereadCheck(self._first_reading, self._rules.params.absent_value)
         for batch in self._batches():
             table = batch.table
             with errors_of(batch.where, batch.first):

@@ -5,12 +5,12 @@ import pytest
 
 from spinney.binning.encode import ColumnCodes
 from spinney.binning.matrix import ColumnLayout, lines_record
+from spinney.disk.kernels.bits import LargestCodes, PackedLines, pack_lines, unpack_lines
+from spinney.disk.page import PageLayout
 from spinney.errors import DatasetFormatError
 from spinney.jit import allocate
 from spinney.jit.records import of_thread
 from spinney.jit.team import Team
-from spinney.pages.form import PageForm
-from spinney.pages.kernels.bits import LargestCodes, PackedLines, pack_lines, unpack_lines
 
 pytestmark = pytest.mark.kernels
 
@@ -49,7 +49,7 @@ def test_lines_are_packed_bit_by_bit_and_come_back(dtype, widths, rows, threads)
 
 
 def page(codes_of_groups):
-    form = PageForm(ColumnLayout.single_column(np.array(codes_of_groups) - 1), from_sparse=False)
+    form = PageLayout(ColumnLayout.single_column(np.array(codes_of_groups) - 1), from_sparse=False)
     rng = np.random.default_rng(1)
     groups = np.stack([rng.integers(0, codes, 40) for codes in codes_of_groups]).astype(form.dtype)
     none = np.zeros(0, np.int32)

@@ -78,10 +78,10 @@ def _available(root: Path) -> int | None:
 
 def _group_rests(root: Path) -> Iterator[int | None]:
     """What is left of the limits of the process's control group, as a container has, and of those that it is in."""
-    told = [line.split(":", 2) for line in _text(root / "proc/self/cgroup").splitlines()]
+    fields = [line.split(":", 2) for line in _text(root / "proc/self/cgroup").splitlines()]
     for form in _GROUPS:
         place = next(
-            (parts[2] for parts in told if len(parts) == 3 and form.controller in parts[1].split(",")), "/"
+            (parts[2] for parts in fields if len(parts) == 3 and form.controller in parts[1].split(",")), "/"
         )
         top = root / "sys/fs/cgroup" / form.controller
         inner = top / place.lstrip("/")

@@ -14,14 +14,11 @@ from spinney.binning.raw_table import NoTable
 from spinney.data import Labels, read_target, read_weight
 from spinney.data.labels import by_column
 from spinney.data.target import read_base_margin
+from spinney.disk.blocks import PagedBlocks, PageStore
+from spinney.disk.folder import TemporaryFolder, check_size, read_file
+from spinney.disk.header import ARRAYS, LABELS, FolderHeader, checked_cuts, checked_features, read_header
+from spinney.disk.page import PLAIN, PageLayout
 from spinney.errors import DatasetFormatError, SpinneyError
-from spinney.pages.blocks import PagedBlocks
-from spinney.pages.check import checked_cuts, checked_features
-from spinney.pages.codec import PLAIN
-from spinney.pages.folder import TemporaryFolder, check_size, read_file
-from spinney.pages.form import PageForm
-from spinney.pages.header import ARRAYS, LABELS, FolderHeader, read_header
-from spinney.pages.store import PageStore
 
 
 def open_folders(folders: list[Path], memory: int | None, home: TemporaryFolder | None = None) -> BinnedData:
@@ -42,7 +39,7 @@ def open_folders(folders: list[Path], memory: int | None, home: TemporaryFolder 
         plan, labels = _checked(header, arrays)
     except SpinneyError as error:
         raise DatasetFormatError(f"the data set in {str(folders[0])!r} is damaged: {error}") from error
-    store = PageStore(folders, header.pages, PageForm(plan.features, header.from_sparse))
+    store = PageStore(folders, header.pages, PageLayout(plan.features, header.from_sparse))
     _check_pages(store)
     codes = PagedBlocks(store, memory, home, header.key)
     return BinnedData(header.schema, header.params, plan, codes, labels, NoTable("on disk"))
@@ -64,12 +61,12 @@ def _checked(header: FolderHeader, arrays: dict[str, NDArray[Any]]) -> tuple[Bin
 
 
 def _array(folder: Path, name: str, header: FolderHeader) -> NDArray[Any]:
-    told, dtype = header.arrays[name], np.dtype("<" + (ARRAYS | LABELS)[name])
-    size = told["items"] * dtype.itemsize
+    fields, dtype = header.arrays[name], np.dtype("<" + (ARRAYS | LABELS)[name])
+    size = fields["items"] * dtype.itemsize
     path = folder / f"{name}.bin"
     check_size(path, size)
-    data = np.empty(told["items"], dtype)
-    read_file(path, size, told["checksum"], data.view(np.uint8))
+    data = np.empty(fields["items"], dtype)
+    read_file(path, size, fields["checksum"], data.view(np.uint8))
     return data.astype(dtype.newbyteorder("="), copy=False)
 
 
