@@ -92,7 +92,7 @@ def group_at(root, folder, version, limit, used, cached):
 
 
 @pytest.mark.parametrize(
-    ("told", "version", "top"),
+    ("fields", "version", "top"),
     [("0::/jobs/mine\n", 2, ""), ("7:cpu:/\n5:memory,hugetlb:/jobs/mine\n0::/\n", 1, "memory/")],
     ids=["version 2", "version 1"],
 )
