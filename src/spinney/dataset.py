@@ -130,7 +130,10 @@ class Dataset:
 
     def __copy__(self) -> Dataset:
         """A copy that shares everything but what is made of the table."""
-        return as_dataset(copy(self._binned))
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._binned = copy(self._binned)
+        return made
 
     @property
     def binned(self) -> BinnedData:

@@ -1,16 +1,20 @@
 """`BinnedData`: some rows of it, its codes block by block, copies."""
 
 import copy
+import gc
 import pickle
+import weakref
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import oracles
 import spinney as sp
 from block_data import in_blocks
 from problems import part_of
+from spinney.data import find_schema, read_table
 from spinney.errors import DataError
 
 ROWS = 90
@@ -101,3 +105,37 @@ def test_pickles_and_deep_copies_train_to_the_same_bytes(some):
 def test_a_part_keeps_its_row_numbers_once():
     part = part_of(dataset(), SOME).binned
     assert part.raw._rows is part.selected
+
+
+def test_copies_release_the_table_of_the_user_together():
+    table = X.copy()
+    one = sp.Dataset(table, X[:, 0])
+    other = copy.copy(one)
+    held = weakref.ref(table)
+    del table
+    sp.train({"max_leaves": 2}, one, 1)
+    gc.collect()
+    assert held() is None
+    assert not other.has_table
+
+
+def test_a_copy_keeps_its_class_and_attributes():
+    class Noted(sp.Dataset):
+        pass
+
+    one = Noted(X, X[:, 0])
+    one.note = "mine"
+    other = copy.copy(one)
+    assert (type(other), other.note, other.rows) == (Noted, "mine", ROWS)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [X, np.where(X > 0, np.nan, X) * np.array([1, np.nan, 1]), X.astype(object), scipy.sparse.csr_array(X)],
+    ids=["numbers", "no value", "objects", "sparse"],
+)
+def test_tables_of_numbers_have_the_schema_that_counting_finds(table):
+    read = read_table(table)
+    schema = sp.Dataset(table).schema
+    assert schema == find_schema(read, set(), None, 255)
+    assert read.has_numbers_only == (table.dtype != object)

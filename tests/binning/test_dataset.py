@@ -25,7 +25,7 @@ def test_a_data_set_lets_go_of_the_table_when_it_is_trained_on():
     seen = weakref.ref(table)
     data = sp.Dataset(table, table[:, 0].copy())
     valid = sp.Dataset(table.copy(), table[:, 0].copy(), reference=data)
-    seen_valid = weakref.ref(valid.binned.raw._find())
+    seen_valid = weakref.ref(valid.binned.raw._given.find())
     del table
     sp.train({"max_leaves": 2}, data, 1, valid={"valid": valid})
     gc.collect()

@@ -49,6 +49,14 @@ def test_a_pickle_does_not_open_another_data_set_in_its_folder(folder):
         pickle.loads(pickled)
 
 
+def test_parts_of_one_pickle_share_their_pages(folder):
+    dataset = sp.open_dataset(folder)
+    parts = [part_of(dataset, rows) for rows in (np.arange(0, 60, 2), np.arange(1, 60, 2))]
+    one, two = pickle.loads(pickle.dumps(parts))
+    assert one.binned.codes is two.binned.codes
+    assert pickle.loads(pickle.dumps(one)).target.tolist() == Y[::2].tolist()
+
+
 def test_parts_on_disk_can_be_copied(folder):
     part = part_of(sp.open_dataset(folder), np.array([1, 30, 59]))
     for other in (copy.copy(part), copy.deepcopy(part)):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from shard_data import Meeting, on_ranks, raised
+from rank_data import Meeting, on_ranks, raised
 from spinney.jit.team import Team
 from spinney.sampling import GradientSampler, RankSampler, UniformSampler
 

@@ -9,7 +9,7 @@ import pytest
 import spinney as sp
 from block_data import cut_dataset, in_blocks
 from problems import part_of
-from shard_data import Meeting, cut_rows, on_ranks, raised, shards_of, train_on_ranks
+from rank_data import Meeting, cut_rows, on_ranks, raised, shards_of, train_on_ranks
 from spinney.binning.cuts import cuts_from_masses, find_cuts
 from spinney.data import Panel, Table
 from spinney.jit.team import Team

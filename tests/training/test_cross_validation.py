@@ -357,3 +357,19 @@ def test_a_metric_that_changes_its_name_is_refused():
 def test_data_without_a_target_are_refused():
     with pytest.raises(DataError, match="dataset has no target"):
         sp.cv(PARAMS, sp.Dataset(X), rounds=1)
+
+
+def test_callbacks_get_no_model_of_a_single_fold_either():
+    def wants(info):
+        with pytest.raises(ParameterError, match="has a model for each fold"):
+            _ = info.model
+
+    fold = (np.arange(100), np.arange(100, 150))
+    found = sp.cv(
+        {"max_leaves": 2},
+        sp.Dataset(np.arange(150.0)[:, None], np.arange(150.0)),
+        [fold],
+        2,
+        callbacks=[wants],
+    )
+    assert found.rounds == 2

@@ -5,7 +5,7 @@ import pytest
 
 import spinney as sp
 from block_data import in_blocks
-from shard_data import raised, train_on_ranks
+from rank_data import raised, train_on_ranks
 from spinney.growth.kernels.packing import SMALL_BAG
 
 

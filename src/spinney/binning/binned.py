@@ -175,7 +175,7 @@ class BinnedData:
         """Pickles of data on disk open them again."""
         opener = self.codes.opener()
         if opener is not None:
-            return _reopened, (*opener, self.selected)
+            return _reopened, (opener, self.selected)
         return BinnedData, tuple(getattr(self, one.name) for one in fields(self))
 
     def __copy__(self) -> BinnedData:
@@ -191,9 +191,7 @@ class BinnedData:
         return replace(self, plan=plan, codes=codes, selected=None, raw=HiddenTable(self.raw))
 
 
-def _reopened(
-    open_again: Callable[..., BinnedData], arguments: tuple[Any, ...], selected: NDArray[np.int32] | None
-) -> BinnedData:
+def _reopened(open_again: Callable[[], BinnedData], selected: NDArray[np.int32] | None) -> BinnedData:
     """Data on disk, or some rows of them, from a pickle."""
-    data = open_again(*arguments)
+    data = open_again()
     return data if selected is None else data.take(selected)

@@ -73,8 +73,8 @@ class CodeStore(Protocol):
     def storage(self) -> dict[str, int]:
         """Numbers about the place where codes are kept, by name."""
 
-    def opener(self) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
-        """A function that opens the whole data again, and its arguments, for pickles; None where codes are in memory."""
+    def opener(self) -> Callable[[], Any] | None:
+        """What opens the whole data again, for pickles, the same for all parts; None where codes are in memory."""
 
     def scan(self, team: Team | None = None, but: Container[int] = ()) -> Iterator[tuple[int, BinnedMatrix]]:
         """Every block once, but for some, in the order that suits the store: its number and its codes, which the team unpacks.

@@ -277,6 +277,22 @@ class _TableViews(ABC):
         return {**self.__dict__, "_views": {}}
 
 
+class _GivenTable:
+    """The table of a user, held until it is released; then it can be found while somebody else holds it."""
+
+    def __init__(self, X: object) -> None:
+        self.find: Callable[[], object] = lambda: X
+
+    def release(self) -> None:
+        """Hold the table weakly. A list is held in any case."""
+        with suppress(TypeError):
+            self.find = weakref.ref(self.find())
+
+    def __reduce__(self) -> tuple[type[_GivenTable], tuple[None]]:
+        """Pickles go without the table."""
+        return _GivenTable, (None,)
+
+
 class SourceTable(_TableViews):
     """The table that a user gave.
 
@@ -306,7 +322,7 @@ class SourceTable(_TableViews):
     ) -> None:
         super().__init__()
         self._names, self._keep, self._facts = names, keep, facts
-        self._find: Callable[[], object] = lambda: X
+        self._given = _GivenTable(X)
 
     @property
     def rows(self) -> int:
@@ -316,7 +332,7 @@ class SourceTable(_TableViews):
     @property
     def available(self) -> bool:
         """Whether `table` can give it: after a training on bins only as long as somebody keeps X."""
-        return "table" in self._views or self._find() is not None
+        return "table" in self._views or self._given.find() is not None
 
     def sorted_columns(self, threads: int) -> SortedTable:
         """Every column's values, sorted once; they do not depend on the threads."""
@@ -349,8 +365,7 @@ class SourceTable(_TableViews):
     def release(self) -> None:
         """Hold the table weakly: it can be read again while somebody else holds it. A list is kept in any case."""
         if not self._keep:
-            with suppress(TypeError):
-                self._find = weakref.ref(self._find())
+            self._given.release()
             self._views.clear()
 
     def take(self, rows: NDArray[np.int32]) -> RowsOfTable:
@@ -358,9 +373,9 @@ class SourceTable(_TableViews):
         return RowsOfTable(self, rows)
 
     def __copy__(self) -> SourceTable:
-        """The same table, without what was made of it."""
+        """The same table, which both drop together, without what was made of it."""
         made = SourceTable(None, self._names, self._keep, self._facts)
-        made._find = self._find
+        made._given = self._given
         return made
 
     def _read(self, what: str) -> Table:
@@ -381,7 +396,7 @@ class SourceTable(_TableViews):
         return table
 
     def _again(self, what: str) -> Table:
-        X = self._find()
+        X = self._given.find()
         if X is None:
             raise DataError(
                 f"{NEED_TABLE}, need the table of {what}, which is gone: keep its X until then, or give keep_table=True to "
@@ -390,7 +405,7 @@ class SourceTable(_TableViews):
         return X if isinstance(X, Table) else read_table(X, names=self._names)
 
     def __getstate__(self) -> dict[str, object]:
-        return {**super().__getstate__(), "_find": _nothing, "_keep": False}
+        return {**super().__getstate__(), "_keep": False}
 
 
 class RowsOfTable(_TableViews):
@@ -452,7 +467,3 @@ def checksum_of(table: Table, absent: float, threads: int = 1) -> int:
     checksum = Checksum(absent)
     checksum.add(table, threads)
     return checksum.value
-
-
-def _nothing() -> None:
-    """The table of a copy or a pickle."""

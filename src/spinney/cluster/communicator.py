@@ -1,4 +1,4 @@
-"""`DaskCommunicator`: how the ranks of a run on a cluster join.
+"""`DaskCommunicator`: the collective calls of the ranks of a run on a cluster.
 
 Ranks send their arrays to rank 0, whose thread works on them as they arrive and answers all. The event loops of the workers only
 carry messages. Every message has the number of its step, so a rank that is ahead (it need not wait when it gives something to be
@@ -21,7 +21,7 @@ _PIECE = 1 << 21
 
 
 class DaskCommunicator(Communicator):
-    """Joins a rank with the others, through its seat."""
+    """The collective calls of a rank, through its seat."""
 
     def __init__(self, seat: Seat) -> None:
         self._seat, self.rank, self.size = seat, seat.rank, seat.size
@@ -58,7 +58,7 @@ class DaskCommunicator(Communicator):
         return values
 
     def _reduce(self, verb: str, step: np.ufunc, values: NDArray[Any]) -> None:
-        """Join piece by piece: while one is on its way up, another is added, and a third is on its way down."""
+        """Reduce piece by piece: while one is on its way up, another is added, and a third is on its way down."""
         if not values.flags.c_contiguous:
             copy = np.ascontiguousarray(values)
             self._reduce(verb, step, copy)

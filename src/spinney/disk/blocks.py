@@ -172,6 +172,7 @@ class PagedBlocks:
     ) -> None:
         self._store, form, pages = store, store.form, store.pages
         self._home, self._key = home, key
+        self._opener = FolderOpener([str(folder) for folder in store.folders], memory, key)
         self.begins: NDArray[np.int64] = pages.begins
         self.rows = int(self.begins[-1])
         self.features: ColumnLayout = form.features
@@ -286,14 +287,14 @@ class PagedBlocks:
                 reader.join(0.01)
             self._raw += raw
 
-    def opener(self) -> tuple[Callable[..., BinnedData], tuple[Any, ...]]:
+    def opener(self) -> FolderOpener:
         """What opens the folders again."""
         if self._home is not None:
             raise DataError(
                 "this data set cannot be pickled: it is in a temporary folder, which is removed with it. Give from_files or "
                 "from_batches a folder"
             )
-        return _open_again, ([str(folder) for folder in self._store.folders], self._memory, self._key)
+        return self._opener
 
     def __copy__(self) -> PagedBlocks:
         """A copy over the same folders, with nothing in memory."""
@@ -303,15 +304,30 @@ class PagedBlocks:
         return copy(self)
 
 
-def _open_again(folders: list[str], memory: int | None, key: str) -> BinnedData:
-    """Open the folders of a pickle, which must hold the data set that it was made of."""
-    from spinney.disk.open import open_folders
+class FolderOpener:
+    """Opens the folders of a pickle, which must hold the data set that it was made of.
 
-    data = open_folders([Path(folder) for folder in folders], memory)
-    assert isinstance(data.codes, PagedBlocks)
-    if data.codes._key != key:
-        raise DatasetFormatError(f"{folders[0]!r} holds another data set than the one that was pickled")
-    return data
+    Parts that are in one pickle share it, so they share their pages afterwards.
+    """
+
+    def __init__(self, folders: list[str], memory: int | None, key: str) -> None:
+        self._arguments = folders, memory, key
+        self._opened: BinnedData | None = None
+
+    def __call__(self) -> BinnedData:
+        """The data, opened once."""
+        from spinney.disk.open import open_folders
+
+        if self._opened is None:
+            folders, memory, key = self._arguments
+            data = open_folders([Path(folder) for folder in folders], memory)
+            assert isinstance(data.codes, PagedBlocks)
+            if data.codes._key != key:
+                raise DatasetFormatError(
+                    f"{folders[0]!r} holds another data set than the one that was pickled"
+                )
+            self._opened = data
+        return self._opened
 
 
 def _work(

@@ -104,7 +104,6 @@ class GBMBase(Estimator, ABC):
     n_iter_: int
     n_estimators_: int
     n_features_in_: int
-    # Parameters that the file lacks which it was loaded from: see `files.py`.
 
     def _fit(
         self,

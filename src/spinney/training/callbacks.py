@@ -407,11 +407,6 @@ def schedule_of(callbacks: Iterable[Callback]) -> LearningRateSchedule | None:
     return found[0] if found else None
 
 
-def rate_of(config: Config, rates: LearningRateSchedule | None, done: int) -> float:
-    """The learning rate of the round that follows on so many."""
-    return config.learning_rate if rates is None else rates.rate(done)
-
-
 CAP = "max_rounds"  # why a search ended that may not have found the best round
 NOTHING = "no hold-out"
 REASONS = frozenset({"patience", "converged", CAP, "learning rates", "callback", NOTHING})
@@ -509,7 +504,7 @@ def record_of(
 
 
 class SearchLog:
-    """A callback that keeps what the searches of a training did.
+    """A callback that keeps what the searches of a training did, where the hooks of the driver are in another process.
 
     Attributes
     ----------

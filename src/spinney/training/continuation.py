@@ -106,12 +106,12 @@ class InitialModel:
             raise
 
 
-def continued(past: InitialModel, schema: Schema) -> Schema:
+def continued(earlier: InitialModel, schema: Schema) -> Schema:
     """The columns of a model that goes on, where those of the data set are as `check_columns` wants them.
 
     A column without values in the data set may have had some before, and the other way round.
     """
-    return replace(past.schema.filled(schema.categories), names=schema.names)
+    return replace(earlier.schema.filled(schema.categories), names=schema.names)
 
 
 def load_init_model(init_model: object, config: Config, schema: Schema) -> InitialModel | None:

@@ -362,6 +362,7 @@ def _train_folds(
         on_evals=keep_values,
         on_best=keep_scores,
         stopping_data="the mean over folds",
+        makes_models=False,
     )
     best = boost(boosters, rounds, EarlyStopping.of(work.config), hooks)
     for booster, (_, fold), raw in zip(boosters, folds, scores, strict=True):

@@ -84,6 +84,8 @@ class Hooks:
         What the searches for a number of rounds did.
     stopping_data : str
         Name of the data that early stopping uses, for messages; "" for the last validation set.
+    makes_models : bool
+        Whether callbacks can have the model of the rounds so far; folds of a cross-validation have several.
     """
 
     callbacks: list[Callback]
@@ -94,6 +96,7 @@ class Hooks:
     on_best: Callable[[], object] | None = None
     searches: list[AutoRounds] = field(default_factory=list)
     stopping_data: str = ""
+    makes_models: bool = True
 
     def silent(self) -> Hooks:
         """The same without callbacks: for a refit."""
@@ -190,8 +193,16 @@ def prepare(
 ) -> TrainingJob:
     """Check everything that a training is given, and plan its rounds; nothing is trained.
 
-    The parameters are those of `spinney.train`, and `Hooks`. With a communicator the data are the rows of one rank, and the
-    job is of one model.
+    Parameters are those of `spinney.train`, but for these.
+
+    Parameters
+    ----------
+    data : BinnedData
+        The rows to learn from.
+    communicator : Communicator, optional
+        Given where the data are the rows of a rank; the job is then of one model.
+    guard, on_round
+        As for `Hooks`.
     """
     params, function = with_function(params, objective)
     ranks = ALONE if communicator is None else communicator
@@ -243,10 +254,21 @@ def prepare(
 
 
 def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bool = False) -> list[Model]:
-    """The models of a job, one for each member, with a progress bar if that is wanted."""
+    """Train the models of a job, one for each member. A job runs once: early stopping in its plans keeps what it has got.
+
+    Parameters
+    ----------
+    job : TrainingJob
+        What `prepare` made.
+    checkpoint : Checkpoint
+        Rounds that an interrupted run has done.
+    progress : bool, default=False
+        Whether to show a progress bar.
+    """
     with ExitStack() as stack:
         if progress:
-            job.hooks.callbacks.append(stack.enter_context(ProgressBar()))
+            callbacks: list[Callback] = [*job.hooks.callbacks, stack.enter_context(ProgressBar())]
+            job = replace(job, hooks=replace(job.hooks, callbacks=callbacks))
         team = stack.enter_context(Team(growers.threads_of(job.members[0], job.data) if job.data.rows else 1))
         return [
             run_member(job, member, plan, team, checkpoint)
@@ -300,6 +322,8 @@ def train_rank(
     Model
         The same at every rank.
     """
+    if not isinstance(rounds, Auto):
+        rounds = checked_rounds(rounds)
     job = prepare(
         params, data, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=callbacks,
         init_model=init_model, communicator=communicator, guard=callback_failures, on_round=on_round,
@@ -397,7 +421,7 @@ def boost(
 
     def decide(number: int, evals: Evals) -> None:
         """What callbacks and early stopping decide after a round."""
-        make = partial(build_model, number, *booster.parts) if len(boosters) == 1 else _no_model
+        make = partial(build_model, number, *booster.parts) if hooks.makes_models else _no_model
         info = RoundInfo(number, last, values_of(evals), start, make, values_before)
         state.stop |= hooks.notify(info)
         if stopping is not None:

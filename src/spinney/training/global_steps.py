@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import BinnedData
-from spinney.collective import Communicator
+from spinney.collective import ALONE, Communicator
 from spinney.data import Labels
 from spinney.data.kernels.records import Gradients
 from spinney.data.labels import allocate_gradients, by_column
@@ -208,18 +208,18 @@ def gather_labels(labels: Labels, communicator: Communicator) -> Labels | None:
     """The labels of all ranks' rows, at rank 0; None elsewhere. Queries of a rank follow those of the ranks before it."""
     if communicator.size == 1:
         return labels
-    sent = (labels.target, labels.weight, labels.margin, labels.queries)
-    found = [None if values is None else communicator.gather(values) for values in sent]
-    if communicator.rank != 0:
+    target, weight, margin = (
+        None if values is None else communicator.gather_rows(values)
+        for values in (labels.target, labels.weight, labels.margin)
+    )
+    queries = None if labels.queries is None else communicator.gather(labels.queries)
+    if target is None:
         return None
-    target, weight, margin, queries = found
-    assert target is not None
     if queries is not None:
         counts = [int(own.max(initial=-1)) + 1 for own in queries]
         before = np.cumsum([0, *counts[:-1]])
         queries = [own + offset for own, offset in zip(queries, before, strict=True)]
-    rest = (None if parts is None else np.concatenate(parts) for parts in (weight, margin, queries))
-    return Labels(by_column(np.concatenate(target)), next(rest), next(rest), next(rest))
+    return Labels(by_column(target), weight, margin, None if queries is None else np.concatenate(queries))
 
 
 def gather_valid(
@@ -230,7 +230,7 @@ def gather_valid(
     for name, data in valid.items():
         what = f"valid[{name!r}]"
         everything = gather_labels(data.checked_labels(what), communicator)
-        if everything is not None and communicator.size > 1:
+        if everything is not None and communicator is not ALONE:  # alone they were checked before
             try:
                 everything = loss.prepared(everything)
                 for metric in metrics:

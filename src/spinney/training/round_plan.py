@@ -297,7 +297,7 @@ def plan_rounds(
     """
     labels, decision = gather_labels(data.checked_labels(), communicator), None
     if labels is not None:
-        if communicator.size > 1:
+        if communicator is not ALONE:  # alone they were checked before
             loss.prepared(labels)
         encodes = has_target_encoding(config, data)
         decision = _decide(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import spinney as sp
+from rank_data import Meeting, on_ranks, raised, shards_of
 from spinney.params import Config
 from spinney.training import driver
 from spinney.training.holdout import AllGroups, RowGroups, find_row_groups, held_out
@@ -92,3 +93,29 @@ def test_copies_that_cannot_be_held_out_whole_are_held_out_by_row(monkeypatch):
     found = sp.train(FAST, sp.Dataset(X, Y), "auto", validation_fraction=0.2)
     monkeypatch.undo()
     assert found == sp.train(FAST, sp.Dataset(X, Y), "auto", validation_fraction=0.2)
+
+
+@pytest.mark.parametrize("cuts", [[0, 200, ROWS], [0, ROWS]])
+def test_ranks_find_the_groups_of_all_rows(cuts):
+    groups = RNG.integers(0, 40, ROWS)
+    copied = np.tile(np.arange(ROWS // 3), 3)
+    for given, dataset in ((groups, sp.Dataset(X, Y)), (None, sp.Dataset(X[copied], Y[copied]))):
+        config = Config.parse(FAST)
+        expected = find_row_groups(given, config, dataset.binned, needed=True)
+        shards = shards_of(dataset, cuts)
+
+        def find(ranks, given=given, config=config, shards=shards):
+            data = shards[ranks.rank]
+            own = None if given is None else given[data.first : data.first + data.rows]
+            return find_row_groups(own, config, data, True, ranks)
+
+        found = raised(on_ranks(Meeting(len(shards)), find))
+        numbers = found[0].everywhere.number
+        assert found[0].everywhere.duplicates == (given is None)
+        first, second = (
+            np.unique(one, return_inverse=True)[1] for one in (numbers, expected.everywhere.number)
+        )
+        assert first.tolist() == second.tolist()
+        assert [one.everywhere for one in found[1:]] == [None] * (len(found) - 1)
+        if given is not None:
+            assert np.concatenate([one.local for one in found]).tolist() == expected.local.tolist()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spinney as sp
-from shard_data import Meeting, cut_rows, raised, train_on_ranks
+from rank_data import Meeting, cut_rows, raised, train_on_ranks
 from spinney.errors import DataError, ParameterError
 from spinney.training import round_plan
 from spinney.training.checkpoint import Checkpoint

@@ -7,7 +7,7 @@ import scipy.sparse
 
 import spinney as sp
 from problems import KINDS, column, column_parameters, parameters
-from shard_data import Meeting, cut_rows, raised, shards_of, train_on_ranks
+from rank_data import Meeting, cut_rows, raised, shards_of, train_on_ranks
 from spinney.collective import ALONE, RankLostError
 from spinney.errors import ParameterError
 from spinney.growth import blockwise

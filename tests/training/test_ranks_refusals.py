@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import spinney as sp
-from shard_data import Meeting, on_ranks, raised, shards_of, train_on_ranks
+from rank_data import Meeting, on_ranks, raised, shards_of, train_on_ranks
 from spinney.collective import ALONE, RankLostError
-from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError
+from spinney.errors import DataError, DataTypeError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.training.driver import train_rank
+from spinney.training.round_plan import Auto
 
 ROWS = 240
 
@@ -83,3 +84,27 @@ def test_an_error_of_the_users_metric_ends_the_run_for_all():
     found = train_on_ranks({}, dataset, 2, cuts=cuts, valid={"v": (dataset, cuts)}, metrics=[broken])
     assert isinstance(found[0], OwnFunctionError)
     assert isinstance(found[1], RankLostError)
+
+
+def test_one_rank_alone_checks_validation_labels_and_held_out_rows_too():
+    rng = np.random.default_rng(0)
+    table = numbers(rng)
+    target = rng.integers(0, 2, ROWS).astype(float)
+    dataset = sp.Dataset(table, target)
+    params = {"objective": "log_loss", "eval_metric": "auc"}
+    one_class = sp.Dataset(table, np.ones(ROWS), reference=dataset)
+    for cuts in ([0, ROWS], [0, 100, ROWS]):
+        with pytest.raises(DataError, match=r"valid\['v'\]: eval_metric='auc' needs rows of both classes"):
+            raised(train_on_ranks(params, dataset, 2, cuts=cuts, valid={"v": (one_class, cuts)}))
+        target = dataset.target.copy()
+        target[2] = 7.0
+        wrong = sp.Dataset(table, target)
+        with pytest.raises(DataError, match=r"y\[2\]"):
+            raised(train_on_ranks(params, wrong, Auto(validation_fraction=0.1), cuts=cuts))
+
+
+@pytest.mark.parametrize("rounds", [None, "auto", -1])
+def test_ranks_take_a_number_of_rounds_or_auto(rounds):
+    dataset = sp.Dataset(numbers(np.random.default_rng(0)), np.arange(float(ROWS)))
+    with pytest.raises((ParameterError, ParameterTypeError), match="rounds"):
+        raised(train_on_ranks({}, dataset, rounds, cuts=[0, 100, ROWS]))
