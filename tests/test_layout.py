@@ -24,7 +24,7 @@ DONE = (
     "metrics",
     "model/kernels",
     "objectives",
-    "disk/kernels",
+    "disk",
     "params",
     "safe_io",
     "sampling",

@@ -74,13 +74,13 @@ def test_pages_are_dealt_over_several_folders(tmp_path):
     moved = shutil.move(folders[1], tmp_path / "moved")
     check_same(sp.open_dataset([folders[0], moved]), sp.Dataset(X, y))
     for given, said in (
-        (folders[0], "is dealt over 2 folders, but 1 are given"),
+        (folders[0], "has 2 folders, but 1 are given"),
         (
             [moved, folders[0]],
-            "moved' is not the first folder of its data set, which is dealt over several; give all",
+            "moved' is not the first folder of its data set, which has several; give all",
         ),
         (moved, "moved' is not the first folder of its data set"),
-        (tmp_path, "is no data set, or its writing was broken off"),
+        (tmp_path, "is no data set, or its writing was interrupted"),
         ([folders[0], tmp_path], "is not folder 1 of the data set of"),
     ):
         with pytest.raises(DatasetFormatError, match=said):
@@ -97,7 +97,7 @@ def test_a_folder_that_is_not_empty_is_refused_and_left_alone(tmp_path, inside):
         "pages.json": "holds a part of a data set",
         "mine.txt": "is not empty \\(it holds 'mine.txt'\\)",
     }
-    with pytest.raises(DataError, match=said.get(inside, "whose writing was broken off")):
+    with pytest.raises(DataError, match=said.get(inside, "whose writing was interrupted")):
         paged(*problem(), folder=tmp_path)
     assert os.listdir(tmp_path) == [inside]
     assert (tmp_path / inside).read_text() == "keep me"
@@ -186,10 +186,10 @@ def test_a_process_that_is_killed_leaves_no_folder_that_looks_whole(tmp_path):
     folder = tmp_path / "data"
     left = children.run(textwrap.dedent(program), str(folder))
     assert left == sorted(os.listdir(folder)) == [*(f"draft-{page:06d}.bin" for page in range(3)), "writing"]
-    with pytest.raises(DatasetFormatError, match="is no data set, or its writing was broken off"):
+    with pytest.raises(DatasetFormatError, match="is no data set, or its writing was interrupted"):
         sp.open_dataset(folder)
     with pytest.raises(
-        DataError, match="another job is writing, or whose writing was broken off; give another"
+        DataError, match="another job is writing, or whose writing was interrupted; give another"
     ):
         paged(*problem(), folder=folder)
     assert left == sorted(os.listdir(folder))
@@ -198,7 +198,7 @@ def test_a_process_that_is_killed_leaves_no_folder_that_looks_whole(tmp_path):
 def test_a_folder_without_its_header_is_no_data_set(copy):
     (copy / "dataset.json").unlink()
     with pytest.raises(
-        DatasetFormatError, match=r"is no data set, or its writing was broken off: it has no dataset\.json"
+        DatasetFormatError, match=r"is no data set, or its writing was interrupted: it has no dataset\.json"
     ):
         sp.open_dataset(copy)
 

@@ -5,5 +5,5 @@ Enters: batches of rows, or files, that are read again and again (`data/sources.
 Leaves: a `BinnedData` of the same cuts, groups and codes as one in memory, whose codes come block by block; and a folder that can
 be opened again.
 
-Must not know: trees, losses, training. What stands in a folder is not trusted: every number in it is checked before it is used.
+Does not depend on trees, losses or training. What is in a folder is not trusted: every number in it is checked before it is used.
 """

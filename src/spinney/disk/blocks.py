@@ -137,7 +137,7 @@ class PageStore:
         return buffer.matrices.setdefault((codes.groups.ctypes.data, rows), matrix)
 
 
-AHEAD = 1  # pages that are read before they are asked for
+AHEAD = 1  # pages that are read before they are needed
 
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
@@ -162,7 +162,7 @@ class PagedBlocks:
     home : TemporaryFolder, optional
         Where pages are, if it is to be removed when nothing holds them any more.
     key : str, default=""
-        That of the folder's header, by which a pickle knows that it opens the same pages.
+        That of the folder's header, by which a pickle makes sure that it opens the same pages.
     """
 
     matrix = None
@@ -351,7 +351,7 @@ def _work(
 
 
 def _started(thread: threading.Thread) -> bool:
-    """Whether the system has a thread to give; else pages are read when they are asked for."""
+    """Whether the system has a thread to give; else pages are read when they are needed."""
     try:
         thread.start()
     except (RuntimeError, MemoryError):

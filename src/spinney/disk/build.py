@@ -52,7 +52,7 @@ LEAST_ROWS, MOST_ROWS = 2**12, 2**20
 
 
 def rows_of_page(cuts: Cuts, from_sparse: bool) -> int:
-    """Rows of a page, unless the user says so."""
+    """Rows of a page, unless the user gives them."""
     if from_sparse:
         return SPARSE_ROWS
     wide = int(cuts.bins.max(initial=0)) + 1 > 256
@@ -176,7 +176,7 @@ class Rewriting:
         return final_plan(self._first, self._default, counts, begins[-1], from_sparse, found, bundling)
 
     def write(self, writer: PageWriter, done: Callable[[int], None]) -> None:
-        """Write the pages; `done` is told each draft that is not needed any more."""
+        """Write the pages; `done` is called with each draft that is not needed any more."""
         for page in range(self._store.pages.count):
             writer.write(arranged(self.survey(page), writer.plan, self._team))
             done(page)

@@ -52,14 +52,14 @@ def page_name(page: int, draft: bool = False) -> str:
 
 
 def home_of(folders: list[Path], page: int) -> Path:
-    """The folder of a page: pages are dealt out in turn."""
+    """The folder of a page: each takes the next page in turn."""
     return folders[page % len(folders)]
 
 
 class FolderWriter:
     """Writes the files of a data set; the header comes last.
 
-    Meanwhile the folders belong to this writer alone: a file that only one can create says so.
+    Meanwhile the folders belong to this writer alone: it holds a file that only one can create.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class FolderWriter:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """What the system says of the folders becomes an error of ours."""
+        """Errors of the system about the folders become errors of ours."""
         try:
             yield
         except OSError as error:
@@ -132,7 +132,7 @@ class FolderWriter:
         return zlib.crc32(data)
 
     def array(self, name: str, values: NDArray[Any]) -> dict[str, int]:
-        """Write an array; gives what the header says of it."""
+        """Write an array; gives what the header has about it."""
         data = np.ascontiguousarray(values).reshape(-1)
         crc = self.write(
             self.folders[0], f"{name}.bin", data.astype(data.dtype.newbyteorder("<"), copy=False)
@@ -191,13 +191,13 @@ def _check_apart(folders: list[Path]) -> None:
 
 def _in_use(folder: Path) -> DataError:
     return DataError(
-        f"folder {str(folder)!r} holds a data set that another job is writing, or whose writing was broken off; give another "
+        f"folder {str(folder)!r} holds a data set that another job is writing, or whose writing was interrupted; give another "
         "one, or remove it if nobody writes there"
     )
 
 
 def _check_empty(folder: Path, *, claimed: bool = False) -> None:
-    """Refuse a folder that holds anything, but for the claim of the writer that asks."""
+    """Refuse a folder that holds anything, but for the claim of this writer."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
@@ -214,7 +214,7 @@ def _check_empty(folder: Path, *, claimed: bool = False) -> None:
         raise _in_use(folder)
     if any(PAGE.fullmatch(name) for name in names):
         raise DataError(
-            f"folder {str(folder)!r} holds a data set whose writing was broken off; remove the folder, or give another one"
+            f"folder {str(folder)!r} holds a data set whose writing was interrupted; remove the folder, or give another one"
         )
     if names:
         raise DataError(
@@ -275,7 +275,7 @@ def read_file(
 
 
 def open_regular(path: Path) -> tuple[int, os.stat_result]:
-    """Open a file for reading, and tell what the system knows of it. Whatever else has its name, such as a pipe, is refused."""
+    """Open a file for reading, and give its status. Whatever else has its name, such as a pipe, is refused."""
     # A pipe would wait for somebody to write.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     status = os.fstat(descriptor)

@@ -74,7 +74,7 @@ class Pages:
 
 @dataclass(frozen=True, eq=False)
 class FolderHeader:
-    """What the header says.
+    """The facts of the header.
 
     Attributes
     ----------
@@ -87,13 +87,13 @@ class FolderHeader:
     from_sparse : bool
         Whether the table was sparse.
     conflicts : int
-        Entries that bundles have no room for.
+        Entries that bundles lose.
     arrays : dict
         Number of items and checksum of each array.
     pages : Pages
         The pages.
     folders : int
-        How many folders the pages are dealt over.
+        How many folders share the pages.
     """
 
     rows: int
@@ -107,7 +107,7 @@ class FolderHeader:
 
     @property
     def key(self) -> str:
-        """A checksum of all that the header says, by which its folders know each other."""
+        """A checksum of all facts, which every folder of the data set has."""
         fields = json.dumps(self._facts(), sort_keys=True)
         return hashlib.sha256(fields.encode()).hexdigest()[:32]
 
@@ -125,7 +125,7 @@ class FolderHeader:
         }  # fmt: skip
 
     def mark(self, place: int) -> str:
-        """What the folder of that place says of itself, where it is not the first."""
+        """The text in the folder of that place, where it is not the first."""
         return json.dumps({"kind": KIND, "key": self.key, "place": place})
 
 
@@ -137,11 +137,11 @@ def read_header(folders: list[Path]) -> FolderHeader:
     except (FileNotFoundError, NotADirectoryError):
         if (folders[0] / MARK).is_file():
             raise DatasetFormatError(
-                f"{str(folders[0])!r} is not the first folder of its data set, which is dealt over several; give all, in the "
+                f"{str(folders[0])!r} is not the first folder of its data set, which has several; give all, in the "
                 "order in which they were written"
             ) from None
         raise DatasetFormatError(
-            f"{str(folders[0])!r} is no data set, or its writing was broken off: it has no {HEADER}"
+            f"{str(folders[0])!r} is no data set, or its writing was interrupted: it has no {HEADER}"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetFormatError(f"{str(path)!r} cannot be read: {error}") from error
@@ -151,7 +151,7 @@ def read_header(folders: list[Path]) -> FolderHeader:
         raise DatasetFormatError(f"{str(path)!r}: {error}") from error
     if header.folders != len(folders):
         raise DatasetFormatError(
-            f"the data set of {str(folders[0])!r} is dealt over {header.folders} folders, but {len(folders)} are given; "
+            f"the data set of {str(folders[0])!r} has {header.folders} folders, but {len(folders)} are given; "
             "give all, in the order in which they were written"
         )
     for place, folder in enumerate(folders[1:], 1):
@@ -206,7 +206,7 @@ def _from_json(fields: object) -> FolderHeader:
         _whole(fields["folders"], "folders", 1, MOST_FOLDERS),
     )  # fmt: skip
     if fields["key"] != header.key:
-        raise ModelFormatError("its key does not fit what it says: it was changed")
+        raise ModelFormatError("its key does not fit its contents: it was changed")
     return header
 
 
@@ -223,7 +223,7 @@ def _arrays(fields: object) -> dict[str, dict[str, int]]:
     found = {}
     for name, facts in fields.items():
         if not isinstance(facts, dict) or set(facts) != {"items", "checksum"}:
-            raise ModelFormatError(f"the array {name} must be told by items and checksum")
+            raise ModelFormatError(f"the array {name} must have items and checksum")
         items = _whole(facts["items"], f"items of {name}", 0, 2**40)
         found[name] = {
             "items": items,
@@ -234,10 +234,10 @@ def _arrays(fields: object) -> dict[str, dict[str, int]]:
 
 def _pages(fields: object, rows: int) -> Pages:
     if not isinstance(fields, dict) or set(fields) != set(PAGE_FACTS):
-        raise ModelFormatError(f"pages must be told by {', '.join(PAGE_FACTS)}")
+        raise ModelFormatError(f"pages must have {', '.join(PAGE_FACTS)}")
     lists = list(fields.values())
     if not all(isinstance(one, list) and len(one) == len(lists[0]) and one for one in lists):
-        raise ModelFormatError("pages must be told by lists of one length")
+        raise ModelFormatError("pages must have lists of one length")
     for name, low, high in (
         ("rows", 1, MOST_ROWS),
         ("entries", 0, 2**40),
@@ -307,7 +307,7 @@ def checked_features(arrays: Mapping[str, NDArray[np.int64]], cuts: Cuts) -> Col
             raise DatasetFormatError("the codes of a bundle, or of sparse columns, overlap or leave a gap")
     features = ColumnLayout(group, low, codes, bins, default)
     if int(features.group_codes.max(initial=0)) > LARGEST_CODES:
-        raise DatasetFormatError("a group has more codes than can be told apart")
+        raise DatasetFormatError("a group has more codes than fit into its type")
     sparse = np.flatnonzero(group == SPARSE)
     if (np.diff(low[sparse]) < 0).any():
         raise DatasetFormatError("sparse columns are not in order")

@@ -17,11 +17,11 @@ _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", re.ASCII)
 SHARE = 0.5  # of what is free; the rest is for scores, gradients, histograms and everybody else
-FALLBACK = 2 * 1000**3  # where the system does not tell what is free
+FALLBACK = 2 * 1000**3  # where the system does not give what is free
 
 
 class _Form(NamedTuple):
-    """How a version of Linux' control groups tells of memory."""
+    """How a version of Linux' control groups gives memory."""
 
     controller: str
     limit: str
@@ -36,7 +36,7 @@ _GROUPS = (
 
 
 def memory_bytes(given: str | int | None) -> int | None:
-    """Bytes that `memory` stands for; None for None, which `spare_memory` will tell when it is needed.
+    """Bytes that `memory` stands for; None for None: `spare_memory` finds it when it is needed.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def memory_bytes(given: str | int | None) -> int | None:
 
 
 def spare_memory() -> int:
-    """Bytes that pages may take where the user does not say so: half of what is free now."""
+    """Bytes that pages may take where the user gives no number: half of what is free now."""
     return int(SHARE * free_memory())
 
 

@@ -78,7 +78,7 @@ def _check_pages(store: PageStore) -> None:
         raw = form.size(pages.rows[page], pages.entries[page])
         if pages.codec[page] == PLAIN and raw != pages.bytes[page]:
             raise DatasetFormatError(
-                f"the header tells {pages.bytes[page]} bytes of {str(path)!r}, which would have {raw}"
+                f"the header has {pages.bytes[page]} bytes for {str(path)!r}, which would have {raw}"
             )
         check_size(path, pages.bytes[page])
 

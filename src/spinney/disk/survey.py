@@ -33,7 +33,7 @@ class ReadingRules:
     params : DataParams
         The parameters of the data.
     known : Schema, optional
-        The columns, where a reference or a model tells them.
+        The columns, where a reference or a model has them.
     categorical : "auto" or sequence
         Columns whose numbers are categories.
     cut : bool
@@ -200,7 +200,7 @@ class BatchSurvey:
 
     @property
     def _unseen(self) -> str:
-        """What an unknown category means; where categories were learnt, only rows of weight 0 can hold one."""
+        """What an unknown category means; where categories were counted in these rows, only rows of weight 0 can hold one."""
         return "missing" if self._rules.known is None else self._rules.params.unseen
 
     def _changed(self, found: str) -> DataError:
@@ -232,5 +232,5 @@ class BatchSurvey:
 
     def _counted(self) -> NDArray[np.int64]:
         """Values of each column that are neither 0 nor missing; of a column of categories it does not matter."""
-        assert self._entries is not None, "asked for only where bins are many"
+        assert self._entries is not None, "used only where bins are many"
         return self._entries
