@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
-from spinney.cluster.shares import Parts
+import dask
+from spinney.dask.run import Parts
 
 # Seconds until something that should have come is given up.
 PATIENCE = 120

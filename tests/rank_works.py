@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from distributed import Event
 
-from spinney.cluster.rank import Held, Work
 from spinney.collective import ALONE, Communicator, RankLostError
+from spinney.dask.ranks import RankInput, Work
 from spinney.errors import DataError
 
 
@@ -40,7 +40,11 @@ class Endless:
     name: str
 
     def __call__(
-        self, held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
+        self,
+        held: list[RankInput],
+        communicator: Communicator,
+        start: list[bytes],
+        say: Callable[[bytes], None],
     ) -> None:
         counts = np.ones(1, dtype=np.int64)
         communicator.allreduce_sum(counts)
@@ -54,7 +58,7 @@ class Endless:
 
 
 def large_sum(
-    held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
+    held: list[RankInput], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
 ) -> bool:
     """Whether an array of several messages is summed right, with small ones before and after it."""
     right = True
@@ -74,7 +78,11 @@ class Rounds:
     faults: list[Fault] = field(default_factory=list)
 
     def __call__(
-        self, held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
+        self,
+        held: list[RankInput],
+        communicator: Communicator,
+        start: list[bytes],
+        say: Callable[[bytes], None],
     ) -> list[bytes]:
         pieces = list(start)
         for number in range(len(start), self.rounds):
@@ -93,7 +101,11 @@ class Struck:
     faults: list[Fault]
 
     def __call__(
-        self, held: list[Held], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
+        self,
+        held: list[RankInput],
+        communicator: Communicator,
+        start: list[bytes],
+        say: Callable[[bytes], None],
     ) -> Any:
         return self.work(held, StruckJoining(communicator, self.faults), start, say)
 
@@ -112,7 +124,7 @@ class StruckJoining:
         return getattr(self._communicator, verb)
 
 
-def one_round(held: list[Held], communicator: Communicator, number: int) -> bytes:
+def one_round(held: list[RankInput], communicator: Communicator, number: int) -> bytes:
     """A digest of all rows, by whichever ranks hold them."""
     rows = np.concatenate([*held[0].parts, np.empty(0, dtype=np.int64)]).astype(np.int64)
     places = held[0].first + np.arange(len(rows))
@@ -128,7 +140,7 @@ def one_round(held: list[Held], communicator: Communicator, number: int) -> byte
 
 def expected(values: np.ndarray, rounds: int) -> list[bytes]:
     """The pieces of one rank alone."""
-    held = [Held([values], 0, len(values))]
+    held = [RankInput([values], 0, len(values))]
     return [one_round(held, ALONE, number) for number in range(rounds)]
 
 

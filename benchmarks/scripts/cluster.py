@@ -45,11 +45,11 @@ def collections(client: Any, rows: int) -> tuple[Any, Any]:
 
 def ours(client: Any, X: Any, y: Any, rounds: int) -> Iterator[Callable[[], Any]]:
     """What builds our data set, and what trains on it."""
-    data, run = library("spinney.cluster.dataset"), library("spinney.cluster.run")
+    data, run = library("spinney.dask.dataset"), library("spinney.dask.run")
     made: list[Any] = []
     yield lambda: made.append(data.Dataset(client, X, y, max_bin=BINS))
     config = library("spinney.params").Config.parse(_params())
-    work, tables = library("spinney.cluster.training").planned(config, made[0], rounds)
+    work, tables = library("spinney.dask.training").planned(config, made[0], rounds)
     yield lambda: run.run_ranks(client, tables, work)
 
 
@@ -142,7 +142,7 @@ def _loss(mode: str, model: Any) -> float:
 
 
 def _trip(client: Any) -> dict[str, float]:
-    run, shares = library("spinney.cluster.run"), library("spinney.cluster.shares")
+    run, shares = library("spinney.dask.run"), library("spinney.dask.run")
     futures = client.map(np.zeros, [1] * len(client.nthreads()), pure=False)
     seconds = run.run_ranks(client, [shares.Parts(futures, [1] * len(futures))], trip).value
     return {"median": 1e3 * statistics.median(seconds), "best": 1e3 * min(seconds)}

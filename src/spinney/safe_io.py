@@ -132,7 +132,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(pathlib.Path(folder, "model"), b"hello")
+    ...     write_atomically(pathlib.Path(folder, "model"), b"hello")
     ...     pathlib.Path(folder, "model").read_bytes()
     b'hello'
     """

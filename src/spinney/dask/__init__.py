@@ -3,7 +3,10 @@
 `Dataset` bins dask arrays and data frames on their workers, `train` trains on them, and `GBMClassifier`, `GBMRegressor` and
 `GBMRanker` are spinney's estimators on dask collections. Needs the extra `dask`: pip install 'spinney[dask]'.
 
-Enters: a client, dask collections. Leaves: an ordinary `Model`, or dask collections of predictions.
+Enters: a client, dask collections. Leaves: an ordinary `Model`, or dask collections of predictions. Every worker that takes part
+in a training is a *rank*. It holds consecutive partitions, and exchanges sums with the others over Dask's own connections. A rank
+that is lost costs time, not the training: those that are left, and workers that came meanwhile, go on from the last finished
+round. No other package knows Dask, and importing spinney does not import it.
 """
 
 from __future__ import annotations
@@ -21,12 +24,12 @@ for _package in ("dask", "distributed"):
         )
 
 if TYPE_CHECKING:
-    from spinney.cluster.dataset import Dataset
+    from spinney.dask.dataset import Dataset
     from spinney.dask.estimators import GBMClassifier, GBMRanker, GBMRegressor
     from spinney.dask.training import train
 
 _HOME = {
-    "Dataset": "spinney.cluster.dataset",
+    "Dataset": "spinney.dask.dataset",
     "GBMClassifier": "spinney.dask.estimators",
     "GBMRanker": "spinney.dask.estimators",
     "GBMRegressor": "spinney.dask.estimators",

@@ -1,4 +1,4 @@
-"""What the estimators on dask collections share."""
+"""What the estimators of Dask share. An estimator's own rules for targets and weights run on a worker."""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any
@@ -9,7 +9,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Self, TypeVar
 
@@ -20,22 +20,19 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.ingest import data_params
-from spinney.cluster.agree import BinningRules
-from spinney.cluster.clients import checked_client
-from spinney.cluster.dataset import Dataset
-from spinney.cluster.given import columns_in, compute
-from spinney.cluster.groups import grouped
-from spinney.cluster.labels import chosen_rows, join
-from spinney.cluster.opening import Opened, open_parts
-from spinney.cluster.telling import result
-from spinney.cluster.travel import kept
-from spinney.dask.fitting import CheckTarget, EvalLabels, FitFacts, FitLabels
+from spinney.dask.client import checked_client
+from spinney.dask.dataset import Dataset
+from spinney.dask.executor import BinningRules
+from spinney.dask.inputs import columns_in, compute
+from spinney.dask.labels import Learnt, chosen_rows, grouped, join
+from spinney.dask.partitions import ScannedPartitions, open_parts
 from spinney.dask.predictions import is_collection, lazy, raw_part, score_parts
+from spinney.dask.tasks import kept, result
 from spinney.dask.training import train_each
-from spinney.data import Schema
+from spinney.data import RawLabels, Schema, Table
 from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
-from spinney.estimators.boosting import GBMBase
+from spinney.estimators.boosting import FitRules, GBMBase
 from spinney.estimators.continuation import Continuation
 from spinney.estimators.fit_inputs import (
     RawData,
@@ -50,6 +47,104 @@ from spinney.params.common import DATA_PARAMS
 from spinney.params.parameter import draw_seed, is_drawn
 from spinney.training.holdout import Rows
 from spinney.training.round_plan import Auto
+
+
+@dataclass(frozen=True, eq=False)
+class FitFacts:
+    """What the client learns of a fit.
+
+    Attributes
+    ----------
+    config : Config
+        The parameters of training.
+    schema : Schema, optional
+        The columns of the model that it goes on from.
+    learnt : mapping
+        Attributes that the target gave the estimator, such as `classes_`.
+    fixed : float64[outputs], optional
+        Raw scores of every row where the target leaves nothing to learn.
+    """
+
+    config: Config
+    schema: Schema | None
+    learnt: Mapping[str, Any]
+    fixed: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class FitLabels:
+    """Makes labels to train on of all that belongs to the rows: the steps of a local fit.
+
+    Attributes
+    ----------
+    rules : FitRules
+        Those of a local estimator with the parameters, which is not fitted.
+    watched : bool
+        Whether there are validation data.
+    start : Continuation, optional
+        What the fit goes on from.
+    told : mapping
+        Parameters of this fit alone.
+    validation : array, optional
+        Rows to hold out.
+    """
+
+    rules: FitRules
+    watched: bool
+    start: Continuation | None
+    told: Mapping[str, object]
+    validation: Rows = None
+
+    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> Learnt:
+        """Give the labels; the client is told `FitFacts`."""
+        found, fixed = self.rules.fit_inputs(
+            raw, table, self.watched, self.start, self.told, groups, self.validation
+        )
+        learnt = {name: value for name, value in vars(self.rules.estimator).items() if name.endswith("_")}
+        facts = FitFacts(found.config, found.schema, learnt, fixed)
+        return Learnt(found.labels, facts, found.held, found.chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class EvalLabels:
+    """Makes labels of validation rows.
+
+    Attributes
+    ----------
+    rules : FitRules
+        Those of a local estimator that has its classes.
+    class_weight : object
+        Factors on the weights of their classes.
+    targets : int
+        Columns of the target of the training rows.
+    config : Config
+        The parameters of training.
+    """
+
+    rules: FitRules
+    class_weight: object
+    targets: int
+    config: Config
+
+    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> Learnt:
+        """Give the labels."""
+        with naming(raw.where):
+            labels = self.rules.validation_labels(
+                raw, self.class_weight, table.rows, self.targets, self.config
+            )
+        return Learnt(labels)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckTarget:
+    """Reads the target of a partition for its errors alone, which then name the partition."""
+
+    rules: FitRules
+
+    def __call__(self, y: Any, rows: int) -> None:
+        """Raise what is wrong with it."""
+        self.rules.check_target(y, rows)
+
 
 C = TypeVar("C", bound=type)
 
@@ -183,7 +278,7 @@ class OnCluster(GBMBase):
         if is_drawn(self.random_state) and "random_state" not in told:
             told = {**told, "random_state": draw_seed(self.random_state)}
         numbers = None if groups is None else grouped(client, groups, opened.outline.rows)
-        learn = FitLabels(self._unfitted(), bool(watched), start, told, validation)
+        learn = FitLabels(FitRules(self._unfitted()), bool(watched), start, told, validation)
         joined, train, held, told_facts = join(client, opened, learn, numbers)
         found: FitFacts = told_facts
         self.__dict__.update(found.learnt)
@@ -216,14 +311,14 @@ class OnCluster(GBMBase):
                 with_columns_checked(self, columns, reset=False)
         opened = self._opened(client, found, dataset.schema)
         targets = dataset.form.no_labels.targets
-        learn = EvalLabels(self._unfitted(), found.class_weight, targets, config)
+        learn = EvalLabels(FitRules(self._unfitted()), found.class_weight, targets, config)
         joined, summary, _, _ = join(client, opened, learn)
         rows = chosen_rows(client, opened, joined, summary)
         return Dataset.of_rows(
             client, rows, BinningRules(dataset.params, set(), dataset.schema, dataset.cuts, sketch=False)
         )
 
-    def _opened(self, client: Client, found: RawData, known: Schema | None) -> Opened:
+    def _opened(self, client: Client, found: RawData, known: Schema | None) -> ScannedPartitions:
         raw = found.labels
         before = "eval_" if raw.where else ""
         arguments = {
@@ -231,9 +326,9 @@ class OnCluster(GBMBase):
             f"{before}group": raw.group, f"{before}qid": raw.qid,
         }  # fmt: skip
         given = compute(client, found.X, arguments, where=raw.where)
-        return open_parts(client, given, None, known, CheckTarget(self._unfitted()))
+        return open_parts(client, given, None, known, CheckTarget(FitRules(self._unfitted())))
 
-    def _note_columns(self, X: Any, opened: Opened) -> None:
+    def _note_columns(self, X: Any, opened: ScannedPartitions) -> None:
         """Note the number and the names of columns, as scikit-learn does."""
         columns = columns_in(X)
         with_columns_checked(

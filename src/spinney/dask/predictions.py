@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 
-from spinney.cluster.given import collections_of, columns_in, is_delayed_list, partitions_of
-from spinney.cluster.label_info import array_of, check_label_info, label_info
-from spinney.cluster.telling import telling
+import dask
+from spinney.dask.inputs import collections_of, columns_in, is_delayed_list, partitions_of
+from spinney.dask.partitions import array_of, check_label_info, label_info
+from spinney.dask.tasks import as_task
 from spinney.errors import DataError
 
 
@@ -89,7 +89,7 @@ def _sample(estimator: Any, method: str, X: Any, given: Mapping[str, Any]) -> ND
     return found
 
 
-@telling
+@as_task
 def score_parts(
     estimator: Any, raws: list[NDArray[np.float64]], beside: Mapping[str, list[Any] | None]
 ) -> float:
@@ -120,7 +120,7 @@ def _joined(name: str, values: list[Any]) -> NDArray[Any]:
     return np.concatenate([one for one in arrays if one is not None] or [np.empty(0)])
 
 
-@telling
+@as_task
 def raw_part(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Task: the raw scores of a partition."""
     raw: NDArray[np.float64] = estimator._raw_scores(X, None, None)

@@ -9,7 +9,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -436,6 +436,43 @@ class GBMBase(Estimator, ABC):
         check_is_fitted(self, "model_")
         X = with_columns_checked(self, X, reset=False)
         return staged_scores(self.model_, X, self.n_jobs, base_margin, rounds)
+
+
+@dataclass(frozen=True, eq=False)
+class FitRules:
+    """The rules of an estimator for targets, weights and hold-outs, for a fit whose rows are on workers.
+
+    Attributes
+    ----------
+    estimator : GBMBase
+        One with the parameters; `fit_inputs` gives it the attributes that follow from the target.
+    """
+
+    estimator: GBMBase
+
+    def fit_inputs(
+        self,
+        raw: RawLabels,
+        columns: Table,
+        watched: bool,
+        start: Continuation | None,
+        told: Mapping[str, object],
+        groups: object,
+        validation: Rows,
+    ) -> tuple[FitInputs, NDArray[np.float64] | None]:
+        """What a fit has before columns are binned, and the raw scores of all rows where there is nothing to learn."""
+        found = self.estimator._fit_inputs(raw, columns, watched, start, told, groups, validation)
+        return found, self.estimator._fixed_scores(found.labels, start)
+
+    def validation_labels(
+        self, raw: RawLabels, class_weight: object, rows: int, targets: int, config: Config
+    ) -> Labels:
+        """The labels of validation rows."""
+        return self.estimator._validation_labels(raw, class_weight, rows, targets, config)
+
+    def check_target(self, y: object, rows: int) -> None:
+        """Refuse a target of some of the rows that could not be read."""
+        self.estimator._check_target(y, rows)
 
 
 class RowByRow(GBMBase):

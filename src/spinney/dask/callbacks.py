@@ -1,4 +1,4 @@
-"""Callbacks were copied to a worker; in the end the user's own get what the copies have, and the user the errors."""
+"""Callbacks were copied to a worker: in the end the user's own get what the copies have, and the user the errors."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from spinney.binning.binned import BinnedData
 from spinney.binning.blocks import MemoryBlocks
 from spinney.binning.encode import ColumnCodes, with_rows
 from spinney.binning.raw_table import NoTable
-from spinney.cluster.encode import EncodedPart, Form, join_codes
-from spinney.cluster.travel import sound
+from spinney.dask.executor import EncodedPart, Form, join_codes
+from spinney.dask.tasks import sound
 from spinney.data import Labels
 from spinney.data.labels import by_column, renumbered
 from spinney.jit.team import Team

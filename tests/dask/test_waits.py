@@ -8,7 +8,7 @@ import pytest
 from distributed import Client, Event, Status
 
 from clusters import PATIENCE, another_client, cluster_of
-from spinney.cluster.telling import Refusal, result, results
+from spinney.dask.tasks import TaskError, result, results
 from spinney.errors import ClusterError, DataError
 
 
@@ -20,7 +20,7 @@ def client() -> Iterator[Client]:
 
 def test_results_come_in_order_and_the_first_refusal_is_raised(client: Client) -> None:
     assert results(client, client.map(abs, [-3, -4], pure=False)) == [3, 4]
-    told = [client.submit(Refusal, DataError(text), pure=False) for text in ("first", "second")]
+    told = [client.submit(TaskError, DataError(text), pure=False) for text in ("first", "second")]
     with pytest.raises(DataError, match="first"):
         results(client, told)
 
@@ -48,7 +48,7 @@ def test_a_worker_that_computes_is_waited_for(client: Client) -> None:
     future = client.submit(_waits, "waited-for", pure=False)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            "spinney.cluster.telling.running_of", lambda one: looks.append(one) or event.set() or {"a"}
+            "spinney.dask.tasks.running_of", lambda one: looks.append(one) or event.set() or {"a"}
         )
         assert result(client, future, patience=0) is True
     assert looks
@@ -66,7 +66,7 @@ def test_a_client_that_is_closed_meanwhile_ends_the_wait(client: Client) -> None
     other = another_client(client)
     future = other.submit(_waits, "after-close", pure=False)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("spinney.cluster.telling.running_of", lambda one: one.close())
+        patched.setattr("spinney.dask.tasks.running_of", lambda one: one.close())
         with pytest.raises(ClusterError, match="the data set cannot be made: client is closed"):
             result(other, future)
     Event("after-close", client).set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from spinney.cluster.handing import give_back, packed
+from spinney.dask.callbacks import give_back, packed
 
 
 class Plain:

@@ -9,18 +9,18 @@ from uuid import uuid4
 
 import dask.array as da
 import numpy as np
-from dask import is_dask_collection
 from dask._task_spec import convert_legacy_graph
 from dask.delayed import Delayed
 from dask.utils import ensure_dict
 from distributed import Client, Future
 
+from dask import is_dask_collection
 from spinney.data import RawLabels
 from spinney.errors import ClusterError, DataError, DataTypeError
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class PartitionedInput:
     """A table in partitions, with the labels of its rows.
 
     Attributes
@@ -60,7 +60,7 @@ def check_computed(given: Mapping[str, list[Future] | None], where: str = "") ->
                 ) from error
 
 
-def compute(client: Client, X: Any, arguments: Mapping[str, Any], *, where: str = "") -> Given:
+def compute(client: Client, X: Any, arguments: Mapping[str, Any], *, where: str = "") -> PartitionedInput:
     """Have every partition computed once, and keep it on the workers.
 
     Parameters
@@ -91,7 +91,7 @@ def compute(client: Client, X: Any, arguments: Mapping[str, Any], *, where: str 
     parts = {name: [next(futures) for _ in range(count)] for name, count in counts.items()}
     _, weight_name, *_ = arguments
     labels = RawLabels(*(parts.get(name) for name in arguments), where=where, weight_name=weight_name)
-    return Given(parts["X"], labels)
+    return PartitionedInput(parts["X"], labels)
 
 
 def computed(client: Client, values: Any, what: str) -> list[Future]:

@@ -1,28 +1,78 @@
-"""`run_ranks`: the same work on every rank, again and again until it is done or cannot be."""
+"""`run_ranks`: the same work on every rank, again and again until it is done or cannot be; and the partitions of each rank."""
 
 from __future__ import annotations
 
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
 from spinney import __version__
-from spinney.cluster.asking import answered
-from spinney.cluster.handing import OwnError
-from spinney.cluster.plugin import RankPlugin
-from spinney.cluster.rank import UnfitError, Work, run_rank
-from spinney.cluster.seat import Order, Traffic
-from spinney.cluster.shares import Parts, cut, place
-from spinney.cluster.travel import pickled
-from spinney.cluster.watch import Rank, Run, alive_of, running_of
+from spinney.dask.callbacks import OwnError
+from spinney.dask.client import answered
+from spinney.dask.communicator import RankAssignment, RankPlugin, TransferStats
+from spinney.dask.ranks import Rank, Run, Work, WorkerMismatchError, alive_of, run_rank, running_of
+from spinney.dask.tasks import pickled
 from spinney.errors import ClusterError, SpinneyError
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table in partitions.
+
+    Attributes
+    ----------
+    futures : sequence of Future
+        The partitions, in the order of their rows.
+    rows : sequence of int
+        The rows of each.
+    """
+
+    futures: Sequence[Any]
+    rows: Sequence[int]
+
+
+def cut(rows: Sequence[int], size: int, *, least: int = 0) -> list[range]:
+    """Consecutive partitions for each rank, about equally many rows, and at least so many partitions for each."""
+    ends = np.concatenate([[0], np.cumsum(np.asarray(rows, dtype=np.int64))])
+    places = [0]
+    for rank in range(1, size):
+        nearest = int(np.argmin(np.abs(ends - ends[-1] * rank / size)))
+        places.append(min(max(nearest, places[-1] + least), len(rows) - least * (size - rank)))
+    places.append(len(rows))
+    return [range(places[rank], places[rank + 1]) for rank in range(size)]
+
+
+def place(rows_at: Sequence[Mapping[str, int]], workers: Sequence[str]) -> list[str]:
+    """A worker for each rank, where most of its rows are already.
+
+    `rows_at` has for each rank how many of its rows are at which worker.
+    """
+    free = dict.fromkeys(workers)
+    placed: dict[int, str] = {}
+    known = [
+        (-rows, rank, worker)
+        for rank, at in enumerate(rows_at)
+        for worker, rows in at.items()
+        if worker in free
+    ]
+    for _, rank, worker in sorted(known):
+        if rank not in placed and worker in free:
+            placed[rank] = worker
+            del free[worker]
+    for rank in range(len(rows_at)):
+        if rank not in placed:
+            placed[rank] = next(iter(free))
+            del free[placed[rank]]
+    return [placed[rank] for rank in range(len(rows_at))]
+
 
 # In a row, with no piece said in between: runs that broke though no worker was lost, and runs that lost one.
 _FAILURES = 3
@@ -38,7 +88,7 @@ class RunResult:
 
     value: Any
     runs: int
-    traffic: Traffic
+    traffic: TransferStats
 
 
 def run_ranks(client: Client, tables: Sequence[Parts], work: Work, *, patience: float = 120.0) -> RunResult:
@@ -129,12 +179,14 @@ class _Driver:
         common = (self._sent(recipe, places), self._sent(self._start(), places))
         ranks = []
         for rank, worker in enumerate(places):
-            order = Order(number, rank, size, places[0], f"spinney-rank-{number}-{rank}", __version__)
+            order = RankAssignment(
+                number, rank, size, places[0], f"spinney-rank-{number}-{rank}", __version__
+            )
             ranks.append(Rank(worker, self._submit(order, worker, common, [own[rank] for own in spans])))
         return Run(self._client, number, ranks, self._said.extend)
 
     def _submit(
-        self, order: Order, worker: str, common: tuple[Any, Any], spans: Sequence[range]
+        self, order: RankAssignment, worker: str, common: tuple[Any, Any], spans: Sequence[range]
     ) -> Future[Any]:
         parts = [
             [table.futures[part] for part in span] for table, span in zip(self._tables, spans, strict=True)
@@ -209,7 +261,7 @@ class _Driver:
 
     def _check_error(self, rank: Rank, error: BaseException) -> None:
         """Raise what a rank failed by, unless it is the worker's fault."""
-        if isinstance(error, UnfitError) or (
+        if isinstance(error, WorkerMismatchError) or (
             isinstance(error, ModuleNotFoundError) and error.name == "spinney"
         ):
             self._unfit.add(rank.worker)

@@ -1,4 +1,7 @@
-"""Labels of all rows: joined on one worker, 16 bytes a row and more, and sent to the partitions again."""
+"""Labels of all rows: joined on one worker, 16 bytes a row and more, and sent to the partitions again.
+
+So are the groups of rows that are held out together: their numbers take 8 bytes a row.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,66 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spinney.cluster.opening import Opened, PartTable, label_arrays
-from spinney.cluster.telling import result, telling
-from spinney.cluster.travel import kept, weighed
+from spinney.dask.inputs import check_computed, computed
+from spinney.dask.partitions import (
+    PartTable,
+    ScannedPartitions,
+    array_of,
+    check_label_info,
+    label_arrays,
+    label_info,
+)
+from spinney.dask.tasks import as_task, kept, result, weighed
 from spinney.data import Labels, RawLabels, Table, read_labels
 from spinney.data.labels import LABEL_NAMES
 from spinney.data.table import starts_of
+from spinney.training.splitting import group_numbers
+
+
+def grouped(client: Client, groups: Any, rows: int) -> Future:
+    """The numbers of the groups that so many rows are of.
+
+    Parameters
+    ----------
+    client : Client
+        Who computes.
+    groups : dask array or series, or list of delayed arrays
+        A group for each row, in any partitions.
+    rows : int
+        How many rows there are.
+
+    Raises
+    ------
+    DataError
+        There are more or fewer groups, or one is missing.
+    """
+    parts = computed(client, groups, "groups")
+    numbers = client.submit(numbers_of, parts, rows, pure=False)
+    try:
+        result(client, client.submit(count, numbers, pure=False))
+    except Exception:
+        check_computed({"groups": parts})
+        raise
+    return numbers
+
+
+@as_task
+def numbers_of(parts: list[Any], rows: int) -> NDArray[np.int64]:
+    """Task: the number of each row's group."""
+    arrays = [array_of(part, "groups") for part in parts]
+    some = [k for k, array in enumerate(arrays) if array is None or len(array)]
+    infos = [label_info(parts[k], "groups") for k in some]
+    check_label_info("groups", infos, [f"partition {k}" for k in some])
+    found = [array for array in arrays if array is not None]
+    numbers = group_numbers(np.concatenate(found), rows)
+    assert numbers is not None
+    return numbers
+
+
+@as_task
+def count(numbers: NDArray[np.int64]) -> int:
+    """Task: how many there are."""
+    return len(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +158,7 @@ def plain_labels(raw: RawLabels, table: Table, groups: NDArray[np.int64] | None)
 
 
 def join(
-    client: Client, opened: Opened, learn: Learn, groups: Future | None = None
+    client: Client, opened: ScannedPartitions, learn: Learn, groups: Future | None = None
 ) -> tuple[Future, LabelSummary, LabelSummary | None, Any]:
     """Bring all labels together on one worker. `groups` are numbers, of all rows.
 
@@ -114,7 +171,7 @@ def join(
     return joined, *summaries
 
 
-@telling
+@as_task
 def join_labels(
     told: tuple[Learn, Table, list[int], str, str],
     groups: NDArray[np.int64] | None,
@@ -135,7 +192,7 @@ def join_labels(
     return learn(RawLabels(*map(whole, LABEL_NAMES), **names), outline, groups)
 
 
-@telling
+@as_task
 def summarize(learnt: Learnt, lengths: NDArray[np.int64]) -> Summaries:
     """Task: what the client is told."""
     if learnt.chosen is None:
@@ -176,7 +233,7 @@ def whole_queries(queries: NDArray[np.int64] | None, lengths: NDArray[np.int64])
 
 def chosen_rows(
     client: Client,
-    opened: Opened,
+    opened: ScannedPartitions,
     joined: Future,
     summary: LabelSummary,
     *,
@@ -189,7 +246,7 @@ def chosen_rows(
     ----------
     client : Client
         Whose workers hold them.
-    opened : Opened
+    opened : ScannedPartitions
         The partitions of all rows.
     joined : Future
         What was learnt from all labels, a `Learnt`.
@@ -217,14 +274,14 @@ def chosen_rows(
     )  # fmt: skip
 
 
-@telling
+@as_task
 def part_chosen(learnt: Learnt, first: int, last: int) -> NDArray[np.bool_]:
     """Task: which rows of a partition are held out."""
     assert learnt.chosen is not None
     return learnt.chosen[first:last].copy()
 
 
-@telling
+@as_task
 def take_rows(part: PartTable, chosen: NDArray[np.bool_], held: bool) -> PartTable:
     """Task: the rows of a partition that are held out, or the others."""
     keep = chosen if held else ~chosen
@@ -243,7 +300,7 @@ def _by_partition(client: Client, joined: Future, summary: LabelSummary, held: b
     ]
 
 
-@telling
+@as_task
 def part_labels(learnt: Learnt, held: bool, first: int, last: int) -> Labels:
     """Task: the labels of some rows."""
     labels = learnt.held if held else learnt.labels

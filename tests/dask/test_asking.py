@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from spinney.cluster import asking
+from spinney.dask import client as client_module
 from spinney.errors import ClusterError
 
 
@@ -26,8 +26,8 @@ class Closing:
 
 @pytest.fixture
 def client(monkeypatch):
-    monkeypatch.setattr(asking, "_LOOK", 0.0)
-    monkeypatch.setattr(asking, "_LAST", 0.0)
+    monkeypatch.setattr(client_module, "_LOOK", 0.0)
+    monkeypatch.setattr(client_module, "_LAST", 0.0)
     made = Closing()
     yield made
     made.never.set()
@@ -35,14 +35,14 @@ def client(monkeypatch):
 
 def test_a_client_that_is_closed_meanwhile_is_an_error(client):
     with pytest.raises(ClusterError, match=r"client is closed; its scheduler no longer answers"):
-        asking.answered(client, client.nthreads)
+        client_module.answered(client, client.nthreads)
 
 
 def test_tasks_of_a_client_that_is_closed_meanwhile_need_no_cancelling(client):
-    asking.cancel(client, [])
+    client_module.cancel(client, [])
 
 
 def test_what_a_call_gives_or_raises_comes_back(client):
-    assert asking.answered(client, lambda: 3) == 3
+    assert client_module.answered(client, lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
-        asking.answered(client, lambda: 1 // 0)
+        client_module.answered(client, lambda: 1 // 0)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from spinney import dataset as local
 from spinney.binning.cuts import Cuts
 from spinney.binning.ingest import data_params, known_columns
-from spinney.cluster.agree import Agreement, BinningRules
-from spinney.cluster.clients import checked_client
-from spinney.cluster.encode import Form
-from spinney.cluster.given import compute
-from spinney.cluster.labels import LabelledPartitions, chosen_rows, join, plain_labels
-from spinney.cluster.opening import open_parts
+from spinney.dask.client import checked_client
+from spinney.dask.executor import Agreement, BinningRules, Form
+from spinney.dask.inputs import compute
+from spinney.dask.labels import LabelledPartitions, chosen_rows, join, plain_labels
+from spinney.dask.partitions import open_parts
 from spinney.data import Schema, read_target
 from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError

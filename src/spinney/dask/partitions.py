@@ -1,10 +1,14 @@
-"""Partitions → tables, read and looked at on their workers; the client learns how many rows and which columns there are."""
+"""Partitions → tables, read on their workers; the client gets the number of rows and the columns.
+
+Types and shapes of labels, such as y or weights, must fit those of other partitions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -12,12 +16,11 @@ from distributed import Client, Future
 from numpy.typing import NDArray
 
 from spinney.binning.binned import MOST_ROWS
-from spinney.cluster.given import Given
-from spinney.cluster.label_info import LabelInfo, array_of, check_label_info, label_info
-from spinney.cluster.telling import results, telling
-from spinney.cluster.travel import kept, weighed
+from spinney.dask.inputs import PartitionedInput
+from spinney.dask.tasks import as_task, kept, results, weighed
 from spinney.data import RawLabels, Schema, Table, describe_column, match_columns, read_queries, read_table
-from spinney.data.frame import packages_of
+from spinney.data.arrays import plain_array
+from spinney.data.frame import frame_names, frame_vectors, is_frame, packages_of
 from spinney.data.labels import LABEL_NAMES
 from spinney.data.queries import read_batch_weight
 from spinney.data.schema import MOST_COLUMNS
@@ -26,6 +29,120 @@ from spinney.data.sparse import is_sparse
 from spinney.data.table import column_title
 from spinney.data.target import read_base_margin
 from spinney.errors import DataError, DataTypeError
+
+_LARGE = 2.0**53  # whole numbers beyond are not all floating-point numbers
+
+
+@dataclass(frozen=True)
+class LabelInfo:
+    """Type and shape of one kind of labels in a partition.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of a row.
+    kind : str
+        Kind of the values, in words. NumPy would join numbers and text as text.
+    dtype : dtype
+        Type of the values.
+    large : bool
+        Whether they are whole numbers beyond those that floating-point numbers hold exactly.
+    names : tuple of str, optional
+        Names of the columns, where a frame has several.
+    """
+
+    shape: tuple[int, ...]
+    kind: str
+    dtype: np.dtype[Any]
+    large: bool = False
+    names: tuple[str, ...] | None = None
+
+
+def array_of(values: Any, what: str) -> NDArray[Any] | None:
+    """Values of any type as an array, a column each where there are several."""
+    if values is None:
+        return None
+    if is_frame(values):
+        columns = frame_vectors(values, what)
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+    found = plain_array(values, what) if getattr(values, "dtype", np.dtype("f8")).names is None else values
+    if found.ndim == 0:
+        raise DataTypeError(f"{what} is a single value, {found.item()!r:.40}; give one for each row")
+    return found
+
+
+def label_info(values: Any, what: str) -> LabelInfo | None:
+    """Type and shape of values; None where there are none."""
+    found = array_of(values, what)
+    if found is None:
+        return None
+    names = frame_names(values) if is_frame(values) and found.ndim > 1 else None
+    large = found.dtype.kind in "iu" and bool((np.abs(found.astype(np.float64)) > _LARGE).any())
+    return LabelInfo(found.shape[1:], _kind_of(found), found.dtype, large, names)
+
+
+def _kind_of(values: NDArray[Any]) -> str:
+    """The kind of values in words, "" if all are missing. Text is text, however it is kept."""
+    kind = values.dtype.kind
+    if kind == "O":
+        known = (one for one in values.flat if isinstance(one, str | bytes | Number) and one == one)
+        first = next(known, None)
+        return "" if first is None else "numbers" if isinstance(first, Number) else "text"
+    return "numbers" if kind in "biufc" else "text" if kind in "US" else str(values.dtype)
+
+
+def check_label_info(name: str, infos: Sequence[LabelInfo | None], titles: Sequence[str]) -> None:
+    """Refuse partitions of which some have none, or values that cannot be joined with those of the first. All have rows.
+
+    Examples
+    --------
+    >>> check_label_info("y", [label_info([1.5], "y"), None], ["partition 0", "partition 1"])
+    Traceback (most recent call last):
+    ...
+    spinney.errors.DataError: partition 1 has no y, but partition 0 has; give it for all partitions or for none
+    """
+    first = infos[0] if infos else None
+    for info, title in zip(infos, titles, strict=True):
+        if info is None or first is None:
+            if info is not first:
+                none, one = (title, titles[0]) if info is None else (titles[0], title)
+                raise DataError(
+                    f"{none} has no {name}, but {one} has; give it for all partitions or for none"
+                )
+            continue
+        if info.kind and first.kind and info.kind != first.kind:
+            raise DataTypeError(
+                f"{title}: {name} holds {info.kind}, but {first.kind} in {titles[0]}; give every partition the same dtype"
+            )
+        if info.shape != first.shape:
+            raise DataError(
+                f"{title}: {name} has {_columns(info)}, but {_columns(first)} in {titles[0]}; give every partition as many"
+            )
+        if info.names and first.names and info.names != first.names:
+            raise DataError(
+                f"{title}: {name} has the columns {', '.join(info.names)}, but {', '.join(first.names)} in {titles[0]}; give "
+                "every partition the same"
+            )
+    _check_large(name, [info for info in infos if info is not None], titles)
+
+
+def _check_large(name: str, infos: Sequence[LabelInfo], titles: Sequence[str]) -> None:
+    """Refuse large whole numbers that would be joined with others as floating-point ones."""
+    large = next((at for at, info in enumerate(infos) if info.large), None)
+    numbers = [info.dtype for info in infos if info.dtype.kind in "biuf"]
+    if large is None or np.result_type(*numbers).kind != "f":
+        return
+    own = infos[large].dtype
+    other = next(at for at, info in enumerate(infos) if np.result_type(info.dtype, own).kind == "f")
+    raise DataTypeError(
+        f"{titles[other]}: {name} is {infos[other].dtype}, but {titles[large]} has {own} beyond 2**53, and together they would "
+        "be rounded; give every partition the same dtype"
+    )
+
+
+def _columns(info: LabelInfo) -> str:
+    return f"{info.shape[0]} columns" if info.shape else "one dimension"
+
 
 FEW = 64  # partitions that are worked on one by one, however small
 ENOUGH_ROWS = 2**16
@@ -77,7 +194,7 @@ class _Facts:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class ScannedPartitions:
     """The rows of a table on the workers.
 
     Attributes
@@ -105,15 +222,15 @@ class Opened:
 
 
 def open_parts(
-    client: Client, given: Given, names: Any, known: Schema | None, check: CheckTarget | None
-) -> Opened:
+    client: Client, given: PartitionedInput, names: Any, known: Schema | None, check: CheckTarget | None
+) -> ScannedPartitions:
     """Read every partition on its worker, and compare them.
 
     Parameters
     ----------
     client : Client
         Who reads.
-    given : Given
+    given : PartitionedInput
         The partitions.
     names : sequence of str, optional
         Column names, for tables that have none.
@@ -153,7 +270,7 @@ def open_parts(
     units = grouped(rows)
     labels: Any = {name: one and [one[k] for k in some] for name, one in raw.by_name.items()}
     tables = [tables[k] for k in some]
-    return Opened(
+    return ScannedPartitions(
         [tables[a] if b - a == 1 else client.submit(as_one, tables[a:b], pure=False) for a, b in units],
         np.array([sum(rows[a:b]) for a, b in units], np.int64),
         rows,
@@ -185,14 +302,14 @@ def grouped(rows: list[int]) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-@telling
+@as_task
 def as_one(parts: list[PartTable]) -> PartTable:
     """Task: partitions that follow each other, without copying them."""
     tables = [table for part in parts for table in part.tables]
     return PartTable(tables, [title for part in parts for title in part.titles], parts[0].kinds)
 
 
-@telling
+@as_task
 def read_part(
     told: tuple[Any, Schema | None, CheckTarget | None, str], where: str, X: Any, *labels: Any
 ) -> PartTable:
@@ -238,7 +355,7 @@ def label_arrays(raw: RawLabels, rows: int) -> RawLabels:
     )  # fmt: skip
 
 
-@telling
+@as_task
 def look(part: PartTable) -> _Facts:
     """Task: what the client is told of a partition."""
     (table,) = part.tables

@@ -1,4 +1,8 @@
-"""Categories, cuts and groups that all partitions agree on: those that one `Dataset` of all rows would have."""
+"""Partitions → codes: those that one `Dataset` of all rows would have.
+
+Categories, cuts and groups are agreed on by all partitions. Cuts come from sampled rows or from quantile sketches, merged in the
+order of the partitions. Partitions become drafts, with every column by itself, then codes by the plan of all rows.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +15,255 @@ import numpy as np
 from distributed import Client, Future, get_worker
 from numpy.typing import NDArray
 
-from spinney.binning.cuts import Cuts, CutThinning, count_entries, find_cuts, may_thin, sample_rows
-from spinney.binning.encode import Counts, final_defaults, final_plan, first_plan
+from spinney.binning.cuts import (
+    Cuts,
+    CutThinning,
+    count_entries,
+    cuts_from_sketches,
+    find_cuts,
+    may_thin,
+    sample_rows,
+)
+from spinney.binning.encode import (
+    ColumnCodes,
+    Counts,
+    arranged,
+    count_draft,
+    encode_columns,
+    final_defaults,
+    final_plan,
+    first_plan,
+    survey_draft,
+)
 from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.matrix import SparseEntries
 from spinney.binning.plan import BinPlan, Bundling
 from spinney.binning.sample import sampled, stacked
-from spinney.cluster.encode import (
-    Form,
-    count_part,
-    draft_part,
-    encode_part,
-    entries_of_part,
-    recut,
-)
-from spinney.cluster.labels import LabelledPartitions, Learnt
-from spinney.cluster.opening import PartTable
-from spinney.cluster.sketches import cuts_of_sketches
-from spinney.cluster.telling import result, results, telling
-from spinney.cluster.travel import kept
-from spinney.data import Categories, CategoryCounts, Labels, Schema, Table
+from spinney.binning.sketch import QuantileSketch
+from spinney.dask.labels import LabelledPartitions, Learnt
+from spinney.dask.partitions import PartTable
+from spinney.dask.tasks import as_task, kept, result, results, weighed
+from spinney.data import Categories, CategoryCounts, Labels, Schema, Table, encode
 from spinney.data.sources import errors_of
 from spinney.data.table import starts_of
 from spinney.jit.team import Team
 from spinney.params import DataParams
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """What all partitions of a data set have in common.
+
+    Attributes
+    ----------
+    plan : BinPlan
+        Cuts, groups and codes.
+    schema : Schema
+        Columns and categories.
+    params : DataParams
+        Parameters of the data.
+    from_sparse : bool
+        Whether they come from sparse tables.
+    no_labels : Labels
+        The labels of no rows, which have the types and columns of all.
+    """
+
+    plan: BinPlan
+    schema: Schema
+    params: DataParams
+    from_sparse: bool
+    no_labels: Labels
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedPart:
+    """Rows that follow each other, as a training holds them.
+
+    Attributes
+    ----------
+    codes : ColumnCodes
+        Their codes by column.
+    labels : Labels
+        Their labels. Queries have the numbers that they have in the whole table.
+    """
+
+    codes: ColumnCodes
+    labels: Labels
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.groups.shape[1])
+
+
+@as_task
+def draft_part(part: PartTable, schema: Schema, unseen: str, plan: BinPlan) -> ColumnCodes:
+    """Task: codes by the first plan, every column by itself."""
+    found = []
+    with Team(1) as team:
+        for title, table, _ in part.pieces():
+            with errors_of(title):
+                found.append(encode_columns(encode(table, schema.categories, unseen), plan, team))
+    return join_codes(found)
+
+
+@as_task
+def count_part(codes: ColumnCodes, plan: BinPlan) -> Counts:
+    """Task: what a draft tells of its columns."""
+    with Team(1) as team:
+        return count_draft(codes, plan, team)
+
+
+@as_task
+def entries_of_part(codes: ColumnCodes, plan: BinPlan, default: NDArray[np.int64]) -> SparseEntries:
+    """Task: the entries of the columns that are to be listed."""
+    with Team(1) as team:
+        return survey_draft(codes, plan, default, team).entries
+
+
+@as_task
+def encode_part(
+    codes: ColumnCodes, labels: Labels, first: BinPlan, default: NDArray[np.int64], plan: BinPlan
+) -> EncodedPart:
+    """Task: codes by the final plan, with the labels of the rows."""
+    if codes.from_sparse or (default != NO_DEFAULT).any():
+        with Team(1) as team:
+            codes = arranged(survey_draft(codes, first, default, team), plan, team)
+    return EncodedPart(codes, labels)
+
+
+@as_task
+def recut(parts: list[EncodedPart], ranges: list[tuple[int, int]]) -> EncodedPart:
+    """Task: some rows of parts that follow each other as one part; a range of rows of each."""
+    pieces = [_between(part, *some) for part, some in zip(parts, ranges, strict=True)]
+    labels = Labels.concatenate([piece.labels for piece in pieces])
+    return EncodedPart(join_codes([piece.codes for piece in pieces]), labels)
+
+
+def _between(part: EncodedPart, first: int, last: int) -> EncodedPart:
+    """Rows first..last-1 of a part."""
+    codes = part.codes
+    if (first, last) == (0, part.rows):
+        return part
+    inside = (codes.rows >= first) & (codes.rows < last)
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(inside)])
+    some = ColumnCodes(
+        np.ascontiguousarray(codes.groups[:, first:last]), before[codes.starts], codes.rows[inside] - np.int32(first),
+        codes.codes[inside], codes.from_sparse,
+    )  # fmt: skip
+    return EncodedPart(some, part.labels.between(first, last))
+
+
+def join_codes(parts: list[ColumnCodes]) -> ColumnCodes:
+    """Codes of rows that follow each other as one."""
+    if len(parts) == 1:
+        return parts[0]
+    groups = np.concatenate([part.groups for part in parts], axis=1)
+    counts = np.stack([np.diff(part.starts) for part in parts])
+    total = starts_of(counts.sum(axis=0))
+    rows, codes = np.empty(int(total[-1]), np.int32), np.empty(int(total[-1]), np.uint16)
+    at, first = total[:-1].copy(), 0
+    for part, own in zip(parts, counts, strict=True):
+        to = np.repeat(at - part.starts[:-1], own) + np.arange(len(part.rows))
+        rows[to], codes[to] = part.rows + np.int32(first), part.codes
+        at += own
+        first += part.groups.shape[1]
+    return ColumnCodes(groups, total, rows, codes, parts[0].from_sparse)
+
+
+weighed(ColumnCodes, EncodedPart, SparseEntries)
+
+
+AT_ONCE = 8  # sketches of a column that are merged by one task
+FINEST, COARSEST = 1e-5, 1e-3
+OF_BIN = 4  # errors that make up a bin
+
+
+def sketch_eps(max_bin: int) -> float:
+    """Largest error of a sketch: a quarter of a bin, within bounds.
+
+    Examples
+    --------
+    >>> sketch_eps(255), sketch_eps(2), sketch_eps(65_535)
+    (0.000980392156862745, 0.001, 1e-05)
+    """
+    return min(COARSEST, max(FINEST, 1.0 / (OF_BIN * max_bin)))
+
+
+def cuts_of_sketches(
+    client: Client, tables: list[Future], labels: list[Future], schema: Schema, params: DataParams, thinning: CutThinning
+) -> Cuts:  # fmt: skip
+    """Cuts of all rows. They depend on the partitions, but not on which worker holds which."""
+    found = [
+        client.submit(sketch_part, table, own, schema.categorical, params, pure=False)
+        for table, own in zip(tables, labels, strict=True)
+    ]
+    while len(found) > 1:
+        found = [
+            client.submit(merge_sketches, found[at : at + AT_ONCE], pure=False)
+            for at in range(0, len(found), AT_ONCE)
+        ]
+    cuts: Cuts = result(
+        client,
+        client.submit(cut_sketches, found[0], schema.category_counts, params.max_bin, thinning, pure=False),
+    )
+    return cuts
+
+
+@as_task
+def sketch_part(
+    part: PartTable, labels: Labels, categorical: frozenset[int], params: DataParams
+) -> list[bytes]:
+    """Task: the bytes of a sketch of every column; those of categories have none of their values."""
+    columns = part.tables[0].columns
+    sketches = [QuantileSketch(sketch_eps(params.max_bin), n_jobs=1) for _ in range(columns)]
+    for _, table, own in part.pieces():
+        weight = None if labels.weight is None else labels.weight[own]
+        if table.sparse is not None:
+            _add_stored(sketches, table, weight, params.absent_value)
+        for panel in table.panels:
+            for k in range(panel.columns):
+                if panel.first + k not in categorical and panel.categories is None:
+                    sketches[panel.first + k].update(np.ascontiguousarray(panel.values[:, k]), weight)
+    return [sketch.to_bytes() for sketch in sketches]
+
+
+def _add_stored(
+    sketches: list[QuantileSketch], table: Table, weight: NDArray[np.float64] | None, absent: float
+) -> None:
+    """Add what a sparse table stores, and the weight of the rows that each column does not list."""
+    assert table.sparse is not None
+    starts, rows, values = table.sparse.by_column
+    total = float(table.rows if weight is None else weight.sum())
+    for column, sketch in enumerate(sketches):
+        own = slice(int(starts[column]), int(starts[column + 1]))
+        stored = np.ones(own.stop - own.start) if weight is None else weight[rows[own]]
+        sketch.update(values[own], stored)
+        left = total - float(stored.sum())
+        if left > 0.0 and not np.isnan(absent):
+            sketch.update([absent], [left])
+    table.sparse.forget()
+
+
+@as_task
+def merge_sketches(parts: list[list[bytes]]) -> list[bytes]:
+    """Task: the sketches of rows that follow each other as one."""
+    merged = []
+    for column in zip(*parts, strict=True):
+        first, *others = (QuantileSketch.from_bytes(one, n_jobs=1) for one in column)
+        for other in others:
+            first.merge(other)
+        merged.append(first.to_bytes())
+    return merged
+
+
+@as_task
+def cut_sketches(
+    sketches: list[bytes], categories: NDArray[np.int64] | None, max_bin: int, thinning: CutThinning
+) -> Cuts:
+    """Task: the cuts of merged sketches."""
+    found = [QuantileSketch.from_bytes(one, n_jobs=1) for one in sketches]
+    return cuts_from_sketches(found, max_bin, categories, thinning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +431,7 @@ def _known(entries: NDArray[np.int64] | None) -> NDArray[np.int64]:
     return entries
 
 
-@telling
+@as_task
 def count_columns(
     part: PartTable, labels: Labels, named: set[int], among: tuple[int, ...] | None, many: bool
 ) -> tuple[CategoryCounts, str, NDArray[np.int64] | None]:
@@ -218,14 +447,14 @@ def count_columns(
     return counts, part.titles[0], entries
 
 
-@telling
+@as_task
 def sample_part(part: PartTable, picks: NDArray[np.int64]) -> list[Table]:
     """Task: the sampled rows of partitions."""
     found = (sampled(table, own.start, picks) for _, table, own in part.pieces())
     return [piece for piece in found if piece.rows]
 
 
-@telling
+@as_task
 def cut_sample(
     pieces: list[list[Table]],
     learnt: Learnt | None,
@@ -242,7 +471,7 @@ def cut_sample(
         return find_cuts(sample, weight, params.max_bin, team, params.absent_value, counts, thinning=thinning)
 
 
-@telling
+@as_task
 def plan_entries(
     entries: list[SparseEntries],
     begins: NDArray[np.int64],

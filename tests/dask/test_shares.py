@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spinney.cluster.shares import cut, place
+from spinney.dask.run import cut, place
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=20), st.integers(1, 20), st.booleans())

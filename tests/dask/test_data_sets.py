@@ -6,7 +6,6 @@ import gc
 from collections.abc import Iterator
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
@@ -16,12 +15,13 @@ import pytest
 from distributed import Client
 from scipy import sparse
 
+import dask
 import spinney as sp
 import spinney.dask as sd
 from clusters import cluster_of
 from dask_data import array, check_alike, delayed, frame, gathered, pieces
 from spinney.binning import cuts
-from spinney.cluster import opening, shards
+from spinney.dask import partitions, rank_data
 
 ROWS = 300
 CHUNKS = (100, 1, 0, 150, 49)
@@ -225,7 +225,7 @@ def test_small_parts_of_a_rank_are_joined_into_blocks(
     X = sparse.csr_array(np.nan_to_num(numbers()))
     data = sd.Dataset(client, delayed(X, CHUNKS))
     assert gathered(data).binned.codes.begins.tolist() == [0, ROWS]
-    monkeypatch.setattr(shards, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(rank_data, "BLOCK_ROWS", 100)
     assert gathered(data).binned.codes.begins.tolist() == [0, 100, 251, ROWS]
     check_alike(data, sp.Dataset(X))
 
@@ -249,7 +249,7 @@ def test_what_is_kept_is_never_confused_with_other_work_on_the_same_collection(
 
 
 def test_very_many_partitions_are_worked_on_together(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "FEW", 4)
+    monkeypatch.setattr(partitions, "FEW", 4)
     X, chunks = mixed(), (7, 3, 0, 50, 40, 1, 99, 100)
     given = {"weight": array(WEIGHT, chunks), "categorical": ["whole"]}
     found = sd.Dataset(client, frame(X, chunks), array(TARGET, chunks), **given)

@@ -1,21 +1,132 @@
-"""One run of the ranks as its client sees it: started, watched, ended."""
+"""A run of ranks: the task of a rank, in a thread that leaves the slots of its worker free, and the run as its client sees it."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any
 
-from distributed import Client, Future
+from distributed import Client, Future, get_worker, secede
+from distributed.protocol import pickle
 from distributed.scheduler import KilledWorker
 
-from spinney.cluster.asking import answered, cancel
-from spinney.cluster.plugin import STARTED
-from spinney.cluster.rank import Ended, Failed, Finished, end_run, said_since, state_of
-from spinney.errors import ClusterError
+from spinney import __version__
+from spinney.collective import Communicator, RankLostError
+from spinney.dask.callbacks import OwnError
+from spinney.dask.client import answered, cancel
+from spinney.dask.communicator import (
+    NAME,
+    STARTED,
+    DaskCommunicator,
+    RankAssignment,
+    RankPlugin,
+    TransferStats,
+)
+from spinney.errors import ClusterError, SpinneyError
+
+
+@dataclass(frozen=True)
+class RankInput:
+    """What a rank holds of a table: consecutive partitions, the number of their first row, and the rows of the whole table."""
+
+    parts: list[Any]
+    first: int
+    total: int
+
+
+# work(held, communicator, start, say): `held` has an entry for each table. `start` has the pieces that an interrupted run kept,
+# at the first run none; `say` keeps another piece. All ranks keep the same pieces. What counts is the value of rank 0.
+Work = Callable[[list[RankInput], Communicator, list[bytes], Callable[[bytes], None]], Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Rank 0 came to its end."""
+
+    value: Any
+    traffic: TransferStats
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A rank was broken off, or one that is not rank 0 finished: what it said in this run, and why it ended."""
+
+    pieces: list[bytes]
+    why: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A rank failed by an error that the user is to see. Dask would log one that is raised."""
+
+    error: SpinneyError | OwnError
+
+
+class WorkerMismatchError(RuntimeError):
+    """A worker cannot take part: it has another version of spinney, or its plugin did not start."""
+
+
+def run_rank(
+    order: RankAssignment,
+    recipe: Sequence[bytes],
+    start: Sequence[Sequence[bytes]],
+    parts: Sequence[list[Any]],
+    places: Sequence[tuple[int, int]],
+) -> Finished | Interrupted | Failed:
+    """The task of a rank: the partitions that it holds of each table, and the first row and all rows of each.
+
+    It is one long task of Dask's that secedes at once: the worker goes on computing other tasks, such as partitions that were
+    lost elsewhere.
+    """
+    secede()
+    plugin: RankPlugin | None = get_worker().extensions.get(NAME)
+    if plugin is None or order.version != __version__:
+        raise WorkerMismatchError(
+            f"the worker {get_worker().address} has spinney {__version__}, expected {order.version} and its plugin"
+        )
+    seat = plugin.sit(order)
+    try:
+        work: Work = pickle.loads(b"".join(recipe))
+        held = [RankInput(own, first, total) for own, (first, total) in zip(parts, places, strict=True)]
+        pieces = [piece for chunk in start for piece in chunk]
+        value = work(held, DaskCommunicator(seat), pieces, seat.said.append)
+    except RankLostError as error:
+        seat.leave(str(error))
+        return Interrupted(seat.said, str(error))
+    except BaseException as error:
+        seat.leave(f"rank {order.rank} at {get_worker().address} failed: {type(error).__name__}: {error}")
+        if isinstance(error, SpinneyError | OwnError):
+            return Failed(error)
+        raise
+    seat.leave()
+    return (
+        Finished(value, seat.traffic)
+        if order.rank == 0
+        else Interrupted(seat.said, "rank 0 was lost after the last join")
+    )
+
+
+def said_since(run: str, count: int) -> list[bytes]:
+    """Task: what this worker's rank of a run has said, but for the first pieces."""
+    plugin: RankPlugin = get_worker().extensions[NAME]
+    seat = plugin.seats.get(run)
+    return seat.said[count:] if seat is not None else []
+
+
+def state_of(keys: Mapping[str, str], dask_worker: Any) -> str | None:
+    """The state of the task that a worker was given, by the worker's address. Run on the event loop of each."""
+    task = dask_worker.state.tasks.get(keys[dask_worker.address])
+    return None if task is None else task.state
+
+
+def end_run(run: str, why: str) -> None:
+    """Task: end a run at this worker."""
+    plugin: RankPlugin = get_worker().extensions[NAME]
+    plugin.end(run, why)
+
 
 # Seconds: between two looks at the cluster; between two askings for news; until ranks that outlast the others are told to end;
 # until they are not waited for any longer; until a rank must have started though its worker is paused; and though another worker
@@ -141,9 +252,9 @@ class Run:
         finished: Finished | None = self._first(Finished)
         return finished
 
-    def ended(self) -> Ended | None:
+    def ended(self) -> Interrupted | None:
         """What a rank knows that is left. Others may know of a round more or less."""
-        ended: Ended | None = self._first(Ended)
+        ended: Interrupted | None = self._first(Interrupted)
         return ended
 
     def errors(self) -> Iterable[tuple[Rank, BaseException]]:

@@ -7,19 +7,19 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from scipy import sparse
 
+import dask
 import spinney as sp
 import spinney.dask as sd
 from clusters import PATIENCE, cluster_of
 from dask_data import array, check_alike, file_of, frame, pieces
 from spinney.binning.encode import Counts
-from spinney.cluster import travel
+from spinney.dask import tasks
 from spinney.errors import ClusterError, ParameterError
 
 ROWS = 240
@@ -82,9 +82,9 @@ def test_sketches_travel(client: Client) -> None:
 
 
 def test_a_value_travels_in_pieces(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(travel, "CHUNK", 100)
+    monkeypatch.setattr(tasks, "CHUNK", 100)
     value = {"numbers": np.arange(99), "text": "x" * 250}
-    found = travel.kept(client, value).result()
+    found = tasks.kept(client, value).result()
     assert np.array_equal(found["numbers"], value["numbers"])
     assert found["text"] == value["text"]
 
@@ -93,12 +93,12 @@ def test_a_value_travels_in_pieces(client: Client, monkeypatch: pytest.MonkeyPat
 def test_arrays_that_stand_anywhere_are_made_sound_wherever_they_are(dtype: Any) -> None:
     bytes_ = np.arange(64 * np.dtype(dtype).itemsize + 1, dtype=np.uint8)
     odd = bytes_[1:].view(dtype)
-    value = travel.sound({"counts": [Counts(odd, np.zeros(2, np.int64), odd), ("text", 1)]})
+    value = tasks.sound({"counts": [Counts(odd, np.zeros(2, np.int64), odd), ("text", 1)]})
     found = value["counts"][0].zeros
     assert found.ctypes.data % 8 == 0
     assert np.array_equal(found, odd)
     sound = [Counts(found, found, found)]
-    assert travel.sound(sound) is sound
+    assert tasks.sound(sound) is sound
 
 
 def test_every_worker_must_have_this_version_of_spinney(client: Client) -> None:

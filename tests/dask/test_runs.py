@@ -16,10 +16,9 @@ from distributed import Client, Event, Status
 
 from clusters import PATIENCE, another_client, cluster_of, parts_of
 from rank_works import Endless, Fault, Rounds, expected, fail, kill, large_sum, lose, run_out
-from spinney.cluster import run, watch
-from spinney.cluster.run import run_ranks
-from spinney.cluster.shares import Parts, place
-from spinney.cluster.watch import Run
+from spinney.dask import ranks, run
+from spinney.dask.ranks import Run
+from spinney.dask.run import Parts, place, run_ranks
 from spinney.errors import ClusterError, DataError
 
 WORKERS = 3
@@ -151,7 +150,7 @@ def test_a_worker_that_dask_has_paused_is_not_waited_for(
     asked: list[str] = []
     client.gather(parts.futures)
     monkeypatch.setattr(run, "place", paused)
-    monkeypatch.setattr(watch, "_STUCK", 0.0)
+    monkeypatch.setattr(ranks, "_STUCK", 0.0)
     try:
         outcome = run_ranks(client, [parts], Rounds(ROUNDS))
     finally:
@@ -164,8 +163,8 @@ def test_partitions_that_a_paused_worker_holds_back_end_the_training(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paused = min(client.nthreads())
-    monkeypatch.setattr(watch, "_STUCK", 0.0)
-    monkeypatch.setattr(watch, "_HOPELESS", 0.0)
+    monkeypatch.setattr(ranks, "_STUCK", 0.0)
+    monkeypatch.setattr(ranks, "_HOPELESS", 0.0)
     client.run(set_status, Status.paused, workers=[paused])
     try:
         part = client.submit(_divide, VALUES, 1, workers=[paused])
@@ -221,7 +220,7 @@ def test_a_rank_of_one_process_that_fails_ends_all_and_the_workers_go_on() -> No
         "import numpy as np\n"
         "from clusters import cluster_of, parts_of\n"
         "from rank_works import Fault, Rounds, run_out\n"
-        "from spinney.cluster.run import run_ranks\n"
+        "from spinney.dask.run import run_ranks\n"
         "with cluster_of(2, processes=False) as client:\n"
         "    for rank in (0, 1):\n"
         "        try:\n"

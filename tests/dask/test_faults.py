@@ -15,9 +15,9 @@ import spinney.dask as sd
 from clusters import PATIENCE, cluster_of
 from dask_data import array
 from rank_works import Fault, Struck, kill
-from spinney.cluster.handing import give_back
-from spinney.cluster.run import run_ranks
-from spinney.cluster.training import planned
+from spinney.dask.callbacks import give_back
+from spinney.dask.run import run_ranks
+from spinney.dask.training import planned
 from spinney.errors import ClusterError, OwnFunctionError
 from spinney.params import Config
 
