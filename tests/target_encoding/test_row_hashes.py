@@ -9,7 +9,7 @@ import spinney as sp
 from block_data import in_blocks
 from problems import part_of
 from spinney.data import Labels
-from spinney.target_encoding.duplicates import RowHasher, find_duplicates
+from spinney.target_encoding.duplicates import RowHasher, RowHashes, find_duplicates
 from spinney.target_encoding.fit import fit_target_encoding
 
 ROWS = 900
@@ -196,3 +196,24 @@ def test_duplicates_are_encoded_alike_and_not_with_each_others_target():
     before = fit_target_encoding(dataset.binned, labels, y[None], [0], 0.0, seed=4)
     fold, code = fold_of[row], dataset.binned.matrix().by_column[0][rows == row][0]
     assert again.by_fold[0][fold, code] == before.by_fold[0][fold, code]
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_parts_get_their_hashes_from_those_of_all_rows(blocks, monkeypatch):
+    rng = np.random.default_rng(0)
+    whole = sp.Dataset(rng.normal(size=(300, 4)).round(1), np.zeros(300))
+    whole = in_blocks(whole) if blocks else whole
+    part = whole.binned.take(np.flatnonzero(rng.random(300) < 0.8))
+    less = part.take(np.flatnonzero(rng.random(part.rows) < 0.5))
+    expected = [RowHashes(data).of(data, [1], None) for data in (whole.binned, part, less)]
+    for shared, some in (
+        (RowHashes(whole.binned), (whole.binned, part, less)),
+        (RowHashes(part), (part, less)),
+    ):
+        for data in some:
+            assert np.array_equal(
+                shared.of(data, [1], None), expected[(whole.binned, part, less).index(data)]
+            )
+        monkeypatch.setattr(RowHasher, "of", None)  # nothing is computed again
+        assert np.array_equal(shared.of(less, [1], None), expected[2])
+        monkeypatch.undo()

@@ -98,6 +98,7 @@ def find_duplicates(
     team: Team | None = None,
     communicator: Communicator = ALONE,
     least: float = SOME,
+    row_hashes: RowHashes | None = None,
 ) -> Numbers | None:
     """A number for each row that its duplicates share, if the table holds duplicate rows.
 
@@ -113,16 +114,15 @@ def find_duplicates(
         Threads that unpack codes, and ranks that hold other rows.
     least : float
         Share of rows that must repeat others.
+    row_hashes : RowHashes, optional
+        Hashes of a table that these are rows of.
 
     Returns
     -------
     int64[rows] or None
         Of the local rows. All ranks get numbers or none does.
     """
-    hasher = RowHasher(data.plan.features, columns)
-    row_hashes, others = np.empty((2, data.rows), np.uint64)
-    for begin, end, matrix, rows in data.scan(team):
-        row_hashes[begin:end], others[begin:end] = hasher.of(matrix, rows)
+    hashes, others = (row_hashes or RowHashes(data)).of(data, columns, team)
     counts = data.schema.category_counts
     categories = 0 if counts is None or not len(columns) else int(counts[list(columns)].max())
     has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0.0
@@ -130,9 +130,9 @@ def find_duplicates(
     communicator.allreduce_sum(rows)
     share = min(ROWS / max(int(rows[0]), 1), 1.0)
     # All rows of a hash are in the sample, or none.
-    taken = has_weight & ((row_hashes >> np.uint64(32)) <= np.uint64(share * (2**32 - 1)))
+    taken = has_weight & ((hashes >> np.uint64(32)) <= np.uint64(share * (2**32 - 1)))
     sample = [
-        row_hashes[taken],
+        hashes[taken],
         others[taken],
         _target_hashes(labels.target.T.reshape(labels.targets, labels.rows)[:, taken]),
     ]
@@ -145,14 +145,14 @@ def find_duplicates(
         verdict = _verdict(repeats, others_remain, least)
     verdict = int(communicator.broadcast(np.array([verdict]))[0])
     if verdict == BY_COLUMNS:
-        bins = communicator.gather(_bins_of(data, taken, hasher.widest, team))
+        bins = communicator.gather(_bins_of(data, taken, widest_columns(data.plan.features), team))
         found = (
             bins is not None
             and repeats is not None
             and repeats.beyond_chance(np.concatenate(bins), others_remain)
         )
         verdict = int(communicator.broadcast(np.array([YES if found else NO]))[0])
-    return row_hashes.view(np.int64) if verdict == YES else None
+    return hashes.view(np.int64) if verdict == YES else None
 
 
 def _verdict(repeats: Repeats, others_remain: bool, least: float) -> int:
@@ -200,6 +200,46 @@ def _target_hashes(targets: Floats) -> Hashes:
     return hashes
 
 
+def widest_columns(features: ColumnLayout) -> Numbers:
+    """The columns of most bins."""
+    return np.argsort(-features.bins, kind="stable")[:COLUMNS]
+
+
+class RowHashes:
+    """Hashes of the rows of a fit, computed once for all that looks for duplicates among them, or among some of them.
+
+    Parameters
+    ----------
+    data : BinnedData
+        All rows.
+    """
+
+    def __init__(self, data: BinnedData) -> None:
+        self._data = data
+        self._found: dict[tuple[int, ...], Hashes] = {}
+
+    def of(self, data: BinnedData, columns: Sequence[int], team: Team | None) -> Hashes:
+        """Hashes of all rows or of a part of them, and those without some columns, 2 × rows; see `RowHasher`."""
+        key, whole = tuple(columns), self._data
+        if key not in self._found:
+            hasher, found = RowHasher(whole.plan.features, columns), np.empty((2, whole.rows), np.uint64)
+            for begin, end, matrix, rows in whole.scan(team):
+                found[:, begin:end] = hasher.of(matrix, rows)
+            self._found[key] = found
+        if data is whole:
+            return self._found[key]
+        selected = data.selected
+        assert selected is not None
+        assert data.codes is whole.codes
+        return self._found[key][
+            :, selected if whole.selected is None else np.searchsorted(whole.selected, selected)
+        ]
+
+    def forget(self) -> None:
+        """Free the memory: 16 bytes a row."""
+        self._found.clear()
+
+
 class RowHasher:
     """Hashes of rows: rows of the same bins have the same, others do not but for a chance of 2^-64.
 
@@ -217,11 +257,6 @@ class RowHasher:
     def __init__(self, features: ColumnLayout, apart: Sequence[int] = ()) -> None:
         self._features = features
         self._apart = {int(features.group[column]) for column in apart}
-
-    @property
-    def widest(self) -> Numbers:
-        """The columns of most bins."""
-        return np.argsort(-self._features.bins, kind="stable")[:COLUMNS]
 
     @cached_property
     def _table(self) -> tuple[Hashes, Numbers, np.uint64]:

@@ -23,6 +23,7 @@ from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
 from spinney.params.common import check_truth
 from spinney.params.parameter import SeedLike
+from spinney.target_encoding.duplicates import RowHashes
 from spinney.training.booster import Booster, config_of, resolved_config
 from spinney.training.callbacks import (
     Callback,
@@ -236,6 +237,7 @@ def cv(
         loss,
         chosen_metrics,
         check_truth("train_metrics", train_metrics),
+        RowHashes(data),
     )
     for k, fold in enumerate(found):
         work.check(k, fold)
@@ -257,6 +259,7 @@ class _Work:
     loss: Objective
     metrics: list[Metric]
     train_metrics: bool
+    row_hashes: RowHashes
 
     def check(self, k: int, fold: Fold) -> None:
         """Refuse a fold that cannot be trained or evaluated, before any is trained."""
@@ -278,7 +281,17 @@ class _Work:
             self.data.take(rows, f"fold {k}, {name} rows") for name, rows in fold._asdict().items()
         )
         valid = {"train": train, "test": test} if self.train_metrics else {"test": test}
-        return Booster(self.config, self.resolved, train, valid, self.loss, self.metrics, team, None)
+        return Booster(
+            self.config,
+            self.resolved,
+            train,
+            valid,
+            self.loss,
+            self.metrics,
+            team,
+            None,
+            row_hashes=self.row_hashes,
+        )
 
 
 @dataclass

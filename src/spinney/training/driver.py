@@ -27,6 +27,7 @@ from spinney.objectives import Objective
 from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
 from spinney.params.common import AUTO, BEST
+from spinney.target_encoding.duplicates import RowHashes
 from spinney.training import growers
 from spinney.training.booster import Booster, build_model, config_of, resolved_config
 from spinney.training.callbacks import (
@@ -153,6 +154,8 @@ class TrainingJob:
         The model that the training goes on from.
     hooks : Hooks
         What is called between rounds.
+    row_hashes : RowHashes, optional
+        Of all local rows, where duplicates may be looked for.
     communicator : Communicator
         The ranks.
     """
@@ -165,6 +168,7 @@ class TrainingJob:
     metrics: list[Metric]
     init: InitialModel | None
     hooks: Hooks
+    row_hashes: RowHashes | None
     communicator: Communicator = ALONE
 
     @property
@@ -236,13 +240,15 @@ def prepare(
     listeners = checked_callbacks(callbacks) if ranks.rank == 0 else []
     hooks = Hooks(listeners, schedule_of(listeners), guard, on_round)
     members = members_of(config) if communicator is None else [config]
+    searches = auto is not None or data.schema.category_counts is not None
+    row_hashes = RowHashes(data) if searches else None
     if auto is None:
         if ranks.rank == 0:
             check_stopping(config, chosen_metrics, watched)
         plans = [RoundPlan(number, data, watched, EarlyStopping.of(config)) for _ in members]
     else:
         draws = may_draw(auto, watched, chosen_metrics, init is not None)
-        row_groups = find_row_groups(auto.groups, config, data, draws, ranks)
+        row_groups = find_row_groups(auto.groups, config, data, draws, ranks, row_hashes)
         listed = None if hooks.rates is None else hooks.rates.listed
         plans = [
             plan_rounds(
@@ -250,7 +256,7 @@ def prepare(
             )
             for one in members
         ]
-    return TrainingJob(members, plans, data, resolved, loss, chosen_metrics, init, hooks, ranks)
+    return TrainingJob(members, plans, data, resolved, loss, chosen_metrics, init, hooks, row_hashes, ranks)
 
 
 def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bool = False) -> list[Model]:
@@ -348,11 +354,24 @@ def run_member(
     ) -> Booster:
         trees = [tree for one in done for tree in one.trees]
         return Booster(
-            member, resolved, data, valid, job.loss, job.metrics, team, job.init, groups, ranks, trees
+            member,
+            resolved,
+            data,
+            valid,
+            job.loss,
+            job.metrics,
+            team,
+            job.init,
+            groups,
+            ranks,
+            trees,
+            job.row_hashes,
         )
 
     done = done_before(False, plan.rounds)
     booster = booster_of(plan.train, plan.valid, plan.groups, done)
+    if job.row_hashes is not None and not plan.refit and member is job.members[-1]:
+        job.row_hashes.forget()
     best = boost([booster], plan.rounds, plan.stopping, job.hooks, ranks, done)
     model = booster.model(booster.done, best)
     del booster  # its memory, before another one takes as much
@@ -364,6 +383,8 @@ def run_member(
     best = model.rounds_to_use()
     done = done_before(True, best)
     booster = booster_of(job.data, {}, plan.all_groups, done)
+    if job.row_hashes is not None and member is job.members[-1]:
+        job.row_hashes.forget()
     boost([booster], best, None, job.hooks.silent(), ranks, done, refit=True)
     return booster.model(booster.done, best)
 

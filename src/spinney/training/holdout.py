@@ -17,7 +17,7 @@ from spinney.messages import shown
 from spinney.params import Config
 from spinney.params.common import LAST
 from spinney.sampling import UniformSampler
-from spinney.target_encoding.duplicates import HELD_TOGETHER, find_duplicates
+from spinney.target_encoding.duplicates import HELD_TOGETHER, RowHashes, find_duplicates
 from spinney.target_encoding.fit import encoded_columns
 from spinney.training.splitting import group_numbers
 
@@ -65,6 +65,7 @@ def find_row_groups(
     data: BinnedData,
     needed: bool,
     communicator: Communicator = ALONE,
+    row_hashes: RowHashes | None = None,
 ) -> AllGroups:
     """Rows that are held out together or not at all: groups, or duplicates of each other; see `find_duplicates`.
 
@@ -76,7 +77,9 @@ def find_row_groups(
         if not needed or labels.queries is not None:
             return AllGroups()
         columns = encoded_columns(config, data)
-        own = find_duplicates(data, labels, columns, communicator=communicator, least=HELD_TOGETHER)
+        own = find_duplicates(
+            data, labels, columns, communicator=communicator, least=HELD_TOGETHER, row_hashes=row_hashes
+        )
         numbers = None if own is None else communicator.gather_rows(own)
         return AllGroups(None if numbers is None else RowGroups(numbers, duplicates=True))
     if communicator.size > 1:
