@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
-import dask
 from spinney.dask.run import Parts
 
 # Seconds until something that should have come is given up.

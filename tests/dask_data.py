@@ -7,13 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-import dask
 import spinney as sp
 from paged import check_same
 from spinney.dask.rank_data import rank_data

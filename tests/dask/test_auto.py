@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from dask import delayed
 from distributed import Client
 from sklearn.exceptions import ConvergenceWarning
 
 import spinney as sp
 import spinney.dask as sd
 from clusters import cluster_of
-from dask import delayed
 from dask_data import array, file_of, frame
 from spinney.errors import ClusterError, DataError, DataTypeError, ParameterError
 

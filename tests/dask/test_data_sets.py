@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
@@ -15,7 +16,6 @@ import pytest
 from distributed import Client
 from scipy import sparse
 
-import dask
 import spinney as sp
 import spinney.dask as sd
 from clusters import cluster_of

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -16,7 +17,6 @@ from distributed import Client
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
-import dask
 import spinney as sp
 import spinney.dask as sd
 from clusters import another_client, cluster_of

@@ -7,13 +7,13 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from scipy import sparse
 
-import dask
 import spinney as sp
 import spinney.dask as sd
 from clusters import PATIENCE, cluster_of

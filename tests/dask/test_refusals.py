@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import dask
 import dask.bag
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ import pytest
 from distributed import Client
 from scipy import sparse
 
-import dask
 import spinney as sp
 import spinney.dask as sd
 from clusters import another_client, cluster_of

@@ -9,12 +9,12 @@ from uuid import uuid4
 
 import dask.array as da
 import numpy as np
+from dask import is_dask_collection
 from dask._task_spec import convert_legacy_graph
 from dask.delayed import Delayed
 from dask.utils import ensure_dict
 from distributed import Client, Future
 
-from dask import is_dask_collection
 from spinney.data import RawLabels
 from spinney.errors import ClusterError, DataError, DataTypeError
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 
-import dask
 from spinney.dask.inputs import collections_of, columns_in, is_delayed_list, partitions_of
 from spinney.dask.partitions import array_of, check_label_info, label_info
 from spinney.dask.tasks import as_task
