@@ -63,7 +63,7 @@ class BinnedData:
     labels : Labels
         Target, weights, margins and queries of these rows; the target may be missing.
     raw : RawTable
-        The values of these rows, while somebody holds them.
+        The values of these rows, as long as their table is in memory.
     selected : int32[rows], optional
         Rows of `codes` that these are, ascending. None: all.
     first : int, default=0
@@ -187,7 +187,7 @@ class BinnedData:
         return BinnedData(*(deepcopy(getattr(self, one.name), memo) for one in fields(self)))
 
     def with_columns(self, plan: BinPlan, codes: CodeStore) -> BinnedData:
-        """The same rows with more columns behind those of the table, which raw values have not."""
+        """The same rows with more columns behind those of the table; the raw table does not have them."""
         return replace(self, plan=plan, codes=codes, selected=None, raw=HiddenTable(self.raw))
 
 

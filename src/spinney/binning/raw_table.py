@@ -156,7 +156,7 @@ class TableFacts:
 
 
 class RawTable(Protocol):
-    """The values of the rows of binned data, as far as somebody still holds them."""
+    """The values of the rows of binned data, as long as their table is in memory."""
 
     @property
     def available(self) -> bool:
@@ -218,7 +218,7 @@ class NoTable:
         """There is nothing to drop."""
 
     def take(self, rows: NDArray[np.int32]) -> NoTable:
-        """Of no table."""
+        """The same: there are no rows to take."""
         return self
 
     def _refuse(self) -> NoReturn:
@@ -229,7 +229,7 @@ class NoTable:
 
 
 class HiddenTable(NoTable):
-    """The table of data that got more columns, which it does not have. It can only be dropped.
+    """The table behind data with more columns than it has. It can only be dropped.
 
     Parameters
     ----------

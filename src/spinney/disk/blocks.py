@@ -288,7 +288,7 @@ class PagedBlocks:
             self._raw += raw
 
     def opener(self) -> FolderOpener:
-        """What opens the folders again."""
+        """Opens the folders again, for pickles."""
         if self._home is not None:
             raise DataError(
                 "this data set cannot be pickled: it is in a temporary folder, which is removed with it. Give from_files or "

@@ -132,7 +132,7 @@ def _unknown_parameter(estimator: type[Any], accepted: Collection[str], name: st
 
 R = TypeVar("R")
 
-# What predictions of other libraries are told by arguments, and here by arguments and methods of other names.
+# Arguments of predictions in other libraries, for which spinney has arguments or methods of other names.
 _ROUNDS = "use the first so many rounds with rounds=n"
 _RAW = {"raw_score", "output_margin", "predict_raw_score"}
 _PREDICT: Mapping[str, str] = {

@@ -339,7 +339,7 @@ class _Results:
 
 
 def _run(work: _Work, folds: list[Fold], rounds: int, callbacks: list[Callback], team: Team) -> CVResult:
-    """Do the rounds of all folds: together where a round of all is needed by something, else fold after fold."""
+    """Train all folds: side by side where callbacks or early stopping need each round of all, else one after another."""
     results = _Results(work.loss.outputs, work.data.rows)
     together = bool(callbacks) or work.config.early_stopping_rounds is not None
     best: int | None = None

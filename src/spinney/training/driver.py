@@ -74,7 +74,7 @@ class Hooks:
     rates : LearningRateSchedule, optional
         At rank 0: gives rounds learning rates of their own.
     guard : callable
-        Makes the context manager that calls of users' functions stand in.
+        Makes the context manager in which functions of users are called.
     on_round : callable, optional
         Called at every rank with the `RoundRecord` of each new round.
     on_evals : callable, optional
@@ -86,7 +86,7 @@ class Hooks:
     stopping_data : str
         Name of the data that early stopping uses, for messages; "" for the last validation set.
     makes_models : bool
-        Whether callbacks can have the model of the rounds so far; folds of a cross-validation have several.
+        Whether `RoundInfo.model` is the model of the rounds so far; a cross-validation has one for each fold.
     """
 
     callbacks: list[Callback]
@@ -195,9 +195,9 @@ def prepare(
     guard: Callable[[], AbstractContextManager[None]] = nullcontext,
     on_round: Callable[[RoundRecord], object] | None = None,
 ) -> TrainingJob:
-    """Check everything that a training is given, and plan its rounds; nothing is trained.
+    """Check the arguments of a training, and plan its rounds; nothing is trained.
 
-    Parameters are those of `spinney.train`, but for these.
+    The other parameters are those of `spinney.train`.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def prepare(
 
 
 def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bool = False) -> list[Model]:
-    """Train the models of a job, one for each member. A job runs once: early stopping in its plans keeps what it has got.
+    """Train the models of a job, one for each member. A job runs once: early stopping in its plans keeps its state.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def run_member(
 
 @dataclass
 class _State:
-    """What rank 0 decides after a round."""
+    """Whether to stop, the best round so far, and the learning rate of the next round."""
 
     stop: bool = False
     best: int | None = None

@@ -167,7 +167,7 @@ class TrainingStart:
 
     @property
     def most_labels(self) -> Labels:
-        """The labels of all rows, as far as they are here."""
+        """The labels of all rows at rank 0, elsewhere those of the local rows."""
         return self.labels if self.all_labels is None else self.all_labels
 
 

@@ -254,7 +254,7 @@ class RoundDecision:
     stops : bool
         Whether a metric of validation data ends it.
     held : bool[rows], optional
-        Rows to hold out as such.
+        Rows to hold out as validation data.
     refit : bool
         Whether all rows are then fitted with as many rounds as were best.
     """
