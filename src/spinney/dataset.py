@@ -13,16 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.binning.binned import BinnedData
 from spinney.binning.cuts import Cuts
-from spinney.binning.ingest import IngestArgs, ingest_table
+from spinney.binning.ingest import Categorical, IngestArgs, MemoryExecutor, ingest
 from spinney.data import Labels, RawLabels, Schema
 from spinney.data.dask import refuse_dask
 from spinney.errors import DataTypeError
 from spinney.messages import type_name
 from spinney.params import DataParams
-from spinney.params.common import DATA_PARAMS
 
 Folder = str | os.PathLike[str]
-Categorical = str | Sequence[str | int] | NDArray[np.bool_]
 
 
 class Dataset:
@@ -109,24 +107,17 @@ class Dataset:
         bundle_order: str | None = None,
         max_conflict_rate: float | None = None,
         absent: str | None = None,
-        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        categorical: Categorical = "auto",
         unseen: str | None = None,
         names: list[str] | tuple[str, ...] | None = None,
         spread: bool = False,
         keep_table: bool = False,
         n_jobs: int | None = None,
     ) -> None:
-        args = IngestArgs(
-            given=_by_name(max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen),
-            reference=None if reference is None else binned_of(reference, "reference"),
-            schema=schema,
-            categorical=categorical,
-            names=names,
-            spread=spread,
-            keep_table=keep_table,
-            n_jobs=n_jobs,
-        )
-        self._binned = ingest_table(X, RawLabels(y, weight, base_margin, group, qid), args)
+        values = max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen
+        args = _ingest_args(values, reference, schema, categorical)
+        executor = MemoryExecutor(names=names, spread=spread, keep_table=keep_table, n_jobs=n_jobs)
+        self._binned = ingest((X, RawLabels(y, weight, base_margin, group, qid)), args, executor)
 
     def __copy__(self) -> Dataset:
         """A copy that shares everything but what is made of the table."""
@@ -219,9 +210,9 @@ class Dataset:
         Dataset(rows=3, columns=1, bins=3, pages=1)
         """
         from spinney.data.files import FileSource
-        from spinney.disk.build import DiskOptions, from_source
+        from spinney.disk.executor import DiskOptions, write_folders
 
-        place = DiskOptions(folder, memory, page_rows, compression, progress, n_jobs)
+        options = DiskOptions(folder, memory, page_rows, compression, progress, n_jobs)
         source = FileSource(
             paths,
             target=target,
@@ -231,9 +222,9 @@ class Dataset:
             group=group,
             columns=columns,
         )
-        given = _by_name(max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
-        known = None if reference is None else binned_of(reference, "reference")
-        return as_dataset(from_source(source, known, schema, categorical, given, place))
+        values = max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen
+        args = _ingest_args(values, reference, schema, categorical)
+        return as_dataset(write_folders(source, args, options))
 
     @staticmethod
     def from_batches(
@@ -292,13 +283,12 @@ class Dataset:
         Dataset(rows=300, columns=2, bins=126, pages=1)
         """
         from spinney.data.sources import BatchSource
-        from spinney.disk.build import DiskOptions, from_source
+        from spinney.disk.executor import DiskOptions, write_folders
 
-        place = DiskOptions(folder, memory, page_rows, compression, progress, n_jobs)
-        given = _by_name(max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
-        known = None if reference is None else binned_of(reference, "reference")
-        made = from_source(BatchSource(source, names, rows), known, schema, categorical, given, place)
-        return as_dataset(made)
+        options = DiskOptions(folder, memory, page_rows, compression, progress, n_jobs)
+        values = max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen
+        args = _ingest_args(values, reference, schema, categorical)
+        return as_dataset(write_folders(BatchSource(source, names, rows), args, options))
 
     @property
     def schema(self) -> Schema:
@@ -480,6 +470,9 @@ def open_dataset(folder: Folder | Iterable[Folder], memory: str | int | None = N
     return as_dataset(open_folders(folders_of(folder), memory_bytes(memory)))
 
 
-def _by_name(*values: object) -> dict[str, object]:
-    """The parameters of the data by name."""
-    return dict(zip(DATA_PARAMS, values, strict=True))
+def _ingest_args(
+    values: tuple[object, ...], reference: Dataset | None, schema: Schema | None, categorical: Categorical
+) -> IngestArgs:
+    """The checked arguments of a data set; `values` are the parameters of the data, in the order of `DATA_PARAMS`."""
+    known = None if reference is None else binned_of(reference, "reference")
+    return IngestArgs.of(values, known, schema, categorical)

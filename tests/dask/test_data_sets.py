@@ -266,3 +266,42 @@ def test_a_data_set_tells_its_size(client: Client) -> None:
     data = sd.Dataset(client, array(numbers(), CHUNKS), array(TARGET, CHUNKS))
     assert repr(data).startswith(f"Dataset(rows={ROWS}, columns=16, bins=")
     assert repr(data).endswith("parts=4)")
+
+
+def tasks_of(client: Client, monkeypatch: pytest.MonkeyPatch, make: Any) -> int:
+    """How many tasks are submitted while a data set is made."""
+    submitted, submit = [], client.submit
+
+    def counted(task: Any, *args: Any, **given: Any) -> Any:
+        submitted.append(task.__name__)
+        return submit(task, *args, **given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "submit", counted)
+        make()
+    return len(submitted)
+
+
+@pytest.mark.parametrize(
+    ("X", "given", "each"),
+    [
+        (np.arange(800.0).reshape(400, 2), {}, 8),
+        (np.arange(800.0).reshape(400, 2), {"schema": sp.Dataset(np.ones((1, 2))).schema}, 7),
+        (np.arange(800.0).reshape(400, 2), {"reference": sp.Dataset(np.ones((1, 2)))}, 6),
+        (np.eye(8)[np.arange(400) % 8], {}, 9),
+    ],
+    ids=["numbers", "schema", "reference", "bundles"],
+)
+def test_a_partition_takes_a_fixed_number_of_tasks(
+    client: Client, monkeypatch: pytest.MonkeyPatch, X: Any, given: Any, each: int
+) -> None:
+    # Read it, look at it, its labels, count, sample, draft, count the draft, encode; with bundles list its entries.
+    few, many = (
+        tasks_of(
+            client,
+            monkeypatch,
+            lambda chunks=chunks: sd.Dataset(client, array(X, chunks), array(X[:, 0], chunks), **given),
+        )
+        for chunks in ((200, 200), (50,) * 8)
+    )
+    assert many - few == 6 * each

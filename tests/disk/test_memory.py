@@ -13,7 +13,7 @@ from paged import check_same, codes_of, key_of, paged
 from spinney.binning.cuts import Cuts
 from spinney.disk import memory
 from spinney.disk import page as page_module
-from spinney.disk.build import rows_of_page
+from spinney.disk.drafts import rows_of_page
 from spinney.disk.memory import free_memory, memory_bytes
 from spinney.errors import DatasetFormatError, ParameterError
 

@@ -222,3 +222,26 @@ def test_a_file_that_changes_while_it_is_read_is_named(tmp_path):
     os.utime(path, ns=(0, 0))
     with pytest.raises(DataError, match=r"rows\.parquet' has changed since"):
         list(reading)
+
+
+@pytest.mark.parametrize(
+    ("rows", "sample", "reference", "readings"),
+    [
+        (None, 100, False, 2),
+        (6, 4, False, 2),
+        (None, 4, False, 3),
+        (None, 4, True, 2),
+    ],
+    ids=["few", "rows are known", "many", "reference"],
+)
+def test_a_source_is_read_two_or_three_times(monkeypatch, rows, sample, reference, readings):
+    monkeypatch.setattr(cuts, "SAMPLE", sample)
+    known = sp.Dataset(X, Y) if reference else None
+    read = []
+
+    def batches():
+        read.append(1)
+        return iter([(X[:4], Y[:4]), (X[4:], Y[4:])])
+
+    sp.Dataset.from_batches(batches, rows=rows, reference=known)
+    assert len(read) == readings

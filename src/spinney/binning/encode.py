@@ -293,7 +293,7 @@ def _bins_of(codes: ColumnCodes, plan: BinPlan) -> SparseEntries:
 def final_defaults(
     plan: BinPlan, counts: Counts, rows: int, from_sparse: bool, bundles: bool
 ) -> NDArray[np.int64]:
-    """The default bin of each column that is to be listed, NO_DEFAULT for others: what a survey of all rows would choose."""
+    """The default bin of each column that is to be listed, NO_DEFAULT for others: what `bin_table` of all rows would choose."""
     cuts = plan.cuts
     columns = np.arange(len(cuts.bins))
     default = np.full(len(columns), NO_DEFAULT, np.int64)
@@ -306,8 +306,8 @@ def final_defaults(
     return default
 
 
-def survey_draft(codes: ColumnCodes, plan: BinPlan, default: NDArray[np.int64], team: Team) -> TableBins:
-    """Bins of a draft, as a survey of its rows would give them, with the columns listed that have a final default."""
+def bins_of_draft(codes: ColumnCodes, plan: BinPlan, default: NDArray[np.int64], team: Team) -> TableBins:
+    """Bins of a draft, as `bin_table` would give them, with the columns listed that have a final default."""
     rows, from_sparse = codes.groups.shape[1], codes.from_sparse
     if from_sparse:
         stored = _bins_of(codes, plan)
@@ -342,7 +342,7 @@ def final_plan(
     from_sparse : bool
         Whether they come from sparse tables.
     found : iterable of (int, SparseEntries)
-        Of each draft, in the order of the rows: its first row, and the entries that `survey_draft` lists.
+        Of each draft, in the order of the rows: its first row, and the entries that `bins_of_draft` lists.
     bundling : Bundling, optional
         How to bundle columns.
     """

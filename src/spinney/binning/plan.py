@@ -348,7 +348,7 @@ DENSE_SHARE = 0.25
 
 @dataclass(frozen=True, eq=False)
 class BinPlan:
-    """How values become codes: made from a survey of a whole table, good for its rows in blocks of any size.
+    """How values become codes: made from the bins of a whole table, good for its rows in blocks of any size.
 
     Attributes
     ----------
@@ -387,7 +387,7 @@ def make_plan(found: TableBins, cuts: Cuts, absent: float, bundling: Bundling | 
     found : TableBins
         What was found in the table.
     cuts, absent
-        What it was surveyed with.
+        What the table was binned with.
     bundling : Bundling, optional
         How to bundle columns. Without it they stand alone or are sparse, which any rows can be coded by.
 

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.binning.ingest import data_params
+from spinney.binning.ingest import IngestArgs, data_params
 from spinney.dask.client import checked_client
 from spinney.dask.dataset import Dataset
-from spinney.dask.executor import BinningRules
 from spinney.dask.inputs import columns_in, compute
 from spinney.dask.labels import Learnt, chosen_rows, grouped, join
 from spinney.dask.partitions import ScannedPartitions, open_parts
@@ -30,7 +29,6 @@ from spinney.dask.predictions import is_collection, lazy, raw_part, score_parts
 from spinney.dask.tasks import kept, result
 from spinney.dask.training import train_each
 from spinney.data import RawLabels, Schema, Table
-from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.estimators.boosting import FitRules, GBMBase
 from spinney.estimators.continuation import Continuation
@@ -285,17 +283,15 @@ class OnCluster(GBMBase):
         self._facts = found
         config, split = found.config, held is not None
         params = data_params({name: getattr(config, name) for name in DATA_PARAMS}, None)
-        named = named_categorical(self.categorical, opened.outline, found.schema)
         rows = chosen_rows(client, opened, joined, train, split=split)
-        rules = BinningRules(params, named, found.schema, None, sketch=False, strict=False)
-        dataset = Dataset.of_rows(client, rows, rules)
+        args = IngestArgs(params=params, known=found.schema, categorical=self.categorical, strict=False)
+        dataset = Dataset.of_rows(client, rows, args)
         for note in notes_of_text(dataset.numbers_as_text, dataset.schema.names):
             warnings.warn(note, stacklevel=5)
         dataset.groups = None if numbers is None else [numbers]
         if held is not None:
             rows = chosen_rows(client, opened, joined, held, split=True, held=True)
-            rules = BinningRules(params, set(), dataset.schema, dataset.cuts, sketch=False)
-            return config, dataset, {"validation_0": Dataset.of_rows(client, rows, rules)}
+            return config, dataset, {"validation_0": Dataset.of_rows(client, rows, _args_like(dataset))}
         valid = {}
         for place, other in enumerate(watched):
             same = train.no_labels.weight is None and other.is_same(given)
@@ -314,9 +310,7 @@ class OnCluster(GBMBase):
         learn = EvalLabels(FitRules(self._unfitted()), found.class_weight, targets, config)
         joined, summary, _, _ = join(client, opened, learn)
         rows = chosen_rows(client, opened, joined, summary)
-        return Dataset.of_rows(
-            client, rows, BinningRules(dataset.params, set(), dataset.schema, dataset.cuts, sketch=False)
-        )
+        return Dataset.of_rows(client, rows, _args_like(dataset))
 
     def _opened(self, client: Client, found: RawData, known: Schema | None) -> ScannedPartitions:
         raw = found.labels
@@ -351,3 +345,8 @@ class OnCluster(GBMBase):
         if isinstance(rounds, Auto):
             rounds = replace(rounds, groups=dataset.groups)
         return train_each(dataset.client, config, dataset, rounds, **given)
+
+
+def _args_like(dataset: Dataset) -> IngestArgs:
+    """Bin other rows as a data set was."""
+    return IngestArgs(params=dataset.params, known=dataset.schema, cuts=dataset.cuts)

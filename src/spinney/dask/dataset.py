@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from distributed import Client, Future
-from numpy.typing import NDArray
 
 from spinney import dataset as local
 from spinney.binning.cuts import Cuts
-from spinney.binning.ingest import data_params, known_columns
+from spinney.binning.ingest import Categorical, IngestArgs, ingest
 from spinney.dask.client import checked_client
-from spinney.dask.executor import Agreement, BinningRules, Form
+from spinney.dask.executor import DaskExecutor, Form
 from spinney.dask.inputs import compute
 from spinney.dask.labels import LabelledPartitions, chosen_rows, join, plain_labels
 from spinney.dask.partitions import open_parts
 from spinney.data import Schema, read_target
-from spinney.data.schema import named_categorical
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.params import DataParams
-from spinney.params.common import DATA_PARAMS
 
 CUTS = ("sample", "sketch")
 
@@ -96,7 +92,7 @@ class Dataset:
         bundle_order: str | None = None,
         max_conflict_rate: float | None = None,
         absent: str | None = None,
-        categorical: str | Sequence[str | int] | NDArray[np.bool_] = "auto",
+        categorical: Categorical = "auto",
         unseen: str | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
@@ -104,39 +100,35 @@ class Dataset:
             raise DataTypeError(
                 f"reference must be a spinney.dask.Dataset or a spinney.Dataset, got {type(reference).__name__}"
             )
-        known = known_columns(reference, schema)
-        values = (max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen)
-        params = data_params(dict(zip(DATA_PARAMS, values, strict=True)), reference)
+        values = max_bin, bundle, bundle_order, max_conflict_rate, absent, unseen
+        args = IngestArgs.of(values, reference, schema, categorical)
         if not isinstance(cuts, str) or cuts not in CUTS:
             raise ParameterError(f"cuts={cuts!r:.60} must be 'sample' or 'sketch'")
         if group is not None and qid is not None:
             raise DataError("group and qid are both given; give one of them")
         client = checked_client(client)
         given = {"y": y, "weight": weight, "base_margin": base_margin, "group": group, "qid": qid}
-        opened = open_parts(client, compute(client, X, given), names, known, read_target)
-        named = named_categorical(categorical, opened.outline, known)
+        opened = open_parts(client, compute(client, X, given), names, args.known, read_target)
         joined, summary, _, _ = join(client, opened, plain_labels)
         rows = chosen_rows(client, opened, joined, summary)
-        rules = BinningRules(
-            params, named, known, None if reference is None else reference.cuts, cuts == "sketch"
-        )
-        self._take(client, rows, rules)
+        self._take(client, rows, args, sketch=cuts == "sketch")
 
     @classmethod
-    def of_rows(cls, client: Client, rows: LabelledPartitions, rules: BinningRules) -> Dataset:
+    def of_rows(cls, client: Client, rows: LabelledPartitions, args: IngestArgs) -> Dataset:
         """A data set of rows whose labels were read already."""
         made = cls.__new__(cls)
-        made._take(client, rows, rules)
+        made._take(client, rows, args)
         return made
 
-    def _take(self, client: Client, rows: LabelledPartitions, rules: BinningRules) -> None:
+    def _take(
+        self, client: Client, rows: LabelledPartitions, args: IngestArgs, *, sketch: bool = False
+    ) -> None:
         self.client = client
-        self.groups: list[Future] | None = None  # of the rows, where an estimator was told of some
-        self.form: Form
-        self.parts: list[Future]
-        agreement = Agreement(client, rows, rules)
-        self.form, self.parts, self.lengths = agreement.encoded()
-        self.numbers_as_text = agreement.numbers_as_text
+        self.groups: list[Future] | None = None  # of the rows, where an estimator was given some
+        encoded = ingest(rows, args, DaskExecutor(client, sketch))
+        self.form: Form = encoded.form
+        self.parts: list[Future] = encoded.parts
+        self.lengths, self.numbers_as_text = encoded.lengths, encoded.numbers_as_text
         self.rows = int(self.lengths.sum())
         self.schema: Schema = self.form.schema
         self.params: DataParams = self.form.params

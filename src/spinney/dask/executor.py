@@ -1,11 +1,12 @@
-"""Partitions → codes: those that one `Dataset` of all rows would have.
+"""Partitions → codes on the workers, those that one `Dataset` of all rows would have: the steps of `ingest` on a cluster.
 
-Categories, cuts and groups are agreed on by all partitions. Cuts come from sampled rows or from quantile sketches, merged in the
-order of the partitions. Partitions become drafts, with every column by itself, then codes by the plan of all rows.
+Cuts come from sampled rows or from quantile sketches, merged in the order of the partitions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -21,20 +22,18 @@ from spinney.binning.cuts import (
     count_entries,
     cuts_from_sketches,
     find_cuts,
-    may_thin,
     sample_rows,
 )
 from spinney.binning.encode import (
     ColumnCodes,
     Counts,
     arranged,
+    bins_of_draft,
     count_draft,
     encode_columns,
-    final_defaults,
     final_plan,
-    first_plan,
-    survey_draft,
 )
+from spinney.binning.ingest import BatchScan, IngestArgs, Recoding
 from spinney.binning.kernels.records import NO_DEFAULT
 from spinney.binning.matrix import SparseEntries
 from spinney.binning.plan import BinPlan, Bundling
@@ -44,6 +43,7 @@ from spinney.dask.labels import LabelledPartitions, Learnt
 from spinney.dask.partitions import PartTable
 from spinney.dask.tasks import as_task, kept, result, results, weighed
 from spinney.data import Categories, CategoryCounts, Labels, Schema, Table, encode
+from spinney.data.schema import named_categorical
 from spinney.data.sources import errors_of
 from spinney.data.table import starts_of
 from spinney.jit.team import Team
@@ -118,7 +118,7 @@ def count_part(codes: ColumnCodes, plan: BinPlan) -> Counts:
 def entries_of_part(codes: ColumnCodes, plan: BinPlan, default: NDArray[np.int64]) -> SparseEntries:
     """Task: the entries of the columns that are to be listed."""
     with Team(1) as team:
-        return survey_draft(codes, plan, default, team).entries
+        return bins_of_draft(codes, plan, default, team).entries
 
 
 @as_task
@@ -128,7 +128,7 @@ def encode_part(
     """Task: codes by the final plan, with the labels of the rows."""
     if codes.from_sparse or (default != NO_DEFAULT).any():
         with Team(1) as team:
-            codes = arranged(survey_draft(codes, first, default, team), plan, team)
+            codes = arranged(bins_of_draft(codes, first, default, team), plan, team)
     return EncodedPart(codes, labels)
 
 
@@ -267,152 +267,150 @@ def cut_sketches(
 
 
 @dataclass(frozen=True, eq=False)
-class BinningRules:
-    """How rows are to be binned.
+class EncodedRows:
+    """Rows of a cluster that were binned.
 
     Attributes
     ----------
-    params : DataParams
-        The parameters of the data.
-    named : set of int
-        Columns whose numbers are categories.
-    known : Schema, optional
-        The columns, where a reference or a model tells them.
-    cuts : Cuts, optional
-        Those of a reference.
-    sketch : bool
-        Whether cuts come from sketches of all rows, and not from sampled rows.
-    strict : bool
-        Whether text that all reads as numbers is refused where nobody said that it stands for categories.
-    """
-
-    params: DataParams
-    named: set[int]
-    known: Schema | None
-    cuts: Cuts | None
-    sketch: bool
-    strict: bool = True
-
-    @property
-    def unseen(self) -> str:
-        """What an unknown category means; where categories are learnt, only rows of weight 0 can hold one."""
-        return "missing" if self.known is None else self.params.unseen
-
-
-class Agreement:
-    """Makes codes of partitions, step by step.
-
-    Parameters
-    ----------
-    client : Client
-        Whose workers hold the partitions.
-    rows : LabelledPartitions
-        The partitions.
-    rules : BinningRules
-        How they are to be binned.
-
-    Attributes
-    ----------
+    form : Form
+        What their parts have in common.
+    parts : list of Future
+        An `EncodedPart` of each partition, or of those that share a query.
+    lengths : int64
+        Rows of each part.
     numbers_as_text : dict
         What `CategoryCounts` calls so, where that is not refused.
     """
 
-    def __init__(self, client: Client, rows: LabelledPartitions, rules: BinningRules) -> None:
-        self._client, self._rows, self._rules = client, rows, rules
-        self._begins = starts_of(rows.summary.lengths)
-        self._total = int(self._begins[-1])
-        self._entries: NDArray[np.int64] | None = None
-        self.numbers_as_text: dict[int, str] = {}
+    form: Form
+    parts: list[Future]
+    lengths: NDArray[np.int64]
+    numbers_as_text: dict[int, str]
 
-    def encoded(self) -> tuple[Form, list[Future], NDArray[np.int64]]:
-        """The form of the codes, an `EncodedPart` of each partition or of those that share a query, and the rows of each."""
-        rows, rules = self._rows, self._rules
-        schema = self._schema()
-        cuts = self._cuts(schema) if rules.cuts is None else rules.cuts
-        first = first_plan(cuts, rules.params.absent_value, rows.from_sparse)
-        told, columns = kept(self._client, first), kept(self._client, schema)
-        drafts = [self._submit(draft_part, table, columns, rules.unseen, told) for table in rows.tables]
-        default, plan = self._plan(first, told, drafts)
-        ways = (told, kept(self._client, default), told if plan is first else kept(self._client, plan))
-        parts = [
-            self._submit(encode_part, draft, own, *ways)
-            for draft, own in zip(drafts, rows.labels, strict=True)
-        ]
-        form = Form(plan, schema, rules.params, rows.from_sparse, rows.summary.no_labels)
-        return form, *self._recut(parts)
 
-    def _submit(self, task: Any, *args: Any) -> Future:
-        return self._client.submit(task, *args, pure=False)
+@dataclass(frozen=True, eq=False)
+class DaskExecutor:
+    """Bins partitions on the workers that hold them.
 
-    def _schema(self) -> Schema:
-        rules, rows = self._rules, self._rows
-        known, outline = rules.known, rows.outline
-        many = rules.cuts is None and may_thin(outline.columns, rules.params.max_bin)
-        among = None if known is None else known.empty
-        if known is not None and not many and (rules.cuts is not None or not among):
-            return known
+    Attributes
+    ----------
+    client : Client
+        Whose workers hold the partitions.
+    sketch : bool
+        Whether cuts come from sketches of all rows, and not from sampled rows.
+    """
+
+    client: Client
+    sketch: bool = False
+
+    @contextmanager
+    def scan(self, source: LabelledPartitions, args: IngestArgs) -> Iterator[PartitionScan]:
+        """Count what the partitions hold, where it must be known."""
+        yield PartitionScan(self, source, args)
+
+
+class PartitionScan(BatchScan[EncodedRows]):
+    """Partitions that were looked at; their drafts and codes stay on the workers."""
+
+    def __init__(self, executor: DaskExecutor, source: LabelledPartitions, args: IngestArgs) -> None:
+        self._executor, self._client, self._source, self._args = executor, executor.client, source, args
+        self._begins = starts_of(source.summary.lengths)
+        self.rows = int(self._begins[-1])
+        self.from_sparse, self.absent = source.from_sparse, args.params.absent_value
+        self._drafts: list[Future]
+        self._first: Future
+        self._counts, self._entries = self._counted()
+
+    def _counted(self) -> tuple[CategoryCounts | None, NDArray[np.int64] | None]:
+        """Counts of categories and, with many columns, of the values of each that are neither 0 nor missing."""
+        args, source = self._args, self._source
+        named = named_categorical(args.categorical, source.outline, args.known)
+        among, thins = args.counted_columns, args.may_thin(source.outline.columns)
+        if among == () and not thins:
+            return None, None
         found = results(
             self._client,
             [
-                self._submit(count_columns, table, own, rules.named, among, many)
-                for table, own in zip(rows.tables, rows.labels, strict=True)
+                self._submit(count_columns, table, own, named, among, thins)
+                for table, own in zip(source.tables, source.labels, strict=True)
             ],
         )
         counts: CategoryCounts = found[0][0]
         for more, title, _ in found[1:]:
             with errors_of(title):
                 counts.merge(more)
-        if many:
-            self._entries = np.sum([entries for _, _, entries in found], axis=0)
-        self.numbers_as_text = {} if rules.strict else counts.numbers_as_text()
-        categories = counts.found(rules.params.max_bin, strict=rules.strict)
-        if known is not None:
-            return known.filled(categories)
-        return Schema(outline.names, outline.columns, categories)
+        return counts, np.sum([entries for _, _, entries in found], axis=0) if thins else None
 
-    def _cuts(self, schema: Schema) -> Cuts:
-        rules, rows = self._rules, self._rows
-        thinning = CutThinning(self._total, partial(_known, self._entries), thin=True)
-        if rules.sketch:
-            return cuts_of_sketches(self._client, rows.tables, rows.labels, schema, rules.params, thinning)
-        picks = sample_rows(self._total)
+    def _submit(self, task: Any, *args: Any) -> Future:
+        return self._client.submit(task, *args, pure=False)
+
+    def schema(self) -> Schema:
+        """Columns, and the categories that were counted."""
+        outline = self._source.outline
+        return self._args.schema_of(outline.names, outline.columns, self._counts)
+
+    def cuts(self, schema: Schema) -> Cuts:
+        """Cuts of sampled rows, or of sketches."""
+        args, source = self._args, self._source
+        thinning = CutThinning(self.rows, partial(_known, self._entries), thin=True)
+        if self._executor.sketch:
+            return cuts_of_sketches(self._client, source.tables, source.labels, schema, args.params, thinning)
+        picks = sample_rows(self.rows)
         low = np.searchsorted(picks, self._begins)
         pieces = [
             self._submit(sample_part, table, picks[a:b] - begin)
             for table, (a, b), begin in zip(
-                rows.tables, pairwise(low.tolist()), self._begins.tolist(), strict=False
+                source.tables, pairwise(low.tolist()), self._begins.tolist(), strict=False
             )
             if a < b
         ]
-        weight = rows.joined if rows.summary.no_labels.weight is not None else None
-        told = kept(self._client, (schema.categories, rules.unseen, rules.params, thinning))
-        cuts: Cuts = result(self._client, self._submit(cut_sample, pieces, weight, told))
+        weight = source.joined if source.summary.no_labels.weight is not None else None
+        shared = kept(self._client, (schema.categories, args.unseen, args.params, thinning))
+        cuts: Cuts = result(self._client, self._submit(cut_sample, pieces, weight, shared))
         return cuts
 
-    def _plan(self, first: BinPlan, told: Future, drafts: list[Future]) -> tuple[NDArray[np.int64], BinPlan]:
-        """The default bin of each column that is to be listed, and the final plan."""
-        rules, from_sparse = self._rules, self._rows.from_sparse
-        bundles = rules.cuts is None and rules.params.bundle
+    def draft(self, schema: Schema, first: BinPlan) -> Counts:
+        """Code every partition by the first plan."""
+        self._first, columns = kept(self._client, first), kept(self._client, schema)
+        self._drafts = [
+            self._submit(draft_part, table, columns, self._args.unseen, self._first)
+            for table in self._source.tables
+        ]
         counts = Counts.none(first.features.columns)
-        for found in results(self._client, [self._submit(count_part, one, told) for one in drafts]):
+        for found in results(
+            self._client, [self._submit(count_part, draft, self._first) for draft in self._drafts]
+        ):
             counts.add(found)
-        default = final_defaults(first, counts, self._total, from_sparse, bundles)
-        if not from_sparse and (default == NO_DEFAULT).all():
-            return default, first
-        bundling = Bundling(rules.params.bundle_order, rules.params.max_conflict_rate) if bundles else None
+        return counts
+
+    def plan(
+        self, first: BinPlan, default: NDArray[np.int64], counts: Counts, bundling: Bundling | None
+    ) -> BinPlan:
+        """The plan of all rows, made on one worker of the entries of every partition."""
         listed = kept(self._client, default)
-        entries = [self._submit(entries_of_part, draft, told, listed) for draft in drafts]
-        plan: BinPlan = result(
-            self._client,
-            self._submit(plan_entries, entries, self._begins, told, listed, counts, from_sparse, bundling),
-        )
-        return default, plan
+        entries = [self._submit(entries_of_part, draft, self._first, listed) for draft in self._drafts]
+        given = self._begins, self._first, listed, counts, self.from_sparse, bundling
+        plan: BinPlan = result(self._client, self._submit(plan_entries, entries, *given))
+        return plan
+
+    def store(self, schema: Schema, recoding: Recoding) -> EncodedRows:
+        """Make the drafts codes by the plan, in parts that cut no query."""
+        default = kept(self._client, recoding.default)
+        plan = kept(self._client, recoding.plan) if recoding.needed else self._first
+        parts = [
+            self._submit(encode_part, draft, own, self._first, default, plan)
+            for draft, own in zip(self._drafts, self._source.labels, strict=True)
+        ]
+        args, source = self._args, self._source
+        form = Form(recoding.plan, schema, args.params, self.from_sparse, source.summary.no_labels)
+        text = {} if args.strict or self._counts is None else self._counts.numbers_as_text()
+        return EncodedRows(form, *self._recut(parts), text)
 
     def _recut(self, parts: list[Future]) -> tuple[list[Future], NDArray[np.int64]]:
         """The same rows in parts that cut no query."""
         begins, ends = self._begins[:-1], self._begins[1:]
         whole = []
-        for first, last in pairwise(self._rows.summary.begins.tolist()):
+        for first, last in pairwise(self._source.summary.begins.tolist()):
             inside = np.flatnonzero((begins < last) & (ends > first)).tolist()
             ranges = [
                 (max(first, int(begins[k])) - int(begins[k]), min(last, int(ends[k])) - int(begins[k]))
@@ -422,7 +420,7 @@ class Agreement:
             whole.append(
                 parts[inside[0]] if same else self._submit(recut, [parts[k] for k in inside], ranges)
             )
-        return whole, np.diff(self._rows.summary.begins)
+        return whole, np.diff(self._source.summary.begins)
 
 
 def _known(entries: NDArray[np.int64] | None) -> NDArray[np.int64]:
@@ -458,10 +456,10 @@ def sample_part(part: PartTable, picks: NDArray[np.int64]) -> list[Table]:
 def cut_sample(
     pieces: list[list[Table]],
     learnt: Learnt | None,
-    told: tuple[tuple[Categories | None, ...] | None, str, DataParams, CutThinning],
+    shared: tuple[tuple[Categories | None, ...] | None, str, DataParams, CutThinning],
 ) -> Cuts:
     """Task: the cuts of sampled rows."""
-    categories, unseen, params, thinning = told
+    categories, unseen, params, thinning = shared
     sample = stacked([one for some in pieces for one in some], categories, unseen)
     weight = None if learnt is None else learnt.labels.weight
     if weight is not None:

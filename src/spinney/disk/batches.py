@@ -1,15 +1,15 @@
-"""What must be known of all rows before the first of them can be encoded."""
+"""Batches of rows that are read several times (`BatchReader`): every later reading is compared with the first one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.binning.binned import MOST_ROWS
-from spinney.binning.cuts import Cuts, CutThinning, count_entries, find_cuts, may_thin, sample_rows
+from spinney.binning.cuts import Cuts, CutThinning, count_entries, find_cuts, sample_rows
+from spinney.binning.ingest import IngestArgs
 from spinney.binning.sample import Sample
 from spinney.data import CategoryCounts, Schema, Table, encode, match_columns
 from spinney.data.label_collector import LabelCollector
@@ -18,83 +18,56 @@ from spinney.data.sources import SAME_ROWS, Batch, RowSource, errors_of
 from spinney.disk.consistency import RereadCheck
 from spinney.errors import DataError, DataTypeError
 from spinney.jit.team import Team
-from spinney.params import DataParams
 
-Categorical = str | Sequence[str | int] | NDArray[np.bool_]
 Advance = Callable[[int], None]
 
 
-@dataclass(frozen=True, eq=False)
-class ReadingRules:
-    """How rows are to be read.
-
-    Attributes
-    ----------
-    params : DataParams
-        The parameters of the data.
-    known : Schema, optional
-        The columns, where a reference or a model has them.
-    categorical : "auto" or sequence
-        Columns whose numbers are categories.
-    cut : bool
-        Whether cuts are to be found; those of a reference are known.
-    """
-
-    params: DataParams
-    known: Schema | None
-    categorical: Categorical
-    cut: bool
-
-
-class BatchSurvey:
+class BatchReader:
     """Rows that were read once, and can be read again as they are to be encoded.
 
     Attributes
     ----------
     rows : int
         How many there are.
-    schema : Schema
-        Their columns.
     labels : LabelCollector
         Their labels.
     from_sparse : bool
         Whether their tables are sparse.
     """
 
-    schema: Schema
     from_sparse: bool
 
-    def __init__(self, source: RowSource, rules: ReadingRules, advance: Advance) -> None:
-        self._source, self._rules = source, rules
+    def __init__(self, source: RowSource, args: IngestArgs, advance: Advance) -> None:
+        self._source, self._args = source, args
         if source.rows is not None and source.rows > MOST_ROWS:
             raise self._too_many()
         self.labels = LabelCollector()
         self._columns: tuple[int, tuple[str, ...] | None] | None = None
+        self._counts: CategoryCounts | None = None
         self._entries: NDArray[np.int64] | None = None
         self._sample = Sample(source.rows)
-        self._first_reading = RereadCheck(absent=rules.params.absent_value)
+        self._first_reading = RereadCheck(absent=args.params.absent_value)
         self.rows = self._look(advance)
 
     def _look(self, advance: Advance) -> int:
         """Read all rows: count them, their categories and, where they may be needed, their entries."""
-        rules, known = self._rules, self._rules.known
-        counts: CategoryCounts | None = None
+        args = self._args
         first = 0
         for batch in self._batches():
             table = batch.table
             with errors_of(batch.where, batch.first):
                 if self._columns is None:
-                    counts = self._begin(table)
+                    self._counts = self._begin(table)
                 self._check_columns(table)
                 if not table.rows:
                     continue
                 self._first_reading.add(table)
                 weight = self.labels.add(batch.labels, table.rows)
-                if counts is not None:
-                    counts.add(table, weight)
-                if rules.cut:
+                if self._counts is not None:
+                    self._counts.add(table, weight)
+                if args.cuts is None:
                     self._sample.add(table, first)
-                if rules.cut and may_thin(table.columns, rules.params.max_bin):
+                if args.may_thin(table.columns):
                     found = count_entries(table)
                     self._entries = found if self._entries is None else self._entries + found
             first += table.rows
@@ -107,13 +80,6 @@ class BatchSurvey:
             raise DataError(f"{self._source.title} gave no rows; give at least one")
         if self._source.rows not in (None, first):
             raise self._other_rows(str(first))
-        categories = None if counts is None else counts.found(rules.params.max_bin)
-        if known is not None:
-            self.schema = known if counts is None else known.filled(categories)
-        else:
-            assert self._columns is not None
-            columns, names = self._columns
-            self.schema = Schema(names, columns, categories)
         return first
 
     def _other_rows(self, found: str) -> DataError:
@@ -126,20 +92,24 @@ class BatchSurvey:
 
     def _begin(self, table: Table) -> CategoryCounts | None:
         """Take note of the columns of the first batch; gives what counts categories, where some are to be found."""
-        known = self._rules.known
+        known = self._args.known
         if table.columns > MOST_COLUMNS:
             raise DataError(f"X has {table.columns} columns; a Dataset can hold {MOST_COLUMNS}")
-        named = named_categorical(self._rules.categorical, table, known)
+        named = named_categorical(self._args.categorical, table, known)
         self._columns = table.columns, table.names
         self.from_sparse = table.sparse is not None
-        if known is None:
-            return CategoryCounts(table.names, table.columns, named)
-        among = known.empty if self._rules.cut else ()
-        return CategoryCounts(table.names, table.columns, named, among) if among else None
+        among = self._args.counted_columns
+        return None if among == () else CategoryCounts(table.names, table.columns, named, among)
+
+    def schema(self) -> Schema:
+        """Columns, and the categories that were counted."""
+        assert self._columns is not None
+        columns, names = self._columns
+        return self._args.schema_of(names, columns, self._counts)
 
     def _batches(self) -> Iterator[Batch]:
         """Batches with the columns in the order of those that are known."""
-        known = self._rules.known
+        known = self._args.known
         for batch in self._source.batches():
             if known is None:
                 yield batch
@@ -167,9 +137,9 @@ class BatchSurvey:
             kinds = ("dense", "sparse") if self.from_sparse else ("sparse", "dense")
             raise DataError(f"it is {kinds[0]}, but rows before it are {kinds[1]}; give one kind")
 
-    def encoded(self, advance: Advance) -> Iterator[tuple[Batch, Table]]:
+    def encoded(self, schema: Schema, advance: Advance) -> Iterator[tuple[Batch, Table]]:
         """Read the rows again: every batch, and its table with categories as numbers. They must be the same as before."""
-        first, reading = 0, RereadCheck(self._first_reading, self._rules.params.absent_value)
+        first, reading = 0, RereadCheck(self._first_reading, self._args.params.absent_value)
         for batch in self._batches():
             table = batch.table
             with errors_of(batch.where, batch.first):
@@ -180,28 +150,23 @@ class BatchSurvey:
                     raise self._changed(f"more than {self.rows}")
                 self.labels.check(batch.labels, first, table.rows)
                 reading.add(table)
-                ready = self._encoded(table)
+                ready = self._encoded(table, schema)
             yield batch, ready
             first += table.rows
             advance(table.rows)
         if first != self.rows:
             raise self._changed(str(first))
 
-    def _encoded(self, table: Table) -> Table:
+    def _encoded(self, table: Table, schema: Schema) -> Table:
         """A table with categories as numbers; what it holds must be of the same kind as before."""
         try:
-            return encode(table, self.schema.categories, self._unseen)
+            return encode(table, schema.categories, self._args.unseen)
         except DataTypeError as error:
-            if self._rules.known is not None:
+            if self._args.known is not None:
                 raise
             raise DataTypeError(
                 f"{error}. It was of another kind when these rows were read before; {SAME_ROWS}"
             ) from None
-
-    @property
-    def _unseen(self) -> str:
-        """What an unknown category means; where categories were counted in these rows, only rows of weight 0 can hold one."""
-        return "missing" if self._rules.known is None else self._rules.params.unseen
 
     def _changed(self, found: str) -> DataError:
         once = "" if found != "0" else ": it can be read only once, but must give a fresh iterator each time"
@@ -210,23 +175,23 @@ class BatchSurvey:
             f"{SAME_ROWS}"
         )
 
-    def cuts(self, spread_over: Team, advance: Advance) -> Cuts:
+    def cuts(self, schema: Schema, team: Team, advance: Advance) -> Cuts:
         """Where columns are cut: as those of the whole table would be. Rows are read again where the sample was not known."""
-        params, categories = self._rules.params, self.schema.category_counts
+        params, categories = self._args.params, schema.category_counts
         if not self._sample.complete:
             self._sample = Sample(self.rows)
             first = 0
-            for _, table in self.encoded(advance):
+            for _, table in self.encoded(schema, advance):
                 self._sample.add(table, first)
                 first += table.rows
-            sample = self._sample.table(None, self._unseen)
+            sample = self._sample.table(None, self._args.unseen)
         else:
-            sample = self._sample.table(self.schema.categories, self._unseen)
+            sample = self._sample.table(schema.categories, self._args.unseen)
         weight = self.labels.weight()
         if weight is not None:
             weight = weight[sample_rows(self.rows)]
         return find_cuts(
-            sample, weight, params.max_bin, spread_over, params.absent_value, categories,
+            sample, weight, params.max_bin, team, params.absent_value, categories,
             thinning=CutThinning(self.rows, self._counted, thin=True),
         )  # fmt: skip
 
