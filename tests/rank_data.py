@@ -11,6 +11,7 @@ from spinney.binning.blocks import MemoryBlocks
 from spinney.binning.matrix import take_codes
 from spinney.binning.raw_table import NoTable
 from spinney.collective import Communicator, RankLostError
+from spinney.model.mean import mean_model
 from spinney.training.driver import train_rank
 from spinney.training.round_plan import Auto
 
@@ -149,9 +150,10 @@ def train_on_ranks(params, dataset, rounds=3, *, cuts, valid=None, meeting=None,
             course = replace(
                 rounds, groups=rounds.groups[cuts[communicator.rank] : cuts[communicator.rank + 1]]
             )
-        return train_rank(
+        models = train_rank(
             params, shards[communicator.rank], course, communicator=communicator, valid=own or None,
             **{name: value(communicator.rank) if name == "on_round" else value for name, value in given.items()},
         )  # fmt: skip
+        return mean_model(models)
 
     return on_ranks(meeting, work)

@@ -19,6 +19,7 @@ from spinney.dask.callbacks import give_back
 from spinney.dask.run import run_ranks
 from spinney.dask.training import planned
 from spinney.errors import ClusterError, OwnFunctionError
+from spinney.model.mean import mean_model
 from spinney.params import Config
 
 WORKERS, ROUNDS, ROWS = 3, 12, 600
@@ -40,14 +41,18 @@ def cluster() -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture(scope="module")
-def alone() -> tuple[sp.Model, dict]:
+def trained_alone(params: dict) -> tuple[sp.Model, dict]:
     train = sp.Dataset(*table(1))
     history = sp.History()
     model = sp.train(
-        PARAMS, train, ROUNDS, valid={"held": sp.Dataset(*table(2), reference=train)}, callbacks=[history]
+        params, train, ROUNDS, valid={"held": sp.Dataset(*table(2), reference=train)}, callbacks=[history]
     )
     return model, history.evals
+
+
+@pytest.fixture(scope="module")
+def alone() -> tuple[sp.Model, dict]:
+    return trained_alone(PARAMS)
 
 
 @pytest.fixture
@@ -64,22 +69,23 @@ def sets(cluster: Client) -> tuple[sd.Dataset, sd.Dataset]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_kills_at_random_joins_leave_every_byte(
-    client: Client, sets, alone, seed: int, tmp_path: Path
+@pytest.mark.parametrize(("seed", "models"), [(1, 1), (2, 1), (3, 2)])
+def test_kills_at_random_calls_leave_every_byte(
+    client: Client, sets, seed: int, models: int, tmp_path: Path
 ) -> None:
     rng = random.Random(seed)
-    history = sp.History()
+    history, params = sp.History(), {**PARAMS, "models": models}
     work, tables = planned(
-        Config.parse(PARAMS), sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[history]
+        Config.parse(params), sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[history]
     )
-    joins = sorted(rng.sample(range(60), 2))
-    faults = [Fault(rng.randrange(2), join, kill, tmp_path / str(join)) for join in joins]
+    calls = sorted(rng.sample(range(60), 2))
+    faults = [Fault(rng.randrange(2), call, kill, tmp_path / str(call)) for call in calls]
     outcome = run_ranks(client, tables, Struck(work, faults))
-    model, ended = outcome.value
+    found, ended = outcome.value
     give_back([history], ended)
     assert outcome.runs == 3
-    assert (model.to_bytes(), history.evals) == (alone[0].to_bytes(), alone[1])
+    expected, evals = trained_alone(params)
+    assert (mean_model(found).to_bytes(), history.evals) == (expected.to_bytes(), evals)
 
 
 @pytest.mark.slow

@@ -6,15 +6,20 @@ from spinney.errors import ParameterError
 from spinney.training.checkpoint import NOTHING_DONE, Checkpoint, RoundRecord
 
 
-def records(*numbers, refit=False, trees=2):
-    return tuple(RoundRecord(number, [None] * trees, {}, refit) for number in numbers)
+def records(*numbers, refit=False, trees=2, member=0):
+    return tuple(RoundRecord(number, [None] * trees, {}, refit, member=member) for number in numbers)
 
 
-def test_rounds_of_the_search_and_of_the_refit_are_apart():
+def test_rounds_of_members_and_of_their_search_and_refit_are_apart():
     search, refit = records(4, 5, 6), records(4, 5, refit=True)
     checkpoint = Checkpoint((*search, *refit))
     assert checkpoint.of(refit=False, start=3, most=9, outputs=2) == list(search)
     assert checkpoint.of(refit=True, start=3, most=2, outputs=2) == list(refit)
+    other = records(4, member=1)
+    checkpoint = Checkpoint((*search, *refit, *other))
+    assert checkpoint.of(0, refit=False, start=3, most=9, outputs=2) == list(search)
+    assert checkpoint.of(1, refit=False, start=3, most=9, outputs=2) == list(other)
+    assert checkpoint.of(1, refit=True, start=3, most=9, outputs=2) == []
     assert NOTHING_DONE.of(refit=True, start=3, most=0, outputs=2) == []
 
 

@@ -154,24 +154,28 @@ def test_callbacks_hear_of_the_search_alone_and_rates_hold_for_both_trainings():
     assert there.evals == here.evals
 
 
+@pytest.mark.parametrize("models", [1, 2])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_run_that_was_broken_off_anywhere_goes_on_to_the_same_bytes(seed):
-    """In the search, between both trainings, or in the second; always on other shards."""
+def test_a_run_that_was_interrupted_anywhere_goes_on_to_the_same_bytes(seed, models):
+    """In the search, between both trainings, in the second, or in the next member; always on other shards."""
     rng, data, given = np.random.default_rng(seed), dataset_of("weights"), {"max_rounds": 5}
-    expected = sp.train(FAST, data, "auto", **given)
+    params, here = FAST | {"models": models}, sp.History()
+    expected = sp.train(params, data, "auto", callbacks=[here], **given)
     meeting = Meeting(2)
-    on_ranks(FAST, data, [0, 200, ROWS], given, meeting=meeting)
-    places = np.sort(rng.integers(0, meeting.joins, 3))
+    on_ranks(params, data, [0, 200, ROWS], given, meeting=meeting)
     past = []
-    for after in [*places.tolist(), None]:
-        cuts, said = cut_rows(rng, data, 2), [[], []]
+    for after in [*np.sort(rng.integers(0, meeting.joins, 3)).tolist(), None]:
+        cuts, records, there = cut_rows(rng, data, 2), [[], []], sp.History()
         found = train_on_ranks(
-            FAST, data, Auto(**given), cuts=cuts, meeting=Meeting(2, 1, after), checkpoint=Checkpoint(tuple(past)),
-            on_round=lambda rank, said=said: said[rank].append,
+            params, data, Auto(**given), cuts=cuts, meeting=Meeting(2, 1, after), checkpoint=Checkpoint(tuple(past)),
+            on_round=lambda rank, records=records: records[rank].append, callbacks=[there],
         )  # fmt: skip
-        past += said[int(rng.integers(0, 2))]
+        past += records[int(rng.integers(0, 2))]
     assert raised(found) == [expected] * 2
-    assert {one.refit for one in past} == {False, True}
+    assert {(one.member, one.refit) for one in past} == {
+        (member, refit) for member in range(models) for refit in (False, True)
+    }
+    assert there.evals == here.evals
 
 
 def test_what_a_later_training_could_not_hold_out_is_refused_with_the_first():
@@ -179,19 +183,27 @@ def test_what_a_later_training_could_not_hold_out_is_refused_with_the_first():
     data = sp.Dataset(X, (GROUPS % 7 == 0).astype(float))
     params = FAST | {"objective": "log_loss", "eval_metric": "auc"}
     given = {"groups": GROUPS, "max_rounds": 1}
-    fails = {}
-    for seed in range(12):
+
+    def refusal(work, seed, models):
         try:
-            sp.train(params | {"random_state": seed}, data, "auto", **given)
+            work(params | {"random_state": seed, "models": models})
         except DataError as error:
-            fails[seed] = str(error)
-    good = next(seed for seed in range(12) if seed not in fails)
-    bad, message = next(iter(fails.items()))
-    params = params | {"random_state": good}
-    on_ranks(params, data, [0, 100, ROWS], given)
-    with pytest.raises(DataError) as found:
-        on_ranks(params, data, [0, 100, ROWS], given | {"member_seeds": (good, bad)})
-    assert str(found.value) == message
+            return str(error)
+        return None
+
+    def alone(params):
+        return sp.train(params, data, "auto", **given)
+
+    seed = next(k for k in range(40) if not refusal(alone, k, 1) and refusal(alone, k, 2))
+    on_ranks(params | {"random_state": seed}, data, [0, 100, ROWS], given)
+    found = refusal(lambda two: on_ranks(two, data, [0, 100, ROWS], given), seed, 2)
+    assert found == refusal(alone, seed, 2)
+
+
+@pytest.mark.parametrize("given", [{}, {"groups": GROUPS}])
+def test_the_members_of_a_mean_are_trained_in_one_run(given):
+    data = dataset_of("numbers")
+    assert_same(FAST | {"models": 3}, data, given=given | {"max_rounds": 3})
 
 
 @pytest.mark.parametrize(

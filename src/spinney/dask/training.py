@@ -27,18 +27,14 @@ from spinney.jit.team import Team, threads_for
 from spinney.messages import shown
 from spinney.model.mean import mean_model
 from spinney.model.model import Model
-from spinney.objectives.custom import with_function
-from spinney.params import Config, checked_rounds
-from spinney.params.common import AUTO, BEST
+from spinney.params import Config
 from spinney.params.parameter import is_iterable
 from spinney.training import growers
-from spinney.training.booster import config_of, resolved_config
 from spinney.training.callbacks import Callback, CallbackError, SearchLog, checked_callbacks, warn_of_cap
 from spinney.training.checkpoint import Checkpoint, RoundRecord
-from spinney.training.continuation import load_init_model, model_of
-from spinney.training.driver import check_members, members_of, train_rank
-from spinney.training.evaluation import check_stopping, training_metrics
-from spinney.training.round_plan import USUAL, Auto, auto_of, check_auto
+from spinney.training.continuation import model_of
+from spinney.training.driver import check_arguments, train_rank
+from spinney.training.round_plan import Auto
 
 Metrics = Iterable[str | Callable[..., object]] | None
 
@@ -54,19 +50,19 @@ def train_ranks(
     metrics: Metrics = None,
     callbacks: list[Callback] | None = None,
     init_model: Model | None = None,
-) -> tuple[Model, list[bytes]]:
+) -> tuple[list[Model], list[bytes]]:
     """Train on all workers. See `spinney.dask.train`, which checks the arguments. Groups of `Auto` are what `grouped` gives.
 
     Returns
     -------
-    Model
-        The one that `spinney.train` gives for all rows.
+    list of Model
+        Those whose mean `spinney.train` gives for all rows.
     list of bytes
         What the callbacks, which were copied to a worker, have in the end: for `give_back`.
     """
     work, tables = planned(config, data, rounds, objective, valid, metrics, callbacks, init_model)
-    model, ended = run_ranks(client, tables, work).value
-    return model, ended
+    models, ended = run_ranks(client, tables, work).value
+    return models, ended
 
 
 def planned(
@@ -123,7 +119,7 @@ class Training:
         communicator: Communicator,
         start: list[bytes],
         say: Callable[[bytes], None],
-    ) -> tuple[Model, list[bytes]]:
+    ) -> tuple[list[Model], list[bytes]]:
         """Train on what this rank holds; see `Work`."""
         config = self.config
         if config.n_jobs is None:
@@ -138,7 +134,7 @@ class Training:
             rounds = replace(rounds, groups=np.concatenate([np.empty(0, np.int64), *held[-1].parts]))
         done: list[RoundRecord] = [pickle.loads(piece) for piece in start]
         try:
-            model = train_rank(
+            models = train_rank(
                 config,
                 shards[0],
                 rounds,
@@ -153,7 +149,7 @@ class Training:
             )
         except CallbackError as error:
             raise OwnError.of(error.__cause__ or error) from error
-        return model, packed(self.callbacks) if communicator.rank == 0 else []
+        return models, packed(self.callbacks) if communicator.rank == 0 else []
 
 
 def train(
@@ -224,12 +220,12 @@ def train(
     Model(objective='squared_error', rounds=5, outputs=1, n_features=2)
     """
     log = SearchLog()
-    heard = checked_callbacks(callbacks)
+    listeners = checked_callbacks(callbacks)
     if isinstance(rounds, str) or rounds is None:
-        heard.append(log)
+        listeners.append(log)
     models = train_each(
         client, params, data, rounds,
-        objective=objective, valid=valid, metrics=metrics, callbacks=heard, init_model=init_model,
+        objective=objective, valid=valid, metrics=metrics, callbacks=listeners, init_model=init_model,
         max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups, validation=validation,
     )  # fmt: skip
     warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
@@ -255,55 +251,35 @@ def train_each(
     """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
     client = checked_client(client)
     _check_set(data, "data", client)
-    params, function = with_function(params, objective)
     outline = outline_of(data)
-    config = config_of(params, outline)
-    if rounds is None:
-        rounds = AUTO if config.preset == BEST else USUAL
-    auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
-    if auto is not None:
-        auto = auto.of_rows(data.rows)
-    number = checked_rounds(rounds) if auto is None else 0
-    resolved_config(config, outline)
-    past = load_init_model(init_model, config, data.schema)
-    if past is not None:
-        check_members(config, "init_model", "from which one training goes on")
     metrics = list(metrics) if is_iterable(metrics) and not isinstance(metrics, str) else metrics
-    chosen_metrics = training_metrics(config, metrics, function)
-    objectives.get(config, function)
+    args = check_arguments(
+        params, outline, rounds, objective=objective, metrics=metrics, init_model=init_model, max_rounds=max_rounds,
+        validation_fraction=validation_fraction, groups=groups, validation=validation,
+    )  # fmt: skip
     watched = _checked_valid(valid, data, client)
-    growers.check_has_table(config, outline, {})
-    if auto is None:
-        check_stopping(config, chosen_metrics, watched)
-    else:
-        check_auto(auto, config, bool(watched), chosen_metrics, past is not None)
-    heard = checked_callbacks(callbacks)
-    pickled(function, "objective")
-    for what, given in (("callbacks", heard), ("metrics", metrics or [])):
+    growers.check_has_table(args.config, outline, {})
+    args.check_rounds(bool(watched))
+    listeners = checked_callbacks(callbacks)
+    pickled(args.function, "objective")
+    for what, given in (("callbacks", listeners), ("metrics", metrics or [])):
         for one in given:
             pickled(one, f"{what}: {shown(one)}")
-    if auto is not None and auto.groups is not None:
-        auto = replace(auto, groups=grouped(client, auto.groups, data.rows))
-    models: list[Model] = []
-    members = members_of(config)
-    for member in members:
-        if auto is not None:
-            auto = replace(
-                auto, member_seeds=() if models else tuple(one.random_state for one in members[1:])
-            )
-        model, ended = train_ranks(
-            client, member, data, number if auto is None else auto,
-            objective=function, valid=watched, metrics=metrics, callbacks=heard, init_model=model_of(init_model),
-        )  # fmt: skip
-        give_back(heard, ended)
-        models.append(model)
+    plan = args.rounds
+    if isinstance(plan, Auto) and plan.groups is not None:
+        plan = replace(plan, groups=grouped(client, plan.groups, data.rows))
+    models, ended = train_ranks(
+        client, args.config, data, plan,
+        objective=args.function, valid=watched, metrics=metrics, callbacks=listeners, init_model=model_of(init_model),
+    )  # fmt: skip
+    give_back(listeners, ended)
     return models
 
 
 def outline_of(data: Dataset) -> BinnedData:
-    """Binned data of the same columns, without rows, which checks of parameters look at."""
+    """Binned data of the same table, without local rows, which checks of parameters look at."""
     with Team(1) as team:
-        return rank_data(data.form, [], 0, 0, team)
+        return rank_data(data.form, [], 0, data.rows, team)
 
 
 def _check_set(data: object, what: str, client: Client) -> None:

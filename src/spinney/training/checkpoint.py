@@ -27,6 +27,8 @@ class RoundRecord:
         Whether all rows were fitted again, with as many rounds as were best without some.
     before : dict
         Values of the model that the training goes on from, where there is one.
+    member : int
+        Number of the model in a mean of several.
     """
 
     number: int
@@ -34,6 +36,7 @@ class RoundRecord:
     evals: Evals
     refit: bool = False
     before: Evals = field(default_factory=dict)
+    member: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +49,20 @@ class Checkpoint:
     Attributes
     ----------
     rounds : tuple of RoundRecord
-        Those of the search come first, then those that fit all rows again.
+        Those of one member after the other; of each the search comes first, then the rounds that fit all rows again.
     """
 
     rounds: tuple[RoundRecord, ...] = ()
 
-    def of(self, *, refit: bool, start: int, most: int, outputs: int) -> list[RoundRecord]:
-        """The rounds of the search or of the refit.
+    def of(self, member: int = 0, *, refit: bool, start: int, most: int, outputs: int) -> list[RoundRecord]:
+        """The rounds of a member: those of its search, or of its refit.
 
         Raises
         ------
         ParameterError
             If they are not the first ones after `start` of a training of at most so many rounds.
         """
-        found = [one for one in self.rounds if one.refit is refit]
+        found = [one for one in self.rounds if one.member == member and one.refit is refit]
         numbers = [one.number for one in found]
         if len(found) > most or numbers != list(range(start + 1, start + 1 + len(found))):
             raise ParameterError(

@@ -218,7 +218,7 @@ def cv(
     check_has_table(config, data, {})
     rounds = checked_rounds(rounds)
     chosen_metrics = training_metrics(config, metrics, function)
-    check_stopping(config, chosen_metrics, {"test": data})
+    check_stopping(config, chosen_metrics, has_valid=True)
     loss = objectives.get(config, function)
     labels = loss.prepared(data.checked_labels())
     classes = _classes(loss, labels) if check_truth("stratified", stratified) else None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -55,8 +56,9 @@ from spinney.training.evaluation import (
     training_metrics,
     values_of,
 )
+from spinney.training.global_steps import gather_labels
 from spinney.training.holdout import find_row_groups
-from spinney.training.round_plan import USUAL, Auto, RoundPlan, auto_of, may_draw, plan_rounds
+from spinney.training.round_plan import USUAL, Auto, RoundPlan, auto_of, check_auto, may_draw, plan_rounds
 from spinney.training.splitting import Numbers
 
 _STEP = 0x9E3779B97F4A7C15  # between seeds: trainings whose random_state is near share none
@@ -177,23 +179,87 @@ class TrainingJob:
         return 0 if self.init is None else self.init.rounds
 
 
-def prepare(
+@dataclass(frozen=True, eq=False)
+class TrainingArguments:
+    """The arguments of a training, checked as far as that needs no rows.
+
+    Attributes
+    ----------
+    config : Config
+        The parameters.
+    resolved : Config
+        The same with columns by position.
+    rounds : int or Auto
+        How many, or how to find how many.
+    function : Function, optional
+        The objective, where it is custom.
+    loss : Objective
+        The loss.
+    metrics : list of Metric
+        What is computed after each round.
+    init : InitialModel, optional
+        The model that the training goes on from.
+    """
+
+    config: Config
+    resolved: Config
+    rounds: int | Auto
+    function: objectives.Function | None
+    loss: Objective
+    metrics: list[Metric]
+    init: InitialModel | None
+
+    def check_rounds(self, has_valid: bool) -> None:
+        """Refuse a search for the number of rounds, or early stopping, that lacks what it needs."""
+        if isinstance(self.rounds, Auto):
+            check_auto(self.rounds, self.config, has_valid, self.metrics, self.init is not None)
+        else:
+            check_stopping(self.config, self.metrics, has_valid)
+
+
+def check_arguments(
     params: Mapping[str, object] | Config,
     data: BinnedData,
     rounds: int | str | Auto | None = None,
     *,
     objective: objectives.Function | None = None,
-    valid: object = None,
     metrics: Iterable[str | Callable[..., object]] | None = None,
-    callbacks: Iterable[Callback] | None = None,
     init_model: object = None,
     max_rounds: int | None = None,
     validation_fraction: float | None = None,
     groups: object = None,
     validation: object = None,
+) -> TrainingArguments:
+    """Check the arguments of a training that do not belong to rows; `data` may be without local rows.
+
+    The other parameters are those of `spinney.train`.
+    """
+    params, function = with_function(params, objective)
+    config = config_of(params, data)
+    if rounds is None:
+        rounds = AUTO if config.preset == BEST else USUAL
+    auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
+    number = checked_rounds(rounds) if auto is None else auto.of_rows(data.table_rows)
+    resolved = resolved_config(config, data)
+    init = None if init_model is None else load_init_model(init_model, config, data.schema)
+    if init is not None:
+        check_members(config, "init_model", "from which one training goes on")
+    chosen_metrics = training_metrics(config, metrics, function)
+    loss = objectives.get(config, function)
+    return TrainingArguments(config, resolved, number, function, loss, chosen_metrics, init)
+
+
+def prepare(
+    params: Mapping[str, object] | Config,
+    data: BinnedData,
+    rounds: int | str | Auto | None = None,
+    *,
+    valid: object = None,
+    callbacks: Iterable[Callback] | None = None,
     communicator: Communicator | None = None,
     guard: Callable[[], AbstractContextManager[None]] = nullcontext,
     on_round: Callable[[RoundRecord], object] | None = None,
+    **given: Any,
 ) -> TrainingJob:
     """Check the arguments of a training, and plan its rounds; nothing is trained.
 
@@ -204,59 +270,64 @@ def prepare(
     data : BinnedData
         The rows to learn from.
     communicator : Communicator, optional
-        Given where the data are the rows of a rank; the job is then of one model.
+        Given where the data are the rows of a rank.
     guard, on_round
         As for `Hooks`.
+    **given
+        What `check_arguments` takes.
     """
-    params, function = with_function(params, objective)
     ranks = ALONE if communicator is None else communicator
     if communicator is not None:
         check_rank_data(data, "shard")
-    config = config_of(params, data)
-    if communicator is not None and config.tree_method != "hist":
-        raise ParameterError(
-            f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
-        )
-    if rounds is None:
-        rounds = AUTO if config.preset == BEST else USUAL
-    auto = auto_of(rounds, max_rounds, validation_fraction, groups, validation)
-    if auto is not None:
-        auto = auto.of_rows(data.table_rows)
-    number = checked_rounds(rounds) if auto is None else 0
-    resolved = resolved_config(config, data)
-    init = None if init_model is None else load_init_model(init_model, config, data.schema)
-    if init is not None and communicator is None:
-        check_members(config, "init_model", "from which one training goes on")
-    chosen_metrics = training_metrics(config, metrics, function)
-    loss = objectives.get(config, function)
+    args = check_arguments(params, data, rounds, **given)
+    config, loss = args.config, args.loss
     if communicator is None:
         loss.prepared(data.checked_labels())
-        watched = checked_valid(valid, data, loss, chosen_metrics)
+        watched = checked_valid(valid, data, loss, args.metrics)
         growers.check_has_table(config, data, watched)
     else:
         watched = checked_rank_valid(valid)
-        plan = repr(number if auto is None else replace(auto, groups=None, validation=None))
-        check_ranks(config, plan, data, watched, ranks)
+        check_ranks(config, args.rounds, data, watched, ranks)
+    if ranks.rank == 0:
+        args.check_rounds(bool(watched))
     listeners = checked_callbacks(callbacks) if ranks.rank == 0 else []
     hooks = Hooks(listeners, schedule_of(listeners), guard, on_round)
-    members = members_of(config) if communicator is None else [config]
-    searches = auto is not None or data.schema.category_counts is not None
+    members = members_of(config)
+    searches = isinstance(args.rounds, Auto) or data.schema.category_counts is not None
     row_hashes = RowHashes(data) if searches else None
-    if auto is None:
-        if ranks.rank == 0:
-            check_stopping(config, chosen_metrics, watched)
-        plans = [RoundPlan(number, data, watched, EarlyStopping.of(config)) for _ in members]
+    if isinstance(args.rounds, Auto):
+        plans = plan_members(members, args, data, watched, hooks, row_hashes, ranks)
     else:
-        draws = may_draw(auto, watched, chosen_metrics, init is not None)
-        row_groups = find_row_groups(auto.groups, config, data, draws, ranks, row_hashes)
-        listed = None if hooks.rates is None else hooks.rates.listed
-        plans = [
-            plan_rounds(
-                auto, one, data, watched, chosen_metrics, loss, init is not None, listed, row_groups, ranks
-            )
-            for one in members
-        ]
-    return TrainingJob(members, plans, data, resolved, loss, chosen_metrics, init, hooks, row_hashes, ranks)
+        plans = [RoundPlan(args.rounds, data, watched, EarlyStopping.of(config)) for _ in members]
+    return TrainingJob(
+        members, plans, data, args.resolved, loss, args.metrics, args.init, hooks, row_hashes, ranks
+    )
+
+
+def plan_members(
+    members: list[Config],
+    args: TrainingArguments,
+    data: BinnedData,
+    valid: Mapping[str, BinnedData],
+    hooks: Hooks,
+    row_hashes: RowHashes | None,
+    ranks: Communicator,
+) -> list[RoundPlan]:
+    """The plans of members whose number of rounds is to be found: each holds out rows of its own."""
+    auto, continued = args.rounds, args.init is not None
+    assert isinstance(auto, Auto)
+    draws = may_draw(auto, valid, args.metrics, continued)
+    row_groups = find_row_groups(auto.groups, args.config, data, draws, ranks, row_hashes)
+    listed = None if hooks.rates is None else hooks.rates.listed
+    labels = gather_labels(data.checked_labels(), ranks)
+    if labels is not None and ranks is not ALONE:  # alone they were checked before
+        args.loss.prepared(labels)
+    return [
+        plan_rounds(
+            auto, one, data, labels, valid, args.metrics, args.loss, continued, listed, row_groups, ranks
+        )
+        for one in members
+    ]
 
 
 def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bool = False) -> list[Model]:
@@ -276,10 +347,7 @@ def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bo
             callbacks: list[Callback] = [*job.hooks.callbacks, stack.enter_context(ProgressBar())]
             job = replace(job, hooks=replace(job.hooks, callbacks=callbacks))
         team = stack.enter_context(Team(growers.threads_of(job.members[0], job.data) if job.data.rows else 1))
-        return [
-            run_member(job, member, plan, team, checkpoint)
-            for member, plan in zip(job.members, job.plans, strict=True)
-        ]
+        return [run_member(job, number, team, checkpoint) for number in range(len(job.members))]
 
 
 def train_rank(
@@ -295,8 +363,8 @@ def train_rank(
     callbacks: Iterable[Callback] | None = None,
     init_model: object = None,
     on_round: Callable[[RoundRecord], object] | None = None,
-) -> Model:
-    """Train on one rank's rows, together with the other ranks; each gives the model of `train` on all rows, byte for byte.
+) -> list[Model]:
+    """Train on one rank's rows, together with the other ranks; each gives the models of `train` on all rows, byte for byte.
 
     All ranks call it with the same arguments, but for their data and `n_jobs`. Functions of the user's (objective, metrics,
     callbacks) are called at rank 0, the others may go without them; what they decide is broadcast. An error is raised at the
@@ -325,8 +393,8 @@ def train_rank(
 
     Returns
     -------
-    Model
-        The same at every rank.
+    list of Model
+        One for each member of a mean; the same at every rank.
     """
     if not isinstance(rounds, Auto):
         rounds = checked_rounds(rounds)
@@ -334,20 +402,18 @@ def train_rank(
         params, data, rounds, objective=objective, valid=valid, metrics=metrics, callbacks=callbacks,
         init_model=init_model, communicator=communicator, guard=callback_failures, on_round=on_round,
     )  # fmt: skip
-    (model,) = run(job, checkpoint)
-    return model
+    return run(job, checkpoint)
 
 
-def run_member(
-    job: TrainingJob, member: Config, plan: RoundPlan, team: Team, checkpoint: Checkpoint
-) -> Model:
-    """Train a model, and fit all rows again where its plan has a refit."""
+def run_member(job: TrainingJob, number: int, team: Team, checkpoint: Checkpoint) -> Model:
+    """Train the model of a member, and fit all rows again where its plan has a refit."""
+    member, plan, last_member = job.members[number], job.plans[number], number == len(job.members) - 1
     ranks, resolved = job.communicator, job.resolved.having(random_state=member.random_state)
 
     def done_before(refit: bool, most: int) -> list[RoundRecord]:
         if not checkpoint.rounds:
             return []
-        return checkpoint.of(refit=refit, start=job.start, most=most, outputs=job.loss.outputs)
+        return checkpoint.of(number, refit=refit, start=job.start, most=most, outputs=job.loss.outputs)
 
     def booster_of(
         data: BinnedData, valid: Mapping[str, BinnedData], groups: Numbers | None, done: Sequence[RoundRecord]
@@ -370,9 +436,9 @@ def run_member(
 
     done = done_before(False, plan.rounds)
     booster = booster_of(plan.train, plan.valid, plan.groups, done)
-    if job.row_hashes is not None and not plan.refit and member is job.members[-1]:
+    if job.row_hashes is not None and not plan.refit and last_member:
         job.row_hashes.forget()
-    best = boost([booster], plan.rounds, plan.stopping, job.hooks, ranks, done)
+    best = boost([booster], plan.rounds, plan.stopping, job.hooks, ranks, done, member=number)
     model = booster.model(booster.done, best)
     del booster  # its memory, before another one takes as much
     if plan.limit is not None and ranks.rank == 0:
@@ -383,9 +449,9 @@ def run_member(
     best = model.rounds_to_use()
     done = done_before(True, best)
     booster = booster_of(job.data, {}, plan.all_groups, done)
-    if job.row_hashes is not None and member is job.members[-1]:
+    if job.row_hashes is not None and last_member:
         job.row_hashes.forget()
-    boost([booster], best, None, job.hooks.silent(), ranks, done, refit=True)
+    boost([booster], best, None, job.hooks.silent(), ranks, done, member=number, refit=True)
     return booster.model(booster.done, best)
 
 
@@ -406,6 +472,7 @@ def boost(
     ranks: Communicator = ALONE,
     done: Sequence[RoundRecord] = (),
     *,
+    member: int = 0,
     refit: bool = False,
 ) -> int | None:
     """Do the rounds of a training, or of the folds of a cross-validation side by side.
@@ -427,6 +494,8 @@ def boost(
         The ranks.
     done : sequence of RoundRecord
         Rounds that an interrupted run has done, which the boosters replay.
+    member : int
+        Number of the model in a mean of several.
     refit : bool
         Whether the number of rounds was found before: the last one is the best.
 
@@ -484,7 +553,7 @@ def boost(
             evals = share(number, evals)
         if hooks.on_round is not None:
             trees = booster.parts[0][-booster.outputs :]
-            hooks.on_round(RoundRecord(number, trees, evals, refit, before))
+            hooks.on_round(RoundRecord(number, trees, evals, refit, before, member))
     return state.best
 
 
@@ -552,13 +621,18 @@ def checked_rank_valid(valid: object) -> dict[str, BinnedData]:
 
 
 def check_ranks(
-    config: Config, rounds: str, data: BinnedData, valid: Mapping[str, BinnedData], ranks: Communicator
+    config: Config, rounds: int | Auto, data: BinnedData, valid: Mapping[str, BinnedData], ranks: Communicator
 ) -> None:
     """Refuse ranks that do not belong together, at rank 0."""
+    if config.tree_method != "hist":
+        raise ParameterError(
+            f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
+        )
+    plan = repr(replace(rounds, groups=None, validation=None) if isinstance(rounds, Auto) else rounds)
     for what, one in {"shard": data, **{f"valid[{name!r}]": one for name, one in valid.items()}}.items():
         if not one.cuts.same(data.cuts):
             raise DataError(f"{what} was binned apart: it must have the cuts of the training data")
-    sent = [_facts(config, rounds, one, list(valid)) for one in (data, *valid.values())]
+    sent = [_facts(config, plan, one, list(valid)) for one in (data, *valid.values())]
     found = ranks.gather_rows(np.array(sent)[None])
     if found is None:
         return

@@ -115,11 +115,11 @@ def values_of(evals: Mapping[str, Iterable[MetricValue]]) -> dict[str, dict[str,
     return {name: {one.name: one.value for one in found} for name, found in evals.items()}
 
 
-def check_stopping(config: Config, metrics: list[Metric], watched: Mapping[str, object]) -> None:
+def check_stopping(config: Config, metrics: list[Metric], has_valid: bool) -> None:
     """Refuse early stopping without validation data or without a metric."""
     if config.early_stopping_rounds is None:
         return
-    if not watched:
+    if not has_valid:
         raise ParameterError("early_stopping_rounds needs validation data: give train a `valid` mapping")
     if not metrics:
         why = "an objective of your own has none" if config.objective == OWN else "eval_metric='none'"

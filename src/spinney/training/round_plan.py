@@ -24,7 +24,7 @@ from spinney.params.objectives import OWN
 from spinney.params.parameter import INT32
 from spinney.target_encoding.fit import has_target_encoding
 from spinney.training.callbacks import EarlyStopping
-from spinney.training.global_steps import check_rows, first_score, gather_labels
+from spinney.training.global_steps import check_rows, first_score
 from spinney.training.holdout import (
     AllGroups,
     RowGroups,
@@ -52,8 +52,6 @@ class Auto:
         Rows of a group are held out together, and none is encoded with the target of another.
     name : str
         Name of the rows held out in what callbacks get.
-    member_seeds : tuple of int
-        Seeds of the other members of a mean: that they can hold out rows is checked with the first, if the user wants that.
     argument : str
         Name of the argument that is "auto", for messages.
     validation : {"last"} or array, optional
@@ -64,7 +62,6 @@ class Auto:
     validation_fraction: float | None = None
     groups: object = None
     name: str = "validation_0"
-    member_seeds: tuple[int, ...] = ()
     argument: str = "rounds"
     validation: Rows = None
 
@@ -274,6 +271,7 @@ def plan_rounds(
     auto: Auto,
     config: Config,
     data: BinnedData,
+    labels: Labels | None,
     valid: Mapping[str, BinnedData],
     metrics: Sequence[Metric],
     loss: Objective,
@@ -282,7 +280,7 @@ def plan_rounds(
     groups: AllGroups,
     communicator: Communicator = ALONE,
 ) -> RoundPlan:
-    """The plan of a training that finds its number of rounds. Of several ranks, rank 0 gets all labels and decides.
+    """The plan of a training that finds its number of rounds. Of several ranks, rank 0 has all labels and decides.
 
     Parameters
     ----------
@@ -290,15 +288,15 @@ def plan_rounds(
         As for `_decide`; those of rank 0 count.
     data, valid
         The local rows.
+    labels : Labels, optional
+        Of all rows, at rank 0.
     groups : AllGroups
         Which rows belong together.
     communicator : Communicator
         The ranks.
     """
-    labels, decision = gather_labels(data.checked_labels(), communicator), None
+    decision = None
     if labels is not None:
-        if communicator is not ALONE:  # alone they were checked before
-            loss.prepared(labels)
         encodes = has_target_encoding(config, data)
         decision = _decide(
             auto, config, labels, bool(valid), metrics, loss, continued, listed, encodes, groups.everywhere
@@ -373,9 +371,6 @@ def _decide(
         if wished or auto.names_rows:
             raise
         return usual
-    if wished or auto.names_rows:
-        for seed in auto.member_seeds:
-            _chosen(auto, replace(config, random_state=seed), labels, metrics, loss, groups)
     if _useless_holdout(config, _strata(config, labels, loss), held):
         if auto.validation is not None:
             raise DataError(_useless_holdout_message(auto, config))
