@@ -85,7 +85,7 @@ NAMES = {
     "Outcome": "Predictions",
     "deciding": "stopping_value",
     "decided": "plan_rounds",
-    "copies_of": "find_duplicates",
+    "copies_of": "Duplicates",
     "RowMarks": "RowHasher",
     "Shard": "BinnedData",
     "strata_of_events": "event_strata",

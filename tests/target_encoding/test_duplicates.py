@@ -9,7 +9,7 @@ import spinney as sp
 from block_data import in_blocks
 from duplicate_data import REPEATED, repeated, table
 from problems import part_of
-from spinney.target_encoding.duplicates import Repeats, cells_of, column_bins, find_duplicates
+from spinney.target_encoding.duplicates import Duplicates, Repeats, cells_of, column_bins
 
 ROWS = 1_200
 
@@ -20,9 +20,13 @@ def same_numbers(numbers):
     return [first.setdefault(number, k) for k, number in enumerate(np.asarray(numbers).tolist())]
 
 
+def duplicates_of(dataset, columns):
+    return Duplicates(dataset.binned, dataset.labels(), columns).of(dataset.binned)
+
+
 def found(X, y, columns=(0,), **given):
     dataset = sp.Dataset(X, y, **given)
-    return find_duplicates(dataset.binned, dataset.labels(), list(columns))
+    return duplicates_of(dataset, list(columns))
 
 
 @pytest.mark.parametrize("how", REPEATED)
@@ -112,7 +116,7 @@ def test_no_coarse_table_is_taken_for_duplicates(skew, target):
             y = np.where(rng.random(rows) < 0.05, 1 - y, y)
         repeats = Repeats.of(number.ravel(), np.unique(y, return_inverse=True)[1], 1.0)
         assert not (
-            repeats.reach(0.01)
+            repeats.counts.reach(0.01)
             and (repeats.whole_table or (repeats.likely and repeats.beyond_chance(codes, True)))
         )
 
@@ -122,12 +126,12 @@ def test_duplicates_are_those_of_blocks_and_of_parts(how):
     X, y = table(ROWS, 300)
     rows = repeated(how, ROWS)
     dataset = sp.Dataset(X.iloc[rows], y[rows])
-    numbers = find_duplicates(dataset.binned, dataset.labels(), [0])
-    assert np.array_equal(find_duplicates(in_blocks(dataset).binned, dataset.labels(), [0]), numbers)
+    numbers = duplicates_of(dataset, [0])
+    assert np.array_equal(duplicates_of(in_blocks(dataset), [0]), numbers)
     some = np.flatnonzero(np.arange(len(rows)) % 7)
     for whole in (dataset, in_blocks(dataset)):
         part = part_of(whole, some)
-        assert np.array_equal(find_duplicates(part.binned, part.labels(), [0]), numbers[some])
+        assert np.array_equal(duplicates_of(part, [0]), numbers[some])
 
 
 @pytest.mark.parametrize("how", ["1 to 4 times", "twice as many draws"])

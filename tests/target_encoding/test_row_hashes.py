@@ -9,7 +9,7 @@ import spinney as sp
 from block_data import in_blocks
 from problems import part_of
 from spinney.data import Labels
-from spinney.target_encoding.duplicates import RowHasher, RowHashes, find_duplicates
+from spinney.target_encoding.duplicates import Duplicates, RowHasher
 from spinney.target_encoding.fit import fit_target_encoding
 
 ROWS = 900
@@ -25,6 +25,10 @@ def same_numbers(numbers):
     """The number of the first row that has the same number."""
     first = {}
     return [first.setdefault(number, k) for k, number in enumerate(numbers.tolist())]
+
+
+def duplicates_of(dataset, columns=()):
+    return Duplicates(dataset.binned, dataset.labels(), columns).of(dataset.binned)
 
 
 def few_values(seed=0, empty=0.0):
@@ -98,7 +102,7 @@ def drawn(X, y):
 def test_duplicates_share_a_number_and_other_rows_do_not(kind, copied):
     X, y, rows = copied(*problem(kind))
     dataset = sp.Dataset(X, y, max_bin=65_000)
-    assert same_numbers(find_duplicates(dataset.binned, dataset.labels(), [0])) == same_numbers(rows)
+    assert same_numbers(duplicates_of(dataset, [0])) == same_numbers(rows)
 
 
 def test_duplicates_of_rows_with_a_number_or_several_for_a_target_are_found_too():
@@ -107,14 +111,14 @@ def test_duplicates_of_rows_with_a_number_or_several_for_a_target_are_found_too(
     X, y, rows = drawn(X, y)
     for target in (y, np.column_stack([y, -y])):
         dataset = sp.Dataset(X, target, max_bin=65_000)
-        assert same_numbers(find_duplicates(dataset.binned, dataset.labels(), [0])) == same_numbers(rows)
+        assert same_numbers(duplicates_of(dataset, [0])) == same_numbers(rows)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "names", "city", "shops"])
 def test_a_table_without_duplicates_has_none(kind):
     X, y = problem(kind)
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
+    assert duplicates_of(dataset, [0]) is None
 
 
 @pytest.mark.parametrize("kind", ["city", "shops"])
@@ -123,14 +127,14 @@ def test_rows_that_only_share_their_few_categories_are_not_taken_for_duplicates(
     many = [pd.concat([X] * 3, ignore_index=True), np.random.default_rng(2).permutation(np.tile(y, 3))]
     dataset = sp.Dataset(*many)
     assert len(np.unique(hashes_of(dataset)[0])) < 0.2 * dataset.rows
-    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
+    assert duplicates_of(dataset, [0]) is None
 
 
 def test_rows_of_a_category_that_determines_the_target_are_no_duplicates():
     city = np.random.default_rng(0).integers(0, 60, ROWS)
     dataset = sp.Dataset(pd.DataFrame({"city": pd.Categorical(city)}), np.sin(city))
-    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
-    assert find_duplicates(dataset.binned, dataset.labels()) is None
+    assert duplicates_of(dataset, [0]) is None
+    assert duplicates_of(dataset) is None
 
 
 def test_rows_of_weight_0_do_not_make_duplicates():
@@ -138,9 +142,9 @@ def test_rows_of_weight_0_do_not_make_duplicates():
     _, first = np.unique(rows, return_index=True)
     weight = np.isin(np.arange(ROWS), first).astype(float)
     dataset = sp.Dataset(X, y, weight=weight)
-    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
+    assert duplicates_of(dataset, [0]) is None
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is not None
+    assert duplicates_of(dataset, [0]) is not None
 
 
 def test_classes_that_were_balanced_are_found_however_many_there_are():
@@ -150,18 +154,18 @@ def test_classes_that_were_balanced_are_found_however_many_there_are():
     rows = np.concatenate([rng.choice(np.flatnonzero(kinds == one), 650) for one in range(1, 6)])
     rows = np.concatenate([np.arange(650), rows])
     dataset = sp.Dataset(X[rows], kinds[rows].astype(float), max_bin=65_000)
-    assert same_numbers(find_duplicates(dataset.binned, dataset.labels())) == same_numbers(rows)
+    assert same_numbers(duplicates_of(dataset)) == same_numbers(rows)
 
 
 def test_duplicates_are_those_of_blocks_and_of_parts():
     X, y, _ = balanced(*problem("numbers"))
     dataset = sp.Dataset(X, y)
-    found = find_duplicates(dataset.binned, dataset.labels(), [0])
-    assert np.array_equal(find_duplicates(in_blocks(dataset).binned, dataset.labels(), [0]), found)
+    found = duplicates_of(dataset, [0])
+    assert np.array_equal(duplicates_of(in_blocks(dataset), [0]), found)
     rows = np.flatnonzero(np.arange(len(y)) % 7)
     for whole in (dataset, in_blocks(dataset)):
         part = part_of(whole, rows)
-        assert np.array_equal(find_duplicates(part.binned, part.labels(), [0]), found[rows])
+        assert np.array_equal(duplicates_of(part, [0]), found[rows])
 
 
 @pytest.mark.parametrize("most", [ROWS, 300])
@@ -169,17 +173,17 @@ def test_a_sample_of_the_rows_decides(monkeypatch, most):
     monkeypatch.setattr("spinney.target_encoding.duplicates.ROWS", most)
     X, y = problem("numbers")
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is None
+    assert duplicates_of(dataset, [0]) is None
     X, y, _ = balanced(X, y)
     dataset = sp.Dataset(X, y)
-    assert find_duplicates(dataset.binned, dataset.labels(), [0]) is not None
+    assert duplicates_of(dataset, [0]) is not None
 
 
 def test_one_row_and_no_other_target_have_no_duplicates():
     one = sp.Dataset(np.zeros((1, 2)), np.zeros(1))
-    assert find_duplicates(one.binned, one.labels()) is None
+    assert duplicates_of(one) is None
     many = sp.Dataset(np.zeros((50, 2)), np.zeros(50))
-    assert find_duplicates(many.binned, many.labels()) is None
+    assert duplicates_of(many) is None
 
 
 def test_duplicates_are_encoded_alike_and_not_with_each_others_target():
@@ -199,21 +203,31 @@ def test_duplicates_are_encoded_alike_and_not_with_each_others_target():
 
 
 @pytest.mark.parametrize("blocks", [False, True])
-def test_parts_get_their_hashes_from_those_of_all_rows(blocks, monkeypatch):
+def test_duplicates_are_looked_for_once_for_all_rows_and_parts_of_them(blocks, monkeypatch):
     rng = np.random.default_rng(0)
-    whole = sp.Dataset(rng.normal(size=(300, 4)).round(1), np.zeros(300))
+    rows = np.repeat(np.arange(300), rng.integers(1, 4, 300))
+    X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
+    whole = sp.Dataset(X[rows], y[rows])
     whole = in_blocks(whole) if blocks else whole
-    part = whole.binned.take(np.flatnonzero(rng.random(300) < 0.8))
+    part = whole.binned.take(np.flatnonzero(rng.random(len(rows)) < 0.8))
     less = part.take(np.flatnonzero(rng.random(part.rows) < 0.5))
-    expected = [RowHashes(data).of(data, [1], None) for data in (whole.binned, part, less)]
-    for shared, some in (
-        (RowHashes(whole.binned), (whole.binned, part, less)),
-        (RowHashes(part), (part, less)),
-    ):
-        for data in some:
-            assert np.array_equal(
-                shared.of(data, [1], None), expected[(whole.binned, part, less).index(data)]
-            )
+    for all_rows in (whole.binned, part):
+        duplicates = Duplicates(all_rows, all_rows.labels)
+        numbers = duplicates.of(less)
         monkeypatch.setattr(RowHasher, "of", None)  # nothing is computed again
-        assert np.array_equal(shared.of(less, [1], None), expected[2])
+        assert np.array_equal(duplicates.of(less), numbers)
+        assert same_numbers(numbers) == same_numbers(rows[less.selected])
+        assert same_numbers(duplicates.of(part)) == same_numbers(rows[part.selected])
         monkeypatch.undo()
+
+
+def test_the_share_that_must_repeat_others_is_that_of_all_rows():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([np.arange(900), np.arange(100)])  # a tenth of the rows repeat others
+    X, y = rng.normal(size=(900, 4)), rng.normal(size=900)
+    data = sp.Dataset(X[rows], y[rows]).binned
+    duplicates = Duplicates(data, data.labels)
+    assert duplicates.of(data, 0.1) is not None
+    assert duplicates.of(data, 0.11) is None
+    apart = data.take(np.arange(900))
+    assert same_numbers(duplicates.of(apart)) == list(range(900))

@@ -5,7 +5,8 @@ import pytest
 
 import spinney as sp
 from rank_data import Meeting, on_ranks, raised, shards_of
-from spinney.params import Config
+from spinney.collective import ALONE
+from spinney.target_encoding.duplicates import Duplicates
 from spinney.training import driver
 from spinney.training.holdout import AllGroups, RowGroups, find_row_groups, held_out
 
@@ -31,6 +32,10 @@ def held_rows(params, dataset):
     return seen[0]
 
 
+def groups_of(data, groups=None, ranks=ALONE):
+    return find_row_groups(groups, data, Duplicates(data, data.labels, communicator=ranks), ranks)
+
+
 def copied_rows(y, seed=1):
     """Rows drawn with replacement: which, and a data set of them."""
     rows = np.random.default_rng(seed).integers(0, ROWS, ROWS)
@@ -49,7 +54,7 @@ def test_copies_of_classes_are_held_out_alike():
     rows, dataset = copied_rows(y)
     labels, kin = (
         dataset.labels(),
-        find_row_groups(None, Config.parse(FAST), dataset.binned, needed=True).everywhere,
+        groups_of(dataset.binned).everywhere,
     )
     chosen = held_out(kin.labels(labels), y[rows].astype(np.int64), 0.1, 0, "groups", alike=True)
     held = [np.unique(rows[chosen & (y[rows] == one)]) for one in (0, 1)]
@@ -80,10 +85,7 @@ def test_tables_of_few_values_that_say_all_of_the_target_are_not_taken_for_copie
     y = rng.normal(size=len(cells))[rows]
     target, params = ((y > 0).astype(float), {"objective": "log_loss"}) if classes else (y, {})
     dataset = sp.Dataset(cells[rows].astype(float), target)
-    assert (
-        find_row_groups(None, Config.parse({**FAST, **params}), dataset.binned, needed=True).everywhere
-        is None
-    )
+    assert groups_of(dataset.binned).everywhere is None
     assert sp.train({**FAST, **params}, dataset, "auto").best_round > 20
 
 
@@ -100,14 +102,13 @@ def test_ranks_find_the_groups_of_all_rows(cuts):
     groups = RNG.integers(0, 40, ROWS)
     copied = np.tile(np.arange(ROWS // 3), 3)
     for given, dataset in ((groups, sp.Dataset(X, Y)), (None, sp.Dataset(X[copied], Y[copied]))):
-        config = Config.parse(FAST)
-        expected = find_row_groups(given, config, dataset.binned, needed=True)
+        expected = groups_of(dataset.binned, given)
         shards = shards_of(dataset, cuts)
 
-        def find(ranks, given=given, config=config, shards=shards):
+        def find(ranks, given=given, shards=shards):
             data = shards[ranks.rank]
             own = None if given is None else given[data.first : data.first + data.rows]
-            return find_row_groups(own, config, data, True, ranks)
+            return groups_of(data, own, ranks)
 
         found = raised(on_ranks(Meeting(len(shards)), find))
         numbers = found[0].everywhere.number

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, log1p, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,73 +91,124 @@ COLUMNS = 32  # of most bins, by which it is decided where rows alone are not en
 NO, YES, BY_COLUMNS = range(3)  # whether a sample holds duplicates, or its columns must decide
 
 
-def find_duplicates(
-    data: BinnedData,
-    labels: Labels,
-    columns: Sequence[int] = (),
-    team: Team | None = None,
-    communicator: Communicator = ALONE,
-    least: float = SOME,
-    row_hashes: RowHashes | None = None,
-) -> Numbers | None:
-    """A number for each row that its duplicates share, if the table holds duplicate rows.
+class Duplicates:
+    """Duplicate rows of a fit: looked for once, among all of its rows, when they are first needed.
 
     Parameters
     ----------
     data : BinnedData
-        The rows.
+        All local rows.
     labels : Labels
         Theirs. Rows of weight 0 do not count.
     columns : sequence of int
         Columns of categories that get a target encoding.
-    team, communicator
-        Threads that unpack codes, and ranks that hold other rows.
-    least : float
-        Share of rows that must repeat others.
-    row_hashes : RowHashes, optional
-        Hashes of a table that these are rows of.
-
-    Returns
-    -------
-    int64[rows] or None
-        Of the local rows. All ranks get numbers or none does.
+    communicator : Communicator
+        Ranks that hold other rows; all of them call `of`.
     """
-    hashes, others = (row_hashes or RowHashes(data)).of(data, columns, team)
-    counts = data.schema.category_counts
-    categories = 0 if counts is None or not len(columns) else int(counts[list(columns)].max())
-    has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0.0
-    rows = np.array([int(has_weight.sum())])
-    communicator.allreduce_sum(rows)
-    share = min(ROWS / max(int(rows[0]), 1), 1.0)
-    # All rows of a hash are in the sample, or none.
-    taken = has_weight & ((hashes >> np.uint64(32)) <= np.uint64(share * (2**32 - 1)))
-    sample = [
-        hashes[taken],
-        others[taken],
-        _target_hashes(labels.target.T.reshape(labels.targets, labels.rows)[:, taken]),
-    ]
-    gathered = communicator.gather(np.stack(sample, axis=1).view(np.int64))
-    repeats, others_remain, verdict = None, False, NO
-    if gathered is not None:
-        of_all, other, target = np.concatenate(gathered).T
-        repeats = Repeats.of(of_all, target, share)
-        others_remain = repeats.others_remain(other, categories)
-        verdict = _verdict(repeats, others_remain, least)
-    verdict = int(communicator.broadcast(np.array([verdict]))[0])
-    if verdict == BY_COLUMNS:
-        bins = communicator.gather(_bins_of(data, taken, widest_columns(data.plan.features), team))
-        found = (
-            bins is not None
-            and repeats is not None
-            and repeats.beyond_chance(np.concatenate(bins), others_remain)
-        )
-        verdict = int(communicator.broadcast(np.array([YES if found else NO]))[0])
-    return hashes.view(np.int64) if verdict == YES else None
+
+    def __init__(
+        self,
+        data: BinnedData,
+        labels: Labels,
+        columns: Sequence[int] = (),
+        communicator: Communicator = ALONE,
+    ) -> None:
+        self._data, self._labels, self._columns, self._communicator = data, labels, columns, communicator
+        self._found: tuple[Numbers, RepeatCounts] | None = None
+
+    def of(self, data: BinnedData, least: float = SOME, team: Team | None = None) -> Numbers | None:
+        """A number for each row of all or of a part of them, which its duplicates share, if the table holds duplicate rows.
+
+        Parameters
+        ----------
+        data : BinnedData
+            The rows.
+        least : float
+            Share of all rows that must repeat others.
+        team : Team, optional
+            Threads that unpack codes.
+
+        Returns
+        -------
+        int64[rows] or None
+            Of the local rows. All ranks get numbers or none does.
+        """
+        if self._found is None:
+            self._found = self._search(team)
+        numbers, counts = self._found
+        if not counts.reach(least):
+            return None
+        whole = self._data
+        if data is whole:
+            return numbers
+        selected = data.selected
+        assert selected is not None
+        assert data.codes is whole.codes
+        return numbers[selected if whole.selected is None else np.searchsorted(whole.selected, selected)]
+
+    def _search(self, team: Team | None) -> tuple[Numbers, RepeatCounts]:
+        """Numbers of all rows, and how many repeat others: none where these are no duplicates."""
+        data, labels, communicator = self._data, self._labels, self._communicator
+        hashes, others = _row_hashes(data, self._columns, team)
+        category_counts = data.schema.category_counts
+        categories = 0
+        if category_counts is not None and len(self._columns):
+            categories = int(category_counts[list(self._columns)].max())
+        has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0.0
+        rows = np.array([int(has_weight.sum())])
+        communicator.allreduce_sum(rows)
+        share = min(ROWS / max(int(rows[0]), 1), 1.0)
+        # All rows of a hash are in the sample, or none.
+        taken = has_weight & ((hashes >> np.uint64(32)) <= np.uint64(share * (2**32 - 1)))
+        sample = [
+            hashes[taken],
+            others[taken],
+            _target_hashes(labels.target.T.reshape(labels.targets, labels.rows)[:, taken]),
+        ]
+        gathered = communicator.gather(np.stack(sample, axis=1).view(np.int64))
+        repeats, others_remain, verdict = None, False, NO
+        if gathered is not None:
+            of_all, other, target = np.concatenate(gathered).T
+            repeats = Repeats.of(of_all, target, share)
+            others_remain = repeats.others_remain(other, categories)
+            verdict = _verdict(repeats, others_remain)
+        verdict = int(communicator.broadcast(np.array([verdict]))[0])
+        if verdict == BY_COLUMNS:
+            bins = communicator.gather(_bins_of(data, taken, widest_columns(data.plan.features), team))
+            found = (
+                bins is not None
+                and repeats is not None
+                and repeats.beyond_chance(np.concatenate(bins), others_remain)
+            )
+            verdict = int(communicator.broadcast(np.array([YES if found else NO]))[0])
+        if verdict == NO:
+            return np.empty(0, np.int64), RepeatCounts(0, 0)
+        sent = None if repeats is None else np.array([repeats.counts.rows, repeats.counts.repeats])
+        return hashes.view(np.int64), RepeatCounts(*communicator.broadcast(sent).tolist())
 
 
-def _verdict(repeats: Repeats, others_remain: bool, least: float) -> int:
+class RepeatCounts(NamedTuple):
+    """How many rows a sample has, and how many of them have the bins of a row before."""
+
+    rows: int
+    repeats: int
+
+    def reach(self, share: float) -> bool:
+        """Whether such a share of the rows repeat others."""
+        return self.rows > 0 and self.repeats >= share * self.rows
+
+
+def _row_hashes(data: BinnedData, columns: Sequence[int], team: Team | None) -> Hashes:
+    """Hashes of the rows by all columns, and by all but some, 2 × rows; see `RowHasher`."""
+    hasher, found = RowHasher(data.plan.features, columns), np.empty((2, data.rows), np.uint64)
+    for begin, end, matrix, rows in data.scan(team):
+        found[:, begin:end] = hasher.of(matrix, rows)
+    return found
+
+
+def _verdict(repeats: Repeats, others_remain: bool) -> int:
     """Whether a sample holds duplicates, or its columns must decide."""
-    if not repeats.reach(least):
+    if not repeats.counts.reach(SOME):
         return NO
     if others_remain and repeats.whole_table:
         return YES
@@ -203,41 +254,6 @@ def _target_hashes(targets: Floats) -> Hashes:
 def widest_columns(features: ColumnLayout) -> Numbers:
     """The columns of most bins."""
     return np.argsort(-features.bins, kind="stable")[:COLUMNS]
-
-
-class RowHashes:
-    """Hashes of the rows of a fit, computed once for all that looks for duplicates among them, or among some of them.
-
-    Parameters
-    ----------
-    data : BinnedData
-        All rows.
-    """
-
-    def __init__(self, data: BinnedData) -> None:
-        self._data = data
-        self._found: dict[tuple[int, ...], Hashes] = {}
-
-    def of(self, data: BinnedData, columns: Sequence[int], team: Team | None) -> Hashes:
-        """Hashes of all rows or of a part of them, and those without some columns, 2 × rows; see `RowHasher`."""
-        key, whole = tuple(columns), self._data
-        if key not in self._found:
-            hasher, found = RowHasher(whole.plan.features, columns), np.empty((2, whole.rows), np.uint64)
-            for begin, end, matrix, rows in whole.scan(team):
-                found[:, begin:end] = hasher.of(matrix, rows)
-            self._found[key] = found
-        if data is whole:
-            return self._found[key]
-        selected = data.selected
-        assert selected is not None
-        assert data.codes is whole.codes
-        return self._found[key][
-            :, selected if whole.selected is None else np.searchsorted(whole.selected, selected)
-        ]
-
-    def forget(self) -> None:
-        """Free the memory: 16 bytes a row."""
-        self._found.clear()
 
 
 class RowHasher:
@@ -326,10 +342,10 @@ class Repeats:
         _, number, sizes = np.unique(row_hashes, return_inverse=True, return_counts=True)
         return cls(share, number, sizes, np.unique(targets, return_inverse=True)[1])
 
-    def reach(self, share: float) -> bool:
-        """Whether such a share of the rows repeat others."""
-        rows, sets = len(self.number), len(self.sizes)
-        return rows > 0 and rows - sets >= share * rows
+    @property
+    def counts(self) -> RepeatCounts:
+        """How many rows there are, and how many repeat others."""
+        return RepeatCounts(len(self.number), len(self.number) - len(self.sizes))
 
     def others_remain(self, others: Numbers, categories: int) -> bool:
         """Whether categories would have rows of several groups to be encoded with; `others` are hashes by all other columns."""

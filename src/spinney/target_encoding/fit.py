@@ -21,7 +21,7 @@ from spinney.data.target_encoding import COUNT, EncodedFeature, TargetEncoding
 from spinney.jit.team import Team
 from spinney.params import Config, kind_of
 from spinney.target_encoding.columns import add_encoded, encoded_cuts
-from spinney.target_encoding.duplicates import RowHashes, find_duplicates
+from spinney.target_encoding.duplicates import Duplicates
 from spinney.target_encoding.pairs import choose_pairs
 from spinney.target_encoding.sums import (
     FOLDS,
@@ -79,7 +79,7 @@ def apply_target_encoding(
     earlier: EarlierEncoding | None,
     row_groups: NDArray[np.int64] | None = None,
     communicator: Communicator = ALONE,
-    row_hashes: RowHashes | None = None,
+    duplicates: Duplicates | None = None,
 ) -> EncodedInputs:
     """Fit a target encoding on the rows of a training, and add the encoded columns to all its data.
 
@@ -107,7 +107,7 @@ def apply_target_encoding(
         row_groups,
         team,
         communicator,
-        row_hashes,
+        duplicates,
     )
     if kept is not None and not kept.same(fitted.encoding):
         return EncodedInputs(data, valid, resolved, kept)
@@ -154,7 +154,7 @@ def fit_target_encoding(
     row_groups: Numbers | None = None,
     team: Team | None = None,
     communicator: Communicator = ALONE,
-    row_hashes: RowHashes | None = None,
+    duplicates: Duplicates | None = None,
 ) -> FoldEncoding:
     """Fit a target encoding of columns of categories.
 
@@ -179,13 +179,13 @@ def fit_target_encoding(
     min_rows : int
         Fewer rows in which a column is missing get the overall mean, and so do unseen categories then.
     row_groups : int64[rows], optional
-        Rows of one number are in one fold, and so are those of a query; without it duplicates are (`find_duplicates`).
+        Rows of one number are in one fold, and so are those of a query; without it duplicate rows are.
     team : Team, optional
         Threads that unpack codes.
     communicator : Communicator
         Ranks that hold other rows.
-    row_hashes : RowHashes, optional
-        As for `find_duplicates`.
+    duplicates : Duplicates, optional
+        Those of all rows of a fit, of which these are a part.
 
     Returns
     -------
@@ -195,7 +195,8 @@ def fit_target_encoding(
     counts = data.schema.category_counts
     assert counts is not None
     if labels.queries is None and row_groups is None:
-        row_groups = find_duplicates(data, labels, columns, team, communicator, row_hashes=row_hashes)
+        duplicates = duplicates or Duplicates(data, labels, columns, communicator)
+        row_groups = duplicates.of(data, team=team)
     row_keys = query_or_row_numbers(labels, communicator, data.first) if row_groups is None else row_groups
     weighted = WeightedTargets.of(labels, targets, smooth, row_keys, communicator)
     features = [EncodedFeature((column,), int(counts[column])) for column in columns]

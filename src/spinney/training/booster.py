@@ -28,7 +28,7 @@ from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, resolve_columns
 from spinney.params.common import DATA_PARAMS
 from spinney.sampling import Bag
-from spinney.target_encoding.duplicates import RowHashes
+from spinney.target_encoding.duplicates import Duplicates
 from spinney.target_encoding.fit import apply_target_encoding
 from spinney.training import growers
 from spinney.training.callbacks import SMALLEST_RATE, too_small
@@ -92,13 +92,13 @@ class Booster:
         row_groups: NDArray[np.int64] | None = None,
         communicator: Communicator = ALONE,
         replay: Sequence[Tree] = (),
-        row_hashes: RowHashes | None = None,
+        duplicates: Duplicates | None = None,
     ) -> None:
         labels_of_valid = gather_valid(valid, loss, metrics, communicator)
         encoding = None
         if data.schema.category_counts is not None or earlier is not None:
             inputs = apply_target_encoding(
-                resolved, data, valid, team, earlier, row_groups, communicator, row_hashes
+                resolved, data, valid, team, earlier, row_groups, communicator, duplicates
             )
             data, valid, resolved, encoding = inputs.data, inputs.valid, inputs.config, inputs.encoding
         self.config, self._data, self._team, self._communicator = config, data, team, communicator

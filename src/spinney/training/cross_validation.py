@@ -23,7 +23,8 @@ from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
 from spinney.params.common import check_truth
 from spinney.params.parameter import SeedLike
-from spinney.target_encoding.duplicates import RowHashes
+from spinney.target_encoding.duplicates import Duplicates
+from spinney.target_encoding.fit import encoded_columns
 from spinney.training.booster import Booster, config_of, resolved_config
 from spinney.training.callbacks import (
     Callback,
@@ -230,14 +231,15 @@ def cv(
         config.random_state if seed is None else seed,
     )
     found = folds_of(folds, labels, groups, splitter)
+    resolved = resolved_config(config, data)
     work = _Work(
         config,
-        resolved_config(config, data),
+        resolved,
         data,
         loss,
         chosen_metrics,
         check_truth("train_metrics", train_metrics),
-        RowHashes(data),
+        Duplicates(data, data.checked_labels(), encoded_columns(resolved, data)),
     )
     for k, fold in enumerate(found):
         work.check(k, fold)
@@ -259,7 +261,7 @@ class _Work:
     loss: Objective
     metrics: list[Metric]
     train_metrics: bool
-    row_hashes: RowHashes
+    duplicates: Duplicates
 
     def check(self, k: int, fold: Fold) -> None:
         """Refuse a fold that cannot be trained or evaluated, before any is trained."""
@@ -290,7 +292,7 @@ class _Work:
             self.metrics,
             team,
             None,
-            row_hashes=self.row_hashes,
+            duplicates=self.duplicates,
         )
 
 

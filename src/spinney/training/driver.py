@@ -6,21 +6,16 @@ training, of the folds of a cross-validation side by side, of a search for the n
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from spinney import objectives
-from spinney.binning.binned import MOST_ROWS, BinnedData
+from spinney.binning.binned import BinnedData
 from spinney.collective import ALONE, Communicator
-from spinney.data import Labels
-from spinney.errors import DataError, DataTypeError, ParameterError
+from spinney.errors import ParameterError
 from spinney.jit.team import Team
 from spinney.metrics import Metric, MetricValue
 from spinney.model.model import Model
@@ -28,7 +23,8 @@ from spinney.objectives import Objective
 from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
 from spinney.params.common import AUTO, BEST
-from spinney.target_encoding.duplicates import RowHashes
+from spinney.target_encoding.duplicates import Duplicates
+from spinney.target_encoding.fit import encoded_columns
 from spinney.training import growers
 from spinney.training.booster import Booster, build_model, config_of, resolved_config
 from spinney.training.callbacks import (
@@ -58,6 +54,7 @@ from spinney.training.evaluation import (
 )
 from spinney.training.global_steps import gather_labels
 from spinney.training.holdout import find_row_groups
+from spinney.training.rank_checks import check_rank_data, check_ranks, checked_rank_valid
 from spinney.training.round_plan import USUAL, Auto, RoundPlan, auto_of, check_auto, may_draw, plan_rounds
 from spinney.training.splitting import Numbers
 
@@ -156,8 +153,8 @@ class TrainingJob:
         The model that the training goes on from.
     hooks : Hooks
         What is called between rounds.
-    row_hashes : RowHashes, optional
-        Of all local rows, where duplicates may be looked for.
+    duplicates : Duplicates, optional
+        Duplicate rows of all local rows, where they may be looked for.
     communicator : Communicator
         The ranks.
     """
@@ -170,7 +167,7 @@ class TrainingJob:
     metrics: list[Metric]
     init: InitialModel | None
     hooks: Hooks
-    row_hashes: RowHashes | None
+    duplicates: Duplicates | None
     communicator: Communicator = ALONE
 
     @property
@@ -294,13 +291,15 @@ def prepare(
     hooks = Hooks(listeners, schedule_of(listeners), guard, on_round)
     members = members_of(config)
     searches = isinstance(args.rounds, Auto) or data.schema.category_counts is not None
-    row_hashes = RowHashes(data) if searches else None
+    duplicates = None
+    if searches:
+        duplicates = Duplicates(data, data.checked_labels(), encoded_columns(args.resolved, data), ranks)
     if isinstance(args.rounds, Auto):
-        plans = plan_members(members, args, data, watched, hooks, row_hashes, ranks)
+        plans = plan_members(members, args, data, watched, hooks, duplicates, ranks)
     else:
         plans = [RoundPlan(args.rounds, data, watched, EarlyStopping.of(config)) for _ in members]
     return TrainingJob(
-        members, plans, data, args.resolved, loss, args.metrics, args.init, hooks, row_hashes, ranks
+        members, plans, data, args.resolved, loss, args.metrics, args.init, hooks, duplicates, ranks
     )
 
 
@@ -310,14 +309,14 @@ def plan_members(
     data: BinnedData,
     valid: Mapping[str, BinnedData],
     hooks: Hooks,
-    row_hashes: RowHashes | None,
+    duplicates: Duplicates | None,
     ranks: Communicator,
 ) -> list[RoundPlan]:
     """The plans of members whose number of rounds is to be found: each holds out rows of its own."""
     auto, continued = args.rounds, args.init is not None
     assert isinstance(auto, Auto)
     draws = may_draw(auto, valid, args.metrics, continued)
-    row_groups = find_row_groups(auto.groups, args.config, data, draws, ranks, row_hashes)
+    row_groups = find_row_groups(auto.groups, data, duplicates if draws else None, ranks)
     listed = None if hooks.rates is None else hooks.rates.listed
     labels = gather_labels(data.checked_labels(), ranks)
     if labels is not None and ranks is not ALONE:  # alone they were checked before
@@ -407,7 +406,7 @@ def train_rank(
 
 def run_member(job: TrainingJob, number: int, team: Team, checkpoint: Checkpoint) -> Model:
     """Train the model of a member, and fit all rows again where its plan has a refit."""
-    member, plan, last_member = job.members[number], job.plans[number], number == len(job.members) - 1
+    member, plan = job.members[number], job.plans[number]
     ranks, resolved = job.communicator, job.resolved.having(random_state=member.random_state)
 
     def done_before(refit: bool, most: int) -> list[RoundRecord]:
@@ -431,13 +430,11 @@ def run_member(job: TrainingJob, number: int, team: Team, checkpoint: Checkpoint
             groups,
             ranks,
             trees,
-            job.row_hashes,
+            job.duplicates,
         )
 
     done = done_before(False, plan.rounds)
     booster = booster_of(plan.train, plan.valid, plan.groups, done)
-    if job.row_hashes is not None and not plan.refit and last_member:
-        job.row_hashes.forget()
     best = boost([booster], plan.rounds, plan.stopping, job.hooks, ranks, done, member=number)
     model = booster.model(booster.done, best)
     del booster  # its memory, before another one takes as much
@@ -449,8 +446,6 @@ def run_member(job: TrainingJob, number: int, team: Team, checkpoint: Checkpoint
     best = model.rounds_to_use()
     done = done_before(True, best)
     booster = booster_of(job.data, {}, plan.all_groups, done)
-    if job.row_hashes is not None and last_member:
-        job.row_hashes.forget()
     boost([booster], best, None, job.hooks.silent(), ranks, done, member=number, refit=True)
     return booster.model(booster.done, best)
 
@@ -600,73 +595,3 @@ def check_members(config: Config, contradicts: str, why: str) -> None:
         raise ParameterError(
             f"models={config.models}{source} contradicts {contradicts}, {why}; set models=1, or leave that out"
         )
-
-
-def check_rank_data(data: object, what: str) -> BinnedData:
-    """Refuse what is not the rows of a rank."""
-    if not isinstance(data, BinnedData):
-        raise DataTypeError(f"{what} must be BinnedData, got {type(data).__name__}")
-    if data.codes.matrix is not None:
-        raise DataError(f"the codes of {what} must come in blocks")
-    if not 0 < data.table_rows <= MOST_ROWS:
-        raise DataError(f"{what} is of a table of {data.table_rows} rows; there must be 1 to {MOST_ROWS}")
-    return data
-
-
-def checked_rank_valid(valid: object) -> dict[str, BinnedData]:
-    """The local rows of the validation sets of ranks."""
-    if valid is not None and not isinstance(valid, Mapping):
-        raise DataTypeError(f"valid must map names to BinnedData, got {type(valid).__name__}")
-    return {name: check_rank_data(one, f"valid[{name!r}]") for name, one in (valid or {}).items()}
-
-
-def check_ranks(
-    config: Config, rounds: int | Auto, data: BinnedData, valid: Mapping[str, BinnedData], ranks: Communicator
-) -> None:
-    """Refuse ranks that do not belong together, at rank 0."""
-    if config.tree_method != "hist":
-        raise ParameterError(
-            f"tree_method={config.tree_method!r} needs the whole table in one place; on shards use tree_method='hist'"
-        )
-    plan = repr(replace(rounds, groups=None, validation=None) if isinstance(rounds, Auto) else rounds)
-    for what, one in {"shard": data, **{f"valid[{name!r}]": one for name, one in valid.items()}}.items():
-        if not one.cuts.same(data.cuts):
-            raise DataError(f"{what} was binned apart: it must have the cuts of the training data")
-    sent = [_facts(config, plan, one, list(valid)) for one in (data, *valid.values())]
-    found = ranks.gather_rows(np.array(sent)[None])
-    if found is None:
-        return
-    for place, what in enumerate(["the training data", *(f"valid[{name!r}]" for name in valid)]):
-        facts = found[:, place]
-        for column, named in enumerate(_FACTS):
-            if len(set(facts[:, column].tolist())) > 1:
-                raise DataError(f"{what}: ranks differ in {named}: {facts[:, column].tolist()}")
-        first, rows = facts[:, -2], facts[:, -1]
-        total = int(facts[0, 0])
-        if (first != np.cumsum([0, *rows[:-1]])).any() or rows.sum() != total:
-            raise DataError(
-                f"{what}: shards must follow each other and have all {total} rows; they begin at {first.tolist()} and have "
-                f"{rows.tolist()}"
-            )
-
-
-# What all ranks have in common; a rank's first row and its number of rows follow.
-_FACTS = (
-    "the rows of the whole table",
-    "whether rows have weights",
-    "columns of base_margin",
-    "whether rows have queries",
-    "columns of the target",
-    "parameters, rounds or cuts",
-)
-
-
-def _facts(config: Config, rounds: str, data: BinnedData, names: list[str]) -> list[int]:
-    labels: Labels = data.checked_labels()
-    cuts, features = data.cuts, data.plan.features
-    text = json.dumps([config.to_dict(model_only=True), rounds, names], default=str).encode()
-    for array in (cuts.values, cuts.starts, cuts.categorical, features.group, features.low):
-        text += np.ascontiguousarray(array).tobytes()
-    margin = -1 if labels.margin is None else labels.margin.shape[1]
-    common = (labels.weight is not None, margin, labels.queries is not None, labels.targets, zlib.crc32(text))
-    return [data.table_rows, *map(int, common), data.first, labels.rows]

@@ -14,11 +14,9 @@ from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
 from spinney.messages import shown
-from spinney.params import Config
 from spinney.params.common import LAST
 from spinney.sampling import UniformSampler
-from spinney.target_encoding.duplicates import HELD_TOGETHER, RowHashes, find_duplicates
-from spinney.target_encoding.fit import encoded_columns
+from spinney.target_encoding.duplicates import HELD_TOGETHER, Duplicates
 from spinney.training.splitting import group_numbers
 
 
@@ -61,25 +59,20 @@ class AllGroups(NamedTuple):
 
 def find_row_groups(
     groups: object,
-    config: Config,
     data: BinnedData,
-    needed: bool,
+    duplicates: Duplicates | None,
     communicator: Communicator = ALONE,
-    row_hashes: RowHashes | None = None,
 ) -> AllGroups:
-    """Rows that are held out together or not at all: groups, or duplicates of each other; see `find_duplicates`.
+    """Rows that are held out together or not at all: groups, or duplicates of each other.
 
-    Duplicates are looked for only if that is `needed`. Where several ranks hold the rows, groups are whole numbers, of the local
+    Duplicates are looked for only if they are given. Where several ranks hold the rows, groups are whole numbers, of the local
     rows at each.
     """
     labels = data.checked_labels()
     if groups is None:
-        if not needed or labels.queries is not None:
+        if duplicates is None or labels.queries is not None:
             return AllGroups()
-        columns = encoded_columns(config, data)
-        own = find_duplicates(
-            data, labels, columns, communicator=communicator, least=HELD_TOGETHER, row_hashes=row_hashes
-        )
+        own = duplicates.of(data, HELD_TOGETHER)
         numbers = None if own is None else communicator.gather_rows(own)
         return AllGroups(None if numbers is None else RowGroups(numbers, duplicates=True))
     if communicator.size > 1:
