@@ -15,7 +15,7 @@ from spinney.binning.binned import BinnedData
 from spinney.binning.cuts import Cuts
 from spinney.binning.ingest import Categorical, IngestArgs, MemoryExecutor, ingest
 from spinney.data import Labels, RawLabels, Schema
-from spinney.data.dask import refuse_dask
+from spinney.data.arrays import refuse_dask
 from spinney.errors import DataTypeError
 from spinney.messages import type_name
 from spinney.params import DataParams

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import spinney as sp
-from spinney.data.dask import ESTIMATORS, is_dask
+from spinney.data.arrays import ESTIMATORS, is_dask
 from spinney.errors import DataTypeError
 
 X = np.random.default_rng(0).normal(size=(40, 3))

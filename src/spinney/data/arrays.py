@@ -1,7 +1,10 @@
 """Anything that NumPy can read: as a plain array, as an array of numbers, and as a `Table`.
 
-An array of any dtype becomes one of booleans, integers or floats, or an error with advice (`numeric`).
+An array of any dtype becomes one of booleans, integers or floats, or an error with advice (`numeric`). Dask collections are
+refused here (`refuse_dask`), by class and without importing Dask: only `spinney.dask` reads them.
 """
+
+from __future__ import annotations
 
 import datetime
 import numbers
@@ -12,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.dask import refuse_dask
 from spinney.data.table import Panel, Table, column_title
 from spinney.errors import DataError, DataTypeError, SpinneyError
 
@@ -233,7 +235,7 @@ def not_a_vector(shape: tuple[int, ...], what: str) -> DataError:
     return DataError(f"bad input shape {shape}: {what} should be a 1d array with one value for each row")
 
 
-def _unmasked(values: "np.ma.MaskedArray[Any, Any]") -> NDArray[Any]:
+def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     mask = np.ma.getmaskarray(values)
     data: NDArray[Any] = np.asarray(values.data)
     if not mask.any():
@@ -274,3 +276,51 @@ def _object_refusal(
             f"'{type(value).__name__}' (row {row}); {advice[content]}"
         )
     return refusal(where, content, f"{str(value)[:40]!r} in row {row}", advice)
+
+
+PACKAGES = frozenset({"dask", "dask_expr"})
+ESTIMATORS = ("GBMClassifier", "GBMRegressor", "GBMRanker")
+
+
+def is_dask(value: object) -> bool:
+    """Whether a value is a Dask array, data frame, series or delayed object, or a list of such.
+
+    Examples
+    --------
+    >>> is_dask([[1, 2]])
+    False
+    """
+    if type(value) is np.ndarray:
+        return False  # the usual case, among others for predictions of a single row
+    if isinstance(value, list | tuple) and value:
+        return not isinstance(value[0], list | tuple) and is_dask(value[0])
+    return any(base.__module__.partition(".")[0] in PACKAGES for base in type(value).__mro__)
+
+
+def refuse_dask(value: object, what: str, reader: str | None = None) -> None:
+    """Refuse a Dask collection. Otherwise it would be computed into memory and lose its names.
+
+    Parameters
+    ----------
+    value : object
+        An argument.
+    what : str
+        Its name.
+    reader : str, optional
+        Name of the estimator that got it.
+
+    Raises
+    ------
+    DataTypeError
+        The message names what `spinney.dask` has for it.
+    """
+    if not is_dask(value):
+        return
+    if reader is None:
+        use = f"spinney.dask has Dataset, train, {', '.join(ESTIMATORS)} for it, or call its compute() first"
+    elif reader in ESTIMATORS:
+        use = f"use spinney.dask.{reader}, or call its compute() first"
+    else:
+        use = f"spinney.dask has no {reader}, so call its compute() first; the result must fit into memory"
+    kind = type(value).__name__
+    raise DataTypeError(f"{what} is a Dask collection ({kind}): {use}")

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.arrays import content_of
-from spinney.data.dask import refuse_dask
+from spinney.data.arrays import content_of, refuse_dask
 from spinney.data.kernels.queries import (
     RUN,
     Gains,

@@ -22,8 +22,8 @@ from spinney.data.arrays import (
     not_a_vector,
     numeric,
     plain_array,
+    refuse_dask,
 )
-from spinney.data.dask import refuse_dask
 from spinney.data.frame import frame_vector, frame_vectors, is_frame
 from spinney.data.labels import Labels, RawLabels
 from spinney.data.read import read_table

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from spinney.data.dask import refuse_dask
+from spinney.data.arrays import refuse_dask
 from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.families import BOOSTING, FAMILIES, Family, family_of
 from spinney.messages import nearest_names, shown

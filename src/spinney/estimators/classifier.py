@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney import objectives
 from spinney.data import Labels, read_weight, target_columns
+from spinney.data.arrays import refuse_dask
 from spinney.data.classes import (
     are_of_labels,
     certain_scores,
@@ -31,7 +32,6 @@ from spinney.data.classes import (
     weigh_labels,
     weigh_validation,
 )
-from spinney.data.dask import refuse_dask
 from spinney.estimators.base import suggest_arguments
 from spinney.estimators.boosting import RowByRow
 from spinney.estimators.continuation import Continuation

@@ -15,9 +15,8 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from spinney.data import Labels, RawLabels, Schema, Table, read_table
-from spinney.data.arrays import plain_array
+from spinney.data.arrays import is_dask, plain_array, refuse_dask
 from spinney.data.categories import read_as_numbers
-from spinney.data.dask import is_dask, refuse_dask
 from spinney.data.frame import is_frame, refuse_duplicate_names
 from spinney.data.schema import SHOWN_NAMES, named_categorical
 from spinney.data.sparse import is_sparse

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney import metrics, objectives
 from spinney.data import Labels, read_target, read_weight
-from spinney.data.dask import refuse_dask
+from spinney.data.arrays import refuse_dask
 from spinney.data.survival import columns_of_records
 from spinney.errors import DataError
 from spinney.estimators.base import suggest_arguments

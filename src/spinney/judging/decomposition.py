@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import read_class_labels, read_vector
-from spinney.data.arrays import as_array
+from spinney.data.arrays import as_array, refuse_dask
 from spinney.data.classes import class_codes
-from spinney.data.dask import refuse_dask
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.judging.arguments import count_of
 from spinney.judging.predictions import array_of

@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import ForestTarget, read_table, read_weight
-from spinney.data.dask import refuse_dask
+from spinney.data.arrays import refuse_dask
 from spinney.data.sparse import is_sparse
 from spinney.dataset import Dataset
 from spinney.errors import DataError, DataTypeError
