@@ -4,7 +4,7 @@ import numpy as np
 
 from spinney.data import Schema
 from spinney.data.categories import Categories
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.params import ForestConfig
 from spinney.tree import CompactForest, GrownTree
 

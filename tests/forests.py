@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.data import Schema
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.tree import Tree, concatenate
 

@@ -3,6 +3,7 @@
 `python tests/public_names.py > tests/public_names.json` writes them anew, after a change that is meant.
 """
 
+import dataclasses
 import importlib
 import inspect
 import json
@@ -31,7 +32,14 @@ def _names(module):
 
 
 def _members(kind):
-    for name in dir(kind):
+    fields = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    for name in sorted({*dir(kind), *fields}):
+        if name in fields:
+            yield (
+                name,
+                "property",
+            )  # or a field of a frozen class: for users both are attributes that they only read
+            continue
         (home, value) = next((base, vars(base)[name]) for base in kind.__mro__ if name in vars(base))
         # Methods of scikit-learn's own, and those that it makes, belong to its version.
         if (

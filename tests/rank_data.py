@@ -11,7 +11,7 @@ from spinney.binning.blocks import MemoryBlocks
 from spinney.binning.matrix import take_codes
 from spinney.binning.raw_table import NoTable
 from spinney.collective import Communicator, RankLostError
-from spinney.model.mean import mean_model
+from spinney.model.boosted import mean_model
 from spinney.training.driver import train_rank
 from spinney.training.round_plan import Auto
 

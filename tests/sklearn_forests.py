@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from spinney.data import Schema, read_table
 from spinney.data.table import as_matrix
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.tree import CompactForest, GrownTree

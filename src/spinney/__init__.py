@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from spinney.judging.decomposition import bias_variance
     from spinney.judging.intervals import bootstrap_interval
     from spinney.judging.permutation import permutation_importance
-    from spinney.model.adaboost_model import AdaBoostModel
-    from spinney.model.forest_model import ForestModel
-    from spinney.model.isolation_model import IsolationModel
+    from spinney.model.adaboost import AdaBoostModel
+    from spinney.model.boosted import Model
+    from spinney.model.forest import ForestModel
+    from spinney.model.isolation import IsolationModel
     from spinney.model.loading import load
-    from spinney.model.model import Model
     from spinney.training.adaboost import adaboost_r2_step, adaboost_step
     from spinney.training.callbacks import AutoRounds, History, LearningRateSchedule, ProgressBar, RoundInfo
     from spinney.training.cross_validation import CVResult, cv
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AdaBoostClassifier": "spinney.estimators.adaboost.kinds",
-    "AdaBoostModel": "spinney.model.adaboost_model",
+    "AdaBoostModel": "spinney.model.adaboost",
     "AdaBoostRegressor": "spinney.estimators.adaboost.kinds",
     "AutoRounds": "spinney.training.callbacks",
     "CVResult": "spinney.training.cross_validation",
@@ -51,15 +51,15 @@ _HOME = {
     "DecisionTreeRegressor": "spinney.estimators.forests.kinds",
     "ExtraTreesClassifier": "spinney.estimators.forests.kinds",
     "ExtraTreesRegressor": "spinney.estimators.forests.kinds",
-    "ForestModel": "spinney.model.forest_model",
+    "ForestModel": "spinney.model.forest",
     "GBMClassifier": "spinney.estimators.gbm",
     "GBMRanker": "spinney.estimators.gbm",
     "GBMRegressor": "spinney.estimators.gbm",
     "History": "spinney.training.callbacks",
     "IsolationForest": "spinney.estimators.isolation.forest",
-    "IsolationModel": "spinney.model.isolation_model",
+    "IsolationModel": "spinney.model.isolation",
     "LearningRateSchedule": "spinney.training.callbacks",
-    "Model": "spinney.model.model",
+    "Model": "spinney.model.boosted",
     "ProgressBar": "spinney.training.callbacks",
     "QuantileSketch": "spinney.binning.sketch",
     "RandomForestClassifier": "spinney.estimators.forests.kinds",

@@ -19,7 +19,7 @@ from spinney.dask.callbacks import give_back
 from spinney.dask.run import run_ranks
 from spinney.dask.training import planned
 from spinney.errors import ClusterError, OwnFunctionError
-from spinney.model.mean import mean_model
+from spinney.model.boosted import mean_model
 from spinney.params import Config
 
 WORKERS, ROUNDS, ROWS = 3, 12, 600

@@ -71,7 +71,7 @@ def test_the_set_of_categories_is_that_of_the_oracle(levels, missing):
     text = np.array([f"c{code:02}" if code >= 0 else None for code in codes], dtype=object)
     params = {"base_score": 0.0, "reg_lambda": 1.0, "cat_smooth": 1.0, "min_data_per_group": 1}
     model = stump(pd.DataFrame({"c": text}), y, **params)
-    order = model._parts.schema.categories[0].numbers
+    order = model.schema.categories[0].numbers
     code = np.array([-1 if value is None else order[value] for value in text])
     sums = [
         (float(-y[code == b].sum()), float((code == b).sum()), int((code == b).sum()))

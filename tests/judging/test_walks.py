@@ -12,7 +12,7 @@ from oracles import random_bits
 from spinney.jit.team import Team
 from spinney.judging import walks
 from spinney.judging.walks import BoostedTrees, ColumnReader, GrownTrees, ShuffledScores
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.sampling.kernels.random import PURPOSE_SHUFFLE as SHUFFLE
 
 GROUPS = [(0,), (2, 1), (3,), (1,), (0, 1, 2, 3)]

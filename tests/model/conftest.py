@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spinney.data import Schema
 from spinney.errors import ModelFormatError
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.tree import Forest, Tree, concatenate
 

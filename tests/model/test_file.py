@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from spinney.errors import DataError, DataTypeError, ModelFormatError
 from spinney.model import file
+from spinney.model.boosted import Model
 from spinney.model.loading import load
-from spinney.model.model import Model
 from spinney.tree import check
 from spinney.tree.forest import FOREST_DTYPES
 

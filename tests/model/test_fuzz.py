@@ -14,9 +14,7 @@ import spinney as sp
 from spinney.data import Schema, read_table
 from spinney.errors import ModelFormatError
 from spinney.model import file, leaf_rows
-from spinney.model.forest_model import ForestModel
-from spinney.model.isolation_model import IsolationModel
-from spinney.model.model import Model
+from spinney.model.forest import ForestModel
 from spinney.params import ForestConfig
 from spinney.tree import check, check_compact
 from spinney.tree.isolation import check_isolation
@@ -154,12 +152,12 @@ DAMAGES = [
 ]
 
 
-def walk_naively(ensemble, row):
+def walk_naively(model, row):
     """Follow one row through every tree, counting steps; a sound tree takes fewer than it has nodes."""
     total = 0.0
-    row = [row[column % len(row)] for column in range(min(ensemble.schema.columns, 100))]
-    for t in range(ensemble.forest.trees):
-        tree = ensemble.forest.tree(t)
+    row = [row[column % len(row)] for column in range(min(model.schema.columns, 100))]
+    for t in range(model.forest.trees):
+        tree = model.forest.tree(t)
         node = steps = 0
         while tree.feature[node] >= 0:
             assert steps < tree.nodes
@@ -177,10 +175,10 @@ def walk_naively(ensemble, row):
     return total
 
 
-def assert_sound(ensemble):
-    check(ensemble.forest, ensemble.schema.columns, ensemble.outputs, ensemble.schema.category_counts)
+def assert_sound(model):
+    check(model.forest, model.schema.columns, model.outputs, model.schema.category_counts)
     for row in ROWS:
-        assert not math.isnan(walk_naively(ensemble, row))
+        assert not math.isnan(walk_naively(model, row))
 
 
 def damage_often(data, take_apart, files, seed, assert_sound=assert_sound):
@@ -191,14 +189,14 @@ def damage_often(data, take_apart, files, seed, assert_sound=assert_sound):
         damage = DAMAGES[number % len(DAMAGES)]
         damaged = damage(rng, data, take_apart)
         try:
-            ensemble = file.loads(damaged)
+            model, _ = file.loads(damaged)
         except ModelFormatError:
             refused[damage] += 1
             continue
         loaded[damage] += 1
-        assert_sound(ensemble)
-        assert file.loads(file.dumps(ensemble)).forest.equal(ensemble.forest)
-        yield ensemble
+        assert_sound(model)
+        assert file.loads(model.to_bytes())[0].forest.equal(model.forest)
+        yield model
     assert min(refused[damage] for damage in DAMAGES) > files // 42
     assert all(loaded[damage] for damage in (flip_bits, set_bytes, edit_header, edit_header_text, edit_array))
     assert not loaded[cut_off]
@@ -218,27 +216,27 @@ def test_the_same_holds_for_a_model_with_categories(open_file):
     data = sp.Dataset(table, table[:, 1] % 7, names=["age", "größe", "木"], categorical=[1, 2])
     model = sp.train(params, data, 2)
     assert len(model.forest.sets.node) > 1
-    for ensemble in damage_often(model.to_bytes(), lambda: open_file(model.to_bytes()), FILES // 3, 3):
-        if ensemble.schema.columns == 3 and ensemble.params.unseen != "error":
-            values = Model._of(ensemble).predict_raw(np.array([[0.5, 149.0, 2.0], [np.nan, 10.0, -5.0]]))
+    for loaded in damage_often(model.to_bytes(), lambda: open_file(model.to_bytes()), FILES // 3, 3):
+        if loaded.schema.columns == 3 and loaded.params.unseen != "error":
+            values = loaded.predict_raw(np.array([[0.5, 149.0, 2.0], [np.nan, 10.0, -5.0]]))
             assert np.isfinite(values).all()
 
 
-def assert_sound_forest(parts):
+def assert_sound_forest(model):
     check_compact(
-        parts.forest, parts.schema.columns, parts.classes, parts.outputs, parts.schema.category_counts
+        model.forest, model.schema.columns, model.classes, model.outputs, model.schema.category_counts
     )
-    if parts.leaf_rows is not None:
-        leaf_rows.check(parts.leaf_rows, parts.forest.leaves, parts.rows, parts.outputs)
+    if model.leaf_rows is not None:
+        leaf_rows.check(model.leaf_rows, model.forest.leaves, model.rows, model.outputs)
     for row in ROWS:
-        columns = [row[c % len(row)] for c in range(parts.schema.columns)]
-        known = [max(0, 0 if one is None else one.count) for one in parts.schema.categories or ()]
+        columns = [row[c % len(row)] for c in range(model.schema.columns)]
+        known = [max(0, 0 if one is None else one.count) for one in model.schema.categories or ()]
         given = [0.0 if c < len(known) and known[c] else x for c, x in enumerate(columns)]
         assert np.isfinite(
-            compact_forests.means(parts.forest, np.array([given]), bool(parts.classes), known)
+            compact_forests.means(model.forest, np.array([given]), bool(model.classes), known)
         ).all()
         if np.isfinite(given).all() and not known:
-            assert np.isfinite(ForestModel._of(parts).values(read_table([given]))).all()
+            assert np.isfinite(model.values(read_table([given]))).all()
 
 
 @pytest.mark.parametrize("kind", ["classes", "categories", "leaf rows"])
@@ -263,10 +261,10 @@ def test_the_same_holds_for_forests(kind, open_file):
         pass
 
 
-def assert_sound_isolation(parts):
-    check_isolation(parts.forest, parts.schema.columns, parts.rows_per_tree, parts.schema.category_counts)
+def assert_sound_isolation(model):
+    check_isolation(model.forest, model.schema.columns, model.rows_per_tree, model.schema.category_counts)
     for row in ROWS:
-        assert walk_naively(parts, row) >= 0
+        assert walk_naively(model, row) >= 0
 
 
 @pytest.mark.parametrize("categorical", [[], [1]])
@@ -275,9 +273,9 @@ def test_the_same_holds_for_isolation_forests(categorical, open_file):
     table = np.stack([rng.normal(size=90), rng.integers(0, 80, 90), rng.normal(size=90)], axis=1)
     model = sp.IsolationForest(2, max_samples=12, categorical=categorical).fit(table).model_
     data = model.to_bytes()
-    for parts in damage_often(data, lambda: open_file(data), FILES // 12, 7, assert_sound_isolation):
-        if parts.schema.columns == 3 and parts.params.unseen != "error":
-            scores = IsolationModel._of(parts).score_samples(table[:9])
+    for loaded in damage_often(data, lambda: open_file(data), FILES // 12, 7, assert_sound_isolation):
+        if loaded.schema.columns == 3 and loaded.config.unseen != "error":
+            scores = loaded.score_samples(table[:9])
             assert ((scores <= 0) & (scores >= -1)).all()
 
 

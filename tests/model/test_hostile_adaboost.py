@@ -7,7 +7,7 @@ import compact_forests
 from spinney.data import Schema
 from spinney.errors import ModelFormatError
 from spinney.model import header
-from spinney.model.adaboost_model import AdaBoostModel
+from spinney.model.adaboost import AdaBoostModel
 from spinney.params import AdaBoostConfig
 
 LARGEST = 2**63 - 1

@@ -7,7 +7,7 @@ import pytest
 
 from spinney.errors import ModelFormatError
 from spinney.model import container
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 
 HUGE = 10**18
 

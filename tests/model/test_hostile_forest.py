@@ -6,7 +6,7 @@ import pytest
 import compact_forests
 from spinney.data import Schema
 from spinney.errors import ModelFormatError
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 

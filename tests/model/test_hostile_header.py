@@ -8,7 +8,7 @@ import pytest
 from spinney import safe_io
 from spinney.errors import ModelFormatError
 from spinney.model import header
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 
 HUGE = 10**18
 LARGEST = 2**63 - 1

@@ -8,7 +8,7 @@ import pytest
 import spinney as sp
 from spinney.data import Schema
 from spinney.errors import DataError, ModelFormatError
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.tree import concatenate
 

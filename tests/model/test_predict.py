@@ -9,7 +9,7 @@ import spinney as sp
 from forests import random_model
 from spinney.data import Schema
 from spinney.errors import DataError
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.tree import Tree, concatenate
 

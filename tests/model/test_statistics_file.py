@@ -9,7 +9,7 @@ from spinney.data import Schema
 from spinney.data.target_encoding import TargetEncoding
 from spinney.errors import ModelFormatError
 from spinney.model import header
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 
 ROWS = 400
 
@@ -120,7 +120,7 @@ def test_a_model_with_a_pair_is_read_as_it_was_written(paired):
 
 
 def test_they_have_a_format_that_older_versions_refuse(opened):
-    assert opened.header["format"] == header.WITH_STATISTICS == header.FORMAT
+    assert opened.header["format"] == header.WITH_TARGET_ENCODING == header.FORMAT
     assert "statistic_values" in opened.entries
 
 

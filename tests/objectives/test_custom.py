@@ -8,7 +8,8 @@ import pytest
 
 import spinney as sp
 from spinney.errors import ModelFormatError, OwnFunctionError, ParameterError, ParameterTypeError
-from spinney.model.header import decode, read
+from spinney.model.boosted import Model
+from spinney.model.header import read
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -102,10 +103,10 @@ def test_a_file_with_an_unknown_objective_is_refused(name):
     model = sp.train(FEW, DATA, 1, objective=squared)
     described = json.loads(model.to_json())
     del described["trees"], described["base_score"]
-    assert decode(read(json.dumps(described))).objective == "own"
+    assert Model.FILE.read_fields(read(json.dumps(described)))["objective"] == "own"
     described["params"]["objective"] = name
     with pytest.raises(ModelFormatError, match="wrong parameter: objective"):
-        decode(read(json.dumps(described)))
+        Model.FILE.read_fields(read(json.dumps(described)))
 
 
 def test_weights_of_any_size_are_handed_over_as_they_were_given():

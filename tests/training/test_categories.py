@@ -146,7 +146,7 @@ def test_the_root_split_is_that_of_the_oracle(levels, seed):
     text = np.array([f"c{code:03}" if code >= 0 else None for code in codes], dtype=object)
     data = sp.Dataset(pd.DataFrame({"c": text}), y)
     model = sp.train(params, data, 1)
-    categories = model._parts.schema.categories[0]
+    categories = model.schema.categories[0]
     numbers = np.array([-1 if value is None else categories.numbers[value] for value in text])
     sums, missing = sums_of(numbers, len(categories.values), -y, np.ones(rows))
     noise = category_oracle.noise_of(y, np.ones(rows))
@@ -247,7 +247,7 @@ def test_unseen_categories_follow_the_policy(unseen):
         with pytest.raises(DataError, match="colour"):
             sp.Dataset(X, y, reference=data)
         return
-    rarest = model._parts.schema.categories[1].values[-1]
+    rarest = model.schema.categories[1].values[-1]
     same_as = X.assign(colour=None if unseen == "missing" else rarest)
     assert model.predict(later).tolist() == model.predict(same_as).tolist()
     data = sp.Dataset(seen, y[seen.index], unseen=unseen)
@@ -264,7 +264,7 @@ def test_names_like_a_missing_marker_are_categories():
     model = sp.train(
         LOOSE | {"reg_lambda": 0.0, "learning_rate": 1.0}, sp.Dataset(pd.DataFrame({"c": text}), y), 8
     )
-    assert set(model._parts.schema.categories[0].values) == set(text)
+    assert set(model.schema.categories[0].values) == set(text)
     np.testing.assert_allclose(model.predict(pd.DataFrame({"c": text})), y, atol=1e-6)
 
 
@@ -327,7 +327,7 @@ def test_columns_of_one_category_or_of_none_at_all_say_nothing():
 def test_a_column_of_truth_values_may_be_read_as_numbers():
     table = pd.DataFrame({"flag": [True, False] * 40})
     model = sp.train({"min_child_samples": 1}, sp.Dataset(table, np.arange(80.0) % 2), 3)
-    assert model._parts.schema.categories is None
+    assert model.schema.categories is None
     assert model.predict(table)[0] < model.predict(table)[1]
 
 
@@ -343,23 +343,21 @@ def test_estimators_take_frames_with_text(kind):
     assert held.feature_importances_[1] > 0
     numbers = X.assign(colour=X["colour"].map({c: k for k, c in enumerate(COLOURS)}))
     named = kind(n_estimators=5, categorical=["colour"]).fit(numbers, target)
-    assert named.model_._parts.schema.categories[1].whole
+    assert named.model_.schema.categories[1].whole
     assert [stage.tobytes() for stage in fitted.staged_predict(X)][-1] == fitted.predict(X).tobytes()
 
 
 def hostile(change):
-    """A model with categories, its parts changed."""
+    """A model with categories, its sets changed."""
     from dataclasses import replace
 
-    from spinney.model.ensemble import Ensemble
     from spinney.tree import Sets
 
     X, y = frame()
-    parts = sp.train(LOOSE, sp.Dataset(X, y), 2)._parts
-    sets = {name: getattr(parts.forest.sets, name).copy() for name in ("node", "start", "bits")}
+    model = sp.train(LOOSE, sp.Dataset(X, y), 2)
+    sets = {name: getattr(model.forest.sets, name).copy() for name in ("node", "start", "bits")}
     change(sets)
-    forest = replace(parts.forest, sets=Sets(**sets))
-    return Ensemble(forest, parts.base_score, parts.objective, parts.params, parts.schema, None)
+    return replace(model, forest=replace(model.forest, sets=Sets(**sets)))
 
 
 @pytest.mark.parametrize(

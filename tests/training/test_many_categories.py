@@ -53,7 +53,7 @@ def test_the_root_split_is_that_of_the_oracle(missing, ties, most):
     params |= {"cat_smooth": 5.0, "min_child_samples": 1}
     data, text = dataset(codes, y)
     model = sp.train(params, data, 1)
-    categories = model._parts.schema.categories[0]
+    categories = model.schema.categories[0]
     numbers = np.array([-1 if value is None else categories.numbers[value] for value in text])
     best, _ = best_of(numbers, len(categories.values), y, params)
     tree = model.forest.tree(0)
@@ -76,7 +76,7 @@ def test_growth_ends_where_the_oracle_finds_nothing_more(monkeypatch, missing):
     data, text = dataset(codes, y)
     model = sp.train(params, data, 1)
     assert len({sp.train(params | {"n_jobs": n}, data, 1).to_bytes() for n in (1, 2, 3, 8)}) == 1
-    categories = model._parts.schema.categories[0]
+    categories = model.schema.categories[0]
     numbers = np.array([-1 if value is None else categories.numbers[value] for value in text])
     leaf = model.predict_leaf(pd.DataFrame({"c": text}))[:, 0]
     found = np.unique(leaf)

@@ -39,7 +39,7 @@ from spinney.estimators.fit_inputs import (
     warn_of_column_vector,
     with_columns_checked,
 )
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.params.common import DATA_PARAMS
 from spinney.params.parameter import draw_seed, is_drawn

@@ -25,8 +25,7 @@ from spinney.dask.tasks import pickled
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team, threads_for
 from spinney.messages import shown
-from spinney.model.mean import mean_model
-from spinney.model.model import Model
+from spinney.model.boosted import Model, mean_model
 from spinney.params import Config
 from spinney.params.parameter import is_iterable
 from spinney.training import growers

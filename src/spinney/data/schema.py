@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from reprlib import repr as short_repr
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.categories import TEXT, Categories
+from spinney.data.categories import NUMBERS, TEXT, Categories
 from spinney.data.table import Table
 from spinney.errors import DataError, ModelFormatError, ParameterError, ParameterTypeError
 from spinney.messages import shown
@@ -146,6 +147,20 @@ def _read_categories(value: object, columns: int) -> tuple[Categories | None, ..
     if all(one is None for one in found):
         raise ModelFormatError("schema: categories must be left out where no column has any")
     return found
+
+
+def check_schema(schema: Schema) -> None:
+    """Refuse columns that no file could hold."""
+    Schema.from_json(schema.to_json())
+    texts = [("column name", name) for name in schema.names or ()]
+    for categories in schema.categories or ():
+        if categories is not None and categories.kind != NUMBERS:
+            texts += [("category", str(value)) for value in categories.values]
+    for kind, text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ModelFormatError(f"the {kind} {short_repr(text)} is no text that UTF-8 can hold") from error
 
 
 def match_columns(

@@ -60,8 +60,7 @@ from spinney.estimators.fit_inputs import (
     with_columns_checked,
 )
 from spinney.messages import shown
-from spinney.model.mean import mean_model
-from spinney.model.model import Model
+from spinney.model.boosted import Model, mean_model
 from spinney.model.predict import Predictor
 from spinney.objectives.custom import loss_of
 from spinney.params import Config, check_columns, kind_of, outputs_of

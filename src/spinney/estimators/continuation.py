@@ -19,7 +19,7 @@ from spinney.errors import ParameterError, ParameterTypeError
 from spinney.estimators.fit_inputs import best_values
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.messages import shown
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.params.common import AUTO, FRACTION, LAST, MAX_ROUNDS, VALIDATION, preset_values
 from spinney.params.estimators import BOOSTING_ROUNDS, IMPORTANCE

@@ -34,11 +34,11 @@ from spinney.estimators.written import (
     write_evals,
     write_value,
 )
-from spinney.model.adaboost_model import AdaBoostModel
-from spinney.model.forest_model import ForestModel
-from spinney.model.isolation_model import IsolationModel
+from spinney.model.adaboost import AdaBoostModel
+from spinney.model.boosted import Model
+from spinney.model.forest import ForestModel
+from spinney.model.isolation import IsolationModel
 from spinney.model.loading import AnyModel, load_with_part, save_with_part
-from spinney.model.model import Model
 from spinney.params.objectives import OWN
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from spinney.data.table import Panel, column_title
 from spinney.dataset import Dataset
 from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
 from spinney.messages import shown
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.training.callbacks import AutoRounds, History, RoundInfo, SearchLog
 

@@ -26,7 +26,7 @@ from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.jit.team import Team
 from spinney.metrics import Predictions
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.objectives.survival import is_survival, read_times
 from spinney.params import Config, levels_of, objective_info, takes_targets
 from spinney.training.holdout import event_strata

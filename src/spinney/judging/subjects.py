@@ -19,9 +19,9 @@ from spinney.judging.replacing import Replaceable
 from spinney.judging.scales import Scale
 from spinney.judging.walks import BoostedTrees, ColumnReader, GrownTrees, ShuffledScores
 from spinney.messages import shown
-from spinney.model.forest_model import ForestModel
-from spinney.model.isolation_model import IsolationModel
-from spinney.model.model import Model
+from spinney.model.boosted import Model
+from spinney.model.forest import ForestModel
+from spinney.model.isolation import IsolationModel
 from spinney.sampling.orders import shuffled_orders
 
 Floats = NDArray[np.float64]

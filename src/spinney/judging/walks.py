@@ -19,9 +19,9 @@ from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.judging.kernels.records import BLOCK, Groups, Shuffled, ShuffleScratch, SomeTrees, UsedColumns
 from spinney.judging.kernels.shuffled import shuffled_scores
-from spinney.model.forest_model import ForestModel
+from spinney.model.boosted import Model
+from spinney.model.forest import ForestModel
 from spinney.model.kernels.compact_walk import scan_rows
-from spinney.model.model import Model
 from spinney.model.packed import pack
 from spinney.model.predict import given
 from spinney.model.seen import met_by, nothing_seen

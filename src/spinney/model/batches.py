@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,10 +22,7 @@ class PredictsBatches(ABC):
 
     predict: Callable[..., Any]
 
-    @property
-    @abstractmethod
-    def schema(self) -> Schema:
-        """The columns of the training table."""
+    schema: Schema
 
     def predict_batches(
         self, source: Callable[[], Iterable[Any]] | Iterable[Any], **options: Any

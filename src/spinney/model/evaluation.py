@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,11 +30,7 @@ class EvaluatesBatches(SavedModel):
     """What a model that was trained by a loss has for rows whose target is known."""
 
     predict_raw: Callable[..., NDArray[np.float64]]
-
-    @property
-    @abstractmethod
-    def params(self) -> Config:
-        """The parameters it was trained with."""
+    params: Config
 
     def evaluate_batches(
         self,

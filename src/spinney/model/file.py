@@ -1,10 +1,16 @@
-"""Model files: a safetensors container of the trees' arrays and one JSON header; no code, nothing trusted."""
+"""Model files: a safetensors container of the trees' arrays and one JSON header; no code, nothing trusted.
+
+A `FileFormat` declares the files of a class of models: its format numbers, the fields of its header, its arrays. Files are
+written and read here by these declarations alone.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from reprlib import repr as short_repr
 from typing import Any
 
@@ -12,98 +18,199 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data.paths import check_path
-from spinney.data.target_encoding import TARGET_ENCODING_DTYPES, TargetEncoding
 from spinney.errors import DataTypeError, ModelFormatError
-from spinney.model import adaboost_header, container, forest_header, header, isolation_header
-from spinney.model.adaboost_header import AdaBoostHeader
-from spinney.model.adaboost_parts import TREE_DTYPES, AdaBoostParts
-from spinney.model.container import Container
-from spinney.model.ensemble import Ensemble
-from spinney.model.forest_header import ForestHeader
-from spinney.model.forest_parts import ForestParts
-from spinney.model.header import Header
-from spinney.model.isolation_header import IsolationHeader
-from spinney.model.isolation_parts import IsolationParts
-from spinney.model.leaf_rows import LEAF_ROWS_DTYPES, TrainingRowsByLeaf
+from spinney.model import container, header
+from spinney.model.header import Field, Parameters, Word
+from spinney.params import ParameterSet
 from spinney.safe_io import write_atomically
-from spinney.tree import CompactForest, Forest, Sets
-from spinney.tree.compact import COMPACT_DTYPES
-from spinney.tree.forest import FOREST_DTYPES, SET_DTYPES
-from spinney.tree.isolation import ISOLATION_ARRAYS, isolation_forest
+from spinney.tree import Sets
+from spinney.tree.forest import SET_DTYPES
 
-ARRAYS = {name: (dtype,) for name, dtype in {**FOREST_DTYPES, "base_score": np.dtype(np.float64)}.items()}
-# Only in a model with categorical columns.
-SETS = {f"set_{name}": (dtype,) for name, dtype in SET_DTYPES.items()}
-# Only in a boosted model with columns that were made from the target.
-STATISTICS = {f"statistic_{name}": (dtype,) for name, dtype in TARGET_ENCODING_DTYPES.items()}
-# Only in a forest that keeps the training rows of its leaves.
-LEAF_ROWS = {f"leaf_row_{name}": (dtype,) for name, dtype in LEAF_ROWS_DTYPES.items()}
-# Only in an AdaBoost model.
-BY_TREE = {name: (dtype,) for name, dtype in TREE_DTYPES.items()}
-ISOLATION = {name: (FOREST_DTYPES[name],) for name in ISOLATION_ARRAYS}
-Parts = Ensemble | ForestParts | AdaBoostParts | IsolationParts
+Arrays = dict[str, NDArray[Any]]
 
 
-def dumps(parts: Parts, estimator: Mapping[str, object] | None = None) -> bytes:
-    """Bytes of the model file; the same model gives the same bytes.
+@dataclass(frozen=True, eq=False)
+class ArrayGroup:
+    """Arrays that a file has together, or not at all.
 
-    Parameters
+    Attributes
     ----------
-    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
-        The model's parts.
-    estimator : mapping, optional
-        What an estimator knows beside its model, in types that JSON knows.
-
-    Returns
-    -------
-    bytes
-        A safetensors container.
+    name : str
+        Of the group.
+    dtypes : mapping of str to dtypes
+        The dtypes that each array may have.
+    of : callable
+        What gives the arrays of a model; None: it has none.
+    prefix : str
+        Begins the names of the arrays in a file.
+    optional : callable, optional
+        Whether a file has them, by the fields of its header. Without it every file does.
     """
-    if isinstance(parts, ForestParts):
-        return container.write(_forest_arrays(parts), forest_header.encode(parts, estimator))
-    if isinstance(parts, AdaBoostParts):
-        by_tree = {name: np.ascontiguousarray(getattr(parts, name)) for name in TREE_DTYPES}
-        arrays = _compact_arrays(parts.forest) | by_tree
-        return container.write(arrays, adaboost_header.encode(parts, estimator))
-    if isinstance(parts, IsolationParts):
-        return container.write(_isolation_arrays(parts), isolation_header.encode(parts, estimator))
-    ensemble = parts
-    arrays = {name: np.ascontiguousarray(getattr(ensemble.forest, name)) for name in FOREST_DTYPES}
-    arrays["base_score"] = ensemble.base_score
-    if ensemble.schema.categories is not None:
-        arrays |= _set_arrays(ensemble.forest.sets)
-    if ensemble.statistics is not None:
-        arrays |= {f"statistic_{name}": array for name, array in ensemble.statistics.arrays().items()}
-    return container.write(arrays, header.encode(ensemble, estimator))
+
+    name: str
+    dtypes: Mapping[str, tuple[np.dtype[Any], ...]]
+    of: Callable[[Any], Mapping[str, NDArray[Any]] | None]
+    prefix: str = ""
+    optional: Callable[[Mapping[str, Any]], bool] | None = None
+
+    def is_in(self, fields: Mapping[str, Any]) -> bool:
+        """Whether a file with these fields has the arrays."""
+        return self.optional is None or self.optional(fields)
 
 
-def _compact_arrays(forest: CompactForest) -> dict[str, NDArray[Any]]:
-    return {name: np.ascontiguousarray(getattr(forest, name)) for name in COMPACT_DTYPES}
+def attributes(holder: object, names: Mapping[str, object]) -> Arrays:
+    """Attributes of an object that are arrays, by name."""
+    return {name: getattr(holder, name) for name in names}
 
 
-def _set_arrays(sets: Sets) -> dict[str, NDArray[Any]]:
-    return {f"set_{name}": np.ascontiguousarray(getattr(sets, name)) for name in SET_DTYPES}
+def one_dtype(dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, tuple[np.dtype[Any], ...]]:
+    """The same for arrays that have one dtype only."""
+    return {name: (dtype,) for name, dtype in dtypes.items()}
 
 
-def _isolation_arrays(parts: IsolationParts) -> dict[str, NDArray[Any]]:
-    arrays = {name: np.ascontiguousarray(getattr(parts.forest, name)) for name in ISOLATION_ARRAYS}
-    return arrays if parts.schema.categories is None else arrays | _set_arrays(parts.forest.sets)
+def set_arrays() -> ArrayGroup:
+    """The sets of categorical splits, which only a model with categorical columns has."""
+
+    def arrays_of(model: Any) -> Arrays | None:
+        return None if model.schema.categories is None else attributes(model.forest.sets, SET_DTYPES)
+
+    return ArrayGroup(
+        "sets", one_dtype(SET_DTYPES), arrays_of, prefix="set_", optional=lambda fields: fields["schema"].categories is not None
+    )  # fmt: skip
 
 
-def _forest_arrays(parts: ForestParts) -> dict[str, NDArray[Any]]:
-    arrays = _compact_arrays(parts.forest)
-    if parts.leaf_rows is not None:
-        for name in LEAF_ROWS_DTYPES:
-            arrays[f"leaf_row_{name}"] = np.ascontiguousarray(getattr(parts.leaf_rows, name)).reshape(-1)
-    return arrays
+def take_sets(arrays: dict[str, Arrays]) -> Sets:
+    """The sets among the arrays of a file."""
+    return Sets(**arrays["sets"]) if "sets" in arrays else Sets.none()
 
 
-def loads(data: bytes | bytearray | memoryview) -> Parts:
-    """Read the model of the bytes of a model file, trusting none of them; see `parts_of`."""
-    return parts_of(data)[0]
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FileFormat:
+    """The files of a class of models.
+
+    Attributes
+    ----------
+    number : int
+        The number of the format.
+    kind : str
+        What the header calls such a model.
+    config : type of ParameterSet
+        Its parameters.
+    parameters_of : callable
+        What gives those of a model.
+    fields : tuple of Field
+        The fields of the header behind the version and the kind, but for the parameters, which come last.
+    arrays : tuple of ArrayGroup
+        The arrays.
+    build : callable
+        Makes a model of the fields and of the groups of arrays; it checks how they fit together.
+    """
+
+    number: int
+    kind: str
+    config: type[ParameterSet]
+    parameters_of: Callable[[Any], ParameterSet]
+    fields: tuple[Field, ...]
+    arrays: tuple[ArrayGroup, ...]
+    build: Callable[[dict[str, Any], dict[str, Arrays]], Any]
+
+    def describe(self, model: object) -> dict[str, object]:
+        """What a model is, apart from its arrays, as the dictionary that the header has."""
+        found = self.begin(model)
+        for field in self._all_fields:
+            found |= field.write(model)
+        return found
+
+    def dumps(self, model: object, estimator: Mapping[str, object] | None = None) -> bytes:
+        """Bytes of the file of a model; the same model gives the same bytes.
+
+        Parameters
+        ----------
+        model : Model, ForestModel, AdaBoostModel or IsolationModel
+            The model.
+        estimator : mapping, optional
+            What is saved of an estimator with its model, in types that JSON has.
+        """
+        arrays = {
+            group.prefix + name: np.ascontiguousarray(array).reshape(-1)
+            for group in self.arrays
+            for name, array in (group.of(model) or {}).items()
+        }
+        fields = self.describe(model)
+        if estimator is not None:
+            fields = self.with_estimator(fields)
+        return container.write(arrays, header.to_text(fields, estimator))
+
+    def read_fields(self, found: Mapping[str, object]) -> dict[str, Any]:
+        """The fields of a header, of which only the format and the kind were checked."""
+        self.check_keys(found)
+        if self.kind and found["kind"] != self.kind:
+            raise _wrong_kind([self.kind], found["kind"])
+        VERSION.read(found)
+        return {field.name: field.read(found) for field in self._all_fields}
+
+    def read_arrays(self, box: container.Container, fields: Mapping[str, Any]) -> dict[str, Arrays]:
+        """The groups of arrays of a file."""
+        groups = [group for group in self.arrays if group.is_in(fields)]
+        wanted = {group.prefix + name: dtypes for group in groups for name, dtypes in group.dtypes.items()}
+        found = container.take(box, wanted)
+        return {group.name: {name: found[group.prefix + name] for name in group.dtypes} for group in groups}
+
+    def with_estimator(self, fields: dict[str, object]) -> dict[str, object]:
+        """The fields of a file that has an estimator too."""
+        return fields
+
+    def check_keys(self, found: Mapping[str, object]) -> None:
+        """Refuse a header that lacks a key, or has one that it may not have."""
+        header.check_keys(found, {"format", "kind", *self.keys}, {"categories", "estimator"})
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys of all fields."""
+        return {"version"}.union(*(field.keys for field in self._all_fields))
+
+    @property
+    def _all_fields(self) -> tuple[Field, ...]:
+        return (*self.fields, Parameters("params", self.config, self.parameters_of))
+
+    def begin(self, model: object) -> dict[str, object]:
+        """The first fields."""
+        return {"format": self.number, "version": header.library_version(), "kind": self.kind}
 
 
-def parts_of(data: bytes | bytearray | memoryview) -> tuple[Parts, dict[str, object] | None]:
+VERSION = Word("version")
+# Where the class of a kind of models is, by the number of its format. Modules are imported when a file of their kind is read.
+BOOSTED = "spinney.model.boosted", "Model"
+KINDS = {
+    header.WITH_FOREST: {"forest": ("spinney.model.forest", "ForestModel")},
+    header.WITH_KIND: {
+        "adaboost": ("spinney.model.adaboost", "AdaBoostModel"),
+        "isolation": ("spinney.model.isolation", "IsolationModel"),
+    },
+}
+
+
+def _class_of(found: Mapping[str, object]) -> Any:
+    """The class of the model that a header belongs to."""
+    place = BOOSTED
+    kinds = KINDS.get(found["format"]) if isinstance(found["format"], int) else None
+    if kinds is not None:
+        kind = (
+            found.get("kind") if len(kinds) > 1 else next(iter(kinds))
+        )  # that of the only one is checked with the other keys
+        if not isinstance(kind, str) or kind not in kinds:
+            raise _wrong_kind(kinds, kind)
+        place = kinds[kind]
+    module, name = place
+    return getattr(import_module(module), name)
+
+
+def _wrong_kind(kinds: Iterable[str], found: object) -> ModelFormatError:
+    named = " or ".join(repr(kind) for kind in kinds)
+    return ModelFormatError(f"the model's kind must be {named}, not {short_repr(found)}")
+
+
+def loads(data: bytes | bytearray | memoryview) -> tuple[Any, dict[str, object] | None]:
     """Read the bytes of a model file, trusting none of them.
 
     Parameters
@@ -113,10 +220,10 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Parts, dict[str, obj
 
     Returns
     -------
-    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
+    model : Model, ForestModel, AdaBoostModel or IsolationModel
         Its arrays cannot be written to.
     estimator : dict or None
-        What the file knows of an estimator, not checked yet.
+        What the file has of an estimator, not checked yet.
 
     Raises
     ------
@@ -125,7 +232,7 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Parts, dict[str, obj
 
     Examples
     --------
-    >>> parts_of(b"")
+    >>> loads(b"")
     Traceback (most recent call last):
     ...
     spinney.errors.ModelFormatError: this is not a model file, or it is cut off: its size is 0 bytes
@@ -134,131 +241,18 @@ def parts_of(data: bytes | bytearray | memoryview) -> tuple[Parts, dict[str, obj
         raise DataTypeError(f"a model is read from bytes, not from {type(data).__name__}")
     box = container.read(bytes(data))
     found = header.read(box.text)
-    if found["format"] == header.WITH_FOREST:
-        forest = forest_header.decode(found)
-        return _forest(box, forest), forest.estimator
-    if found["format"] == header.WITH_KIND:
-        return _of_kind(box, found)
-    facts = header.decode(found)
-    return _ensemble(box, facts), facts.estimator
+    form: FileFormat = _class_of(found).FILE
+    fields, estimator = form.read_fields(found), header.estimator_of(found)
+    return form.build(fields, form.read_arrays(box, fields)), estimator
 
 
-def _of_kind(box: Container, found: dict[str, object]) -> tuple[Parts, dict[str, object] | None]:
-    """Read a model of the kind that its header names."""
-    if found.get("kind") == adaboost_header.KIND:
-        boosted = adaboost_header.decode(found)
-        return _adaboost(box, boosted), boosted.estimator
-    if found.get("kind") == isolation_header.KIND:
-        isolation = isolation_header.decode(found)
-        return _isolation(box, isolation), isolation.estimator
-    raise ModelFormatError(
-        f"the model's kind must be {adaboost_header.KIND!r} or {isolation_header.KIND!r}, not {short_repr(found.get('kind'))}"
-    )
+def save(data: bytes, path: str | os.PathLike[str]) -> None:
+    """Write a model file in one step: after a failure the old file is still there, whole."""
+    write_atomically(_checked(path), data)
 
 
-def _ensemble(box: Container, facts: Header) -> Ensemble:
-    categorical = facts.schema.categories is not None
-    wanted = ARRAYS | SETS if categorical else ARRAYS
-    arrays = container.take(box, wanted | STATISTICS if facts.has_statistics else wanted)
-    made = (
-        {name: arrays.pop(f"statistic_{name}") for name in TARGET_ENCODING_DTYPES}
-        if facts.has_statistics
-        else {}
-    )
-    base_score = arrays.pop("base_score")
-    sets = _take_sets(arrays, categorical)
-    if len(base_score) != facts.outputs:
-        raise ModelFormatError(f"base_score has {len(base_score)} entries for {facts.outputs} outputs")
-    ensemble = Ensemble(
-        forest=Forest(**arrays, sets=sets),
-        base_score=base_score,
-        objective=facts.objective,
-        params=facts.params,
-        schema=facts.schema,
-        best_round=facts.best_round,
-        statistics=TargetEncoding.from_arrays(facts.schema, made) if made else None,
-    )
-    if ensemble.rounds != facts.rounds:
-        raise ModelFormatError(
-            f"the header counts {facts.rounds} rounds but there are trees for {ensemble.rounds}"
-        )
-    return ensemble
-
-
-def _take_sets(arrays: dict[str, NDArray[Any]], categorical: bool) -> Sets:
-    """The sets among the arrays of a file, which are taken out."""
-    return Sets(**{name: arrays.pop(f"set_{name}") for name in SET_DTYPES}) if categorical else Sets.none()
-
-
-def _isolation(box: Container, facts: IsolationHeader) -> IsolationParts:
-    categorical = facts.schema.categories is not None
-    arrays = container.take(box, ISOLATION | SETS if categorical else ISOLATION)
-    sets = _take_sets(arrays, categorical)
-    return IsolationParts(
-        isolation_forest(**arrays, sets=sets),
-        facts.params,
-        facts.schema,
-        facts.rows,
-        facts.rows_per_tree,
-        facts.offset,
-    )
-
-
-def _forest(box: Container, facts: ForestHeader) -> ForestParts:
-    arrays = container.take(box, {**COMPACT_DTYPES, **LEAF_ROWS} if facts.leaf_rows else COMPACT_DTYPES)
-    rows = {name: arrays.pop(f"leaf_row_{name}") for name in LEAF_ROWS_DTYPES} if facts.leaf_rows else {}
-    forest = CompactForest(**arrays)
-    if forest.trees != facts.trees:
-        raise ModelFormatError(f"the header counts {facts.trees} trees but there are {forest.trees}")
-    if rows:
-        if len(rows["targets"]) != facts.rows * facts.outputs:
-            raise ModelFormatError(
-                f"leaf_row_targets has {len(rows['targets'])} entries for {facts.rows} rows of {facts.outputs} outputs"
-            )
-        rows["targets"] = rows["targets"].reshape(facts.rows, facts.outputs)
-    return ForestParts(
-        forest, facts.params, facts.schema, facts.classes, facts.outputs, facts.rows, TrainingRowsByLeaf(**rows) if rows else None
-    )  # fmt: skip
-
-
-def _adaboost(box: Container, facts: AdaBoostHeader) -> AdaBoostParts:
-    arrays = container.take(box, {**COMPACT_DTYPES, **BY_TREE})
-    by_tree = {name: arrays.pop(name) for name in TREE_DTYPES}
-    forest = CompactForest(**arrays)
-    if forest.trees != facts.trees:
-        raise ModelFormatError(f"the header counts {facts.trees} trees but there are {forest.trees}")
-    return AdaBoostParts(forest, facts.params, facts.schema, facts.classes, facts.rows, **by_tree)
-
-
-def save(parts: Parts, path: str | os.PathLike[str], estimator: Mapping[str, object] | None = None) -> None:
-    """Write a model file in one step: after a failure the old file is still there, whole.
-
-    Parameters
-    ----------
-    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
-        The model's parts.
-    path : str or path-like
-        Where to write; its folder must exist.
-    estimator : mapping, optional
-        What an estimator knows beside its model, in types that JSON knows.
-    """
-    write_atomically(_checked(path), dumps(parts, estimator))
-
-
-def read(path: str | os.PathLike[str]) -> tuple[Parts, dict[str, object] | None]:
-    """Read a model file, trusting nothing in it.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    parts : Ensemble, ForestParts, AdaBoostParts or IsolationParts
-        Its arrays cannot be written to.
-    estimator : dict or None
-        What the file knows of an estimator, not checked yet.
+def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, object] | None]:
+    """Read a model file, trusting nothing in it; see `loads`.
 
     Raises
     ------
@@ -274,10 +268,10 @@ def read(path: str | os.PathLike[str]) -> tuple[Parts, dict[str, object] | None]
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:
-            # Refuses most strangers before they are read whole.
+            # Refuses most other files before they are read whole.
             container.header_length(file.read(container.PREFIX), size)
             file.seek(0)
-            return parts_of(file.read(size))
+            return loads(file.read(size))
         except ModelFormatError as error:
             raise ModelFormatError(f"cannot read the model {os.fspath(path)!r}: {error}") from error
 

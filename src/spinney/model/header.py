@@ -1,96 +1,225 @@
-"""The JSON text that a model file carries beside its arrays."""
+"""The JSON text that a model file carries beside its arrays: the fields of a header, each of a type that reads and checks it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from reprlib import repr as short_repr
+from typing import Any, NoReturn
 
 from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError, ParameterTypeError
-from spinney.model.ensemble import Ensemble
-from spinney.params import Config, ParameterSet, check_columns
+from spinney.params import ParameterSet
 from spinney.safe_io import parse_json
 
 FORMAT = 7  # the newest that can be read; a model is written in the oldest that can hold it
 WITH_ESTIMATOR = 4
 WITH_FOREST = 5  # with an estimator or without
 WITH_KIND = 6  # a model of the kind that its header names, with an estimator or without
-WITH_STATISTICS = (
-    7  # a boosted model with columns that were made from the target, with an estimator or without
-)
-KEYS = frozenset(
-    {"format", "version", "objective", "outputs", "columns", "names", "rounds", "best_round", "params"}
-)
+WITH_TARGET_ENCODING = 7  # a boosted model with encoded columns, with an estimator or without
 # Far beyond any version number or name of an objective, and short enough to be shown in an error.
 LONGEST_WORD = 100
 
 
 @dataclass(frozen=True)
-class Header:
-    """What the text says, each field of the right type; how they fit the arrays is still to be checked."""
+class Field(ABC):
+    """A part of a header, and of what a model is made of, under one name.
 
-    objective: str
-    outputs: int
-    schema: Schema
-    rounds: int
-    best_round: int | None
-    params: Config
-    estimator: dict[str, object] | None  # what a file knows beside the model; not checked here
-    has_statistics: bool  # whether there are arrays of columns that were made from the target
-
-
-def encode(ensemble: Ensemble, estimator: Mapping[str, object] | None = None) -> str:
-    """Write the header of a model.
-
-    Parameters
+    Attributes
     ----------
-    ensemble : Ensemble
-        The model's parts.
-    estimator : mapping, optional
-        What an estimator knows beside its model, in types that JSON knows.
-
-    Returns
-    -------
-    str
-        JSON text; the same model gives the same text.
+    name : str
+        Its name.
     """
-    told = describe(ensemble)
-    if estimator is not None and ensemble.statistics is None:
-        told |= {"format": WITH_ESTIMATOR}
-    return written(told, estimator)
+
+    name: str
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys that a header must have for it."""
+        return {self.name}
+
+    @abstractmethod
+    def write(self, model: Any) -> dict[str, object]:
+        """The keys and values of a model, of types that JSON has."""
+
+    @abstractmethod
+    def read(self, found: Mapping[str, Any]) -> Any:
+        """The value in a header, of the right type; whether it fits the arrays is for the model to check."""
 
 
-def written(told: Mapping[str, object], estimator: Mapping[str, object] | None) -> str:
-    """Write what is known of a model, and of an estimator where there is one."""
+@dataclass(frozen=True)
+class Value(Field):
+    """One value under its own key.
+
+    Attributes
+    ----------
+    of : callable, optional
+        What gives the value of a model; without it the attribute of that name.
+    """
+
+    of: Callable[[Any], object] | None = None
+
+    def write(self, model: Any) -> dict[str, object]:
+        """The value of a model."""
+        return {self.name: (self.of or attrgetter(self.name))(model)}
+
+    def read(self, found: Mapping[str, Any]) -> Any:
+        """The value in a header."""
+        return self.check(found[self.name])
+
+    @abstractmethod
+    def check(self, value: Any) -> Any:
+        """The value itself, or `ModelFormatError`."""
+
+    def refuse(self, value: object, wanted: str) -> NoReturn:
+        """Raise the error for a value that is not what is wanted."""
+        raise ModelFormatError(f"{self.name} must be {wanted}, not {short_repr(value)}")
+
+
+class Word(Value):
+    """A short text."""
+
+    def check(self, value: Any) -> str:
+        """Refuse everything else."""
+        if isinstance(value, str) and 0 < len(value) <= LONGEST_WORD:
+            return value
+        self.refuse(value, "a short text")
+
+
+class Count(Value):
+    """A whole number of 0 or more."""
+
+    def check(self, value: Any) -> int:
+        """Refuse everything else."""
+        if type(value) is int and value >= 0:
+            return value
+        self.refuse(value, "a whole number of 0 or more")
+
+
+class OptionalCount(Count):
+    """A whole number of 0 or more, or null."""
+
+    def read(self, found: Mapping[str, Any]) -> int | None:
+        """The number; None where it is null."""
+        return None if found[self.name] is None else self.check(found[self.name])
+
+
+class Real(Value):
+    """A floating-point number."""
+
+    def check(self, value: Any) -> float:
+        """Refuse everything else."""
+        if type(value) is float:
+            return value
+        self.refuse(value, "a number with a point")
+
+
+class Flag(Value):
+    """A truth value."""
+
+    def check(self, value: Any) -> bool:
+        """Refuse everything else."""
+        if type(value) is bool:
+            return value
+        self.refuse(value, "true or false")
+
+
+class CountList(Value):
+    """A list of whole numbers, of which a model checks each."""
+
+    def write(self, model: Any) -> dict[str, object]:
+        """The numbers of a model as a list."""
+        return {self.name: list(getattr(model, self.name))}
+
+    def check(self, value: Any) -> tuple[Any, ...]:
+        """Refuse what is no list."""
+        if isinstance(value, list):
+            return tuple(value)
+        self.refuse(value, "a list of whole numbers")
+
+
+class SchemaFields(Field):
+    """The columns of the training table: "names", "columns" and, where some have any, "categories"."""
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys that all headers have."""
+        return {"names", "columns"}
+
+    def write(self, model: Any) -> dict[str, object]:
+        """The columns of a model."""
+        found: dict[str, object] = model.schema.to_json()
+        return found
+
+    def read(self, found: Mapping[str, Any]) -> Schema:
+        """The columns in a header."""
+        return Schema.from_json({key: found[key] for key in (*self.keys, "categories") if key in found})
+
+
+@dataclass(frozen=True)
+class Parameters(Field):
+    """The parameters of a training, by name.
+
+    Attributes
+    ----------
+    config : type of ParameterSet
+        What they are parsed by.
+    of : callable
+        What gives the parameters of a model.
+    """
+
+    config: type[ParameterSet]
+    of: Callable[[Any], ParameterSet]
+
+    def write(self, model: Any) -> dict[str, object]:
+        """Those that belong to the model, and not to how it was trained."""
+        return {self.name: self.of(model).to_dict(model_only=True)}
+
+    def read(self, found: Mapping[str, Any]) -> ParameterSet:
+        """Refuse names and values that this version does not have."""
+        given = found[self.name]
+        if not isinstance(given, dict):
+            raise ModelFormatError(f"params must be a JSON object, not {short_repr(given)}")
+        unknown = given.keys() - {one.name for one in self.config.table() if one.in_model}
+        if unknown:
+            raise ModelFormatError(
+                f"the model has a parameter that this spinney lacks: {short_repr(min(unknown))}"
+            )
+        with parameter_errors():
+            return self.config.parse(given)
+
+
+@contextmanager
+def parameter_errors() -> Iterator[None]:
+    """Errors about parameters are errors of a file here."""
+    try:
+        yield
+    except (ParameterError, ParameterTypeError) as error:
+        raise ModelFormatError(f"the model has a wrong parameter: {error}") from error
+
+
+COLUMNS = SchemaFields("schema")
+
+
+def to_text(fields: Mapping[str, object], estimator: Mapping[str, object] | None) -> str:
+    """The fields of a model, and what is saved of an estimator, as JSON: the same model gives the same text."""
     if estimator is None:
-        return _written(told, sort_keys=True)
+        return _dumps(fields, sort_keys=True)
     # Metrics of an estimator have an order, which its keys keep.
-    known = json.loads(_written(told, sort_keys=True))
-    return _written(known | {"estimator": dict(estimator)}, sort_keys=False)
+    known = json.loads(_dumps(fields, sort_keys=True))
+    return _dumps(known | {"estimator": dict(estimator)}, sort_keys=False)
 
 
-def _written(told: Mapping[str, object], sort_keys: bool) -> str:
-    return json.dumps(told, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-
-
-def describe(ensemble: Ensemble) -> dict[str, object]:
-    """Return what a model is, apart from its arrays, as the dictionary that the header holds."""
-    return {
-        "format": ensemble.schema.file_format if ensemble.statistics is None else WITH_STATISTICS,
-        "version": library_version(),
-        "objective": ensemble.objective,
-        "outputs": ensemble.outputs,
-        **ensemble.schema.to_json(),
-        "rounds": ensemble.rounds,
-        "best_round": ensemble.best_round,
-        "params": ensemble.params.to_dict(model_only=True),
-    }
+def _dumps(fields: Mapping[str, object], sort_keys: bool) -> str:
+    return json.dumps(fields, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def read(text: str) -> dict[str, object]:
-    """Read the JSON text found in a file: an object of a known format, of which nothing else is known yet.
+    """Read the JSON text found in a file: an object of a known format; nothing else of it is checked.
 
     Raises
     ------
@@ -102,70 +231,6 @@ def read(text: str) -> dict[str, object]:
         raise ModelFormatError("the model's header must be a JSON object")
     _check_format(found)
     return found
-
-
-def decode(found: dict[str, object]) -> Header:
-    """Read the header of a boosted model, trusting nothing but the number of its format.
-
-    Parameters
-    ----------
-    found : dict
-        What `read` gave, of a format before that of forests.
-
-    Returns
-    -------
-    Header
-        Its fields.
-
-    Raises
-    ------
-    ModelFormatError
-        It is not what `describe` gives.
-    """
-    has_statistics = found["format"] == WITH_STATISTICS
-    has_estimator = "estimator" in found if has_statistics else found["format"] == WITH_ESTIMATOR
-    keys = KEYS | {"categories"} if found["format"] in (2, 3, WITH_STATISTICS) else KEYS
-    if has_estimator:
-        check_keys(found, keys | {"estimator"}, {"categories"})
-    else:
-        check_keys(found, keys)
-    word(found, "version")
-    schema = schema_of(found)
-    if not (has_estimator or has_statistics) and schema.file_format != found["format"]:
-        raise ModelFormatError(
-            f"the model has format {found['format']}, but its columns are those of format {schema.file_format}"
-        )
-    return Header(
-        objective=word(found, "objective"),
-        outputs=number(found, "outputs"),
-        schema=schema,
-        rounds=number(found, "rounds"),
-        best_round=None if found["best_round"] is None else number(found, "best_round"),
-        params=_params(found["params"], schema),
-        estimator=estimator_of(found["estimator"]) if has_estimator else None,
-        has_statistics=has_statistics,
-    )
-
-
-def check_keys(
-    found: dict[str, object], keys: frozenset[str], allowed: frozenset[str] | set[str] = frozenset()
-) -> None:
-    """Refuse a header that lacks a key, or has one that it may not have."""
-    odd = (found.keys() ^ keys) - allowed
-    if odd:
-        raise ModelFormatError(f"the model's header has too much or too little: {short_repr(min(odd))}")
-
-
-def schema_of(found: dict[str, object]) -> Schema:
-    """The columns that a header tells of."""
-    return Schema.from_json({key: found[key] for key in ("names", "columns", "categories") if key in found})
-
-
-def library_version() -> str:
-    """Version of this spinney."""
-    import spinney
-
-    return spinney.__version__
 
 
 def _check_format(found: dict[str, object]) -> None:
@@ -180,46 +245,25 @@ def _check_format(found: dict[str, object]) -> None:
         )
 
 
-def word(found: dict[str, object], key: str) -> str:
-    """A short text."""
-    told = found[key]
-    if not isinstance(told, str) or not 0 < len(told) <= LONGEST_WORD:
-        raise ModelFormatError(f"{key} must be a short text, not {short_repr(told)}")
-    return told
+def check_keys(found: Mapping[str, object], keys: set[str], allowed: set[str]) -> None:
+    """Refuse a header that lacks a key, or has one that it may not have."""
+    odd = (found.keys() ^ keys) - allowed
+    if odd:
+        raise ModelFormatError(f"the model's header has too much or too little: {short_repr(min(odd))}")
 
 
-def number(found: dict[str, object], key: str) -> int:
-    """A whole number of 0 or more."""
-    told = found[key]
-    if type(told) is not int or told < 0:
-        raise ModelFormatError(f"{key} must be a whole number of 0 or more, not {short_repr(told)}")
-    return told
-
-
-def estimator_of(given: object) -> dict[str, object]:
-    """What a file knows of an estimator."""
+def estimator_of(found: Mapping[str, object]) -> dict[str, object] | None:
+    """What a file has of an estimator, not checked yet; None for a bare model."""
+    if "estimator" not in found:
+        return None
+    given = found["estimator"]
     if not isinstance(given, dict):
         raise ModelFormatError(f"estimator must be a JSON object, not {short_repr(given)}")
     return given
 
 
-def known_params(given: object, parameters: type[ParameterSet]) -> dict[str, object]:
-    """The parameters of a model, by names that this version knows; their values are not checked."""
-    if not isinstance(given, dict):
-        raise ModelFormatError(f"params must be a JSON object, not {short_repr(given)}")
-    unknown = given.keys() - {one.name for one in parameters.table() if one.in_model}
-    if unknown:
-        raise ModelFormatError(
-            f"the model has a parameter that this spinney lacks: {short_repr(min(unknown))}"
-        )
-    return given
+def library_version() -> str:
+    """Version of this spinney."""
+    import spinney
 
-
-def _params(given: object, schema: Schema) -> Config:
-    told = known_params(given, Config)
-    try:
-        params = Config.parse(told)
-        check_columns(params, schema.names, schema.columns, schema.categorical)
-    except (ParameterError, ParameterTypeError) as error:
-        raise ModelFormatError(f"the model has a wrong parameter: {error}") from error
-    return params
+    return spinney.__version__

@@ -6,14 +6,12 @@ import os
 from collections.abc import Mapping
 
 from spinney.model import file
-from spinney.model.adaboost_model import AdaBoostModel
-from spinney.model.base import SavedModel
-from spinney.model.forest_model import ForestModel
-from spinney.model.isolation_model import IsolationModel
-from spinney.model.model import Model
+from spinney.model.adaboost import AdaBoostModel
+from spinney.model.boosted import Model
+from spinney.model.forest import ForestModel
+from spinney.model.isolation import IsolationModel
 
 AnyModel = Model | ForestModel | AdaBoostModel | IsolationModel
-_MODELS: tuple[type[SavedModel], ...] = (Model, ForestModel, AdaBoostModel, IsolationModel)
 
 
 def load(path: str | os.PathLike[str]) -> AnyModel:
@@ -54,14 +52,12 @@ def load(path: str | os.PathLike[str]) -> AnyModel:
 
 
 def load_with_part(path: str | os.PathLike[str]) -> tuple[AnyModel, dict[str, object] | None]:
-    """Read a model and what its file knows of an estimator, None for a bare model; that part is not checked yet."""
-    parts, estimator = file.read(path)
-    kind = next(kind for kind in _MODELS if isinstance(parts, kind._kind()))
-    model = kind._of(parts)
+    """Read a model and what its file has of an estimator, None for a bare model; that part is not checked yet."""
+    model, estimator = file.read(path)
     assert isinstance(model, AnyModel)
     return model, estimator
 
 
 def save_with_part(model: AnyModel, path: str | os.PathLike[str], estimator: Mapping[str, object]) -> None:
-    """Write a model, and what an estimator knows beside it in types that JSON knows, to one file."""
-    file.save(model._parts, path, estimator)
+    """Write a model, and what is saved of an estimator in types that JSON has, to one file."""
+    file.save(model.FILE.dumps(model, estimator), path)

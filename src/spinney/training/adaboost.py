@@ -22,7 +22,7 @@ from spinney.growth.forest.table import ForestTable, binned_table
 from spinney.jit import Bound, allocate
 from spinney.jit.math import exp, log
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model.adaboost_model import AdaBoostModel
+from spinney.model.adaboost import AdaBoostModel
 from spinney.params import AdaBoostConfig
 from spinney.sampling.bags import counts_by_weight
 from spinney.training.growers import check_in_memory

@@ -21,7 +21,7 @@ from spinney.growth.grower import AddTree, GrowerInputs
 from spinney.growth.leaf_values import LeafValues
 from spinney.jit.team import Team
 from spinney.metrics import Metric, MetricValue
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.objectives import Objective
 from spinney.objectives.kernels.common import find_largest
 from spinney.objectives.targets import LARGEST_TARGET

@@ -22,7 +22,7 @@ from spinney.params.parameter import is_iterable
 from spinney.user_functions import call_user_function
 
 if TYPE_CHECKING:
-    from spinney.model.model import Model
+    from spinney.model.boosted import Model
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.growth.grown_tree import replay
 from spinney.jit.team import Team
 from spinney.model.base import SavedModel
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.model.predict import Predictor
 from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config
@@ -127,7 +127,7 @@ def model_of(init_model: object) -> Model | None:
     """The model that `init_model` stands for: a model, a fitted estimator's, or that of a file; None stays None."""
     if init_model is None or isinstance(init_model, Model):
         return init_model
-    from spinney.model.forest_model import ForestModel  # every kind of model, for a training that goes on
+    from spinney.model.forest import ForestModel  # every kind of model, for a training that goes on
     from spinney.model.loading import load
 
     found = (

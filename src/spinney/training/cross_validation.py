@@ -17,7 +17,7 @@ from spinney.dataset import Dataset, binned_of
 from spinney.errors import DataError, OwnFunctionError, ParameterError
 from spinney.jit.team import Team
 from spinney.metrics import Metric
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.objectives import Objective
 from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds

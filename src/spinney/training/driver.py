@@ -18,7 +18,7 @@ from spinney.collective import ALONE, Communicator
 from spinney.errors import ParameterError
 from spinney.jit.team import Team
 from spinney.metrics import Metric, MetricValue
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.objectives import Objective
 from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds

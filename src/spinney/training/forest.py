@@ -12,7 +12,7 @@ from spinney.errors import DataError
 from spinney.growth.forest.grower import ForestGrower
 from spinney.growth.forest.table import binned_table, column_ends, gap_thresholds, ranked_table
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.sampling.bags import bag_counts

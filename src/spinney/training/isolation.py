@@ -13,7 +13,7 @@ from spinney.data.schema import named_categorical
 from spinney.data.table import whole_rows
 from spinney.growth.isolation.grower import Gatherer, IsolationGrower
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model.isolation_model import IsolationModel
+from spinney.model.isolation import IsolationModel
 from spinney.model.kernels.compact_walk import scan_rows
 from spinney.model.predict import given, refuse_infinite
 from spinney.model.seen import met_by, nothing_seen

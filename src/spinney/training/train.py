@@ -7,8 +7,7 @@ from typing import Any
 
 from spinney import objectives
 from spinney.dataset import Dataset, binned_of
-from spinney.model.mean import mean_model
-from spinney.model.model import Model
+from spinney.model.boosted import Model, mean_model
 from spinney.params import Config
 from spinney.params.common import check_truth
 from spinney.training.callbacks import Callback, warn_of_cap

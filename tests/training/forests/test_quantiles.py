@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn_forests import converted
 from spinney.data import read_table
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.training.forests.quantiles import predict_quantiles
 
 WANTED = [0.9, 0.0, 0.5, 0.25, 1.0, 0.5]

@@ -7,7 +7,7 @@ import pytest
 
 from spinney.data import ForestTarget
 from spinney.dataset import Dataset
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.params import ForestConfig
 from spinney.training.forest import train_forest
 from spinney.training.forests.bags import bags_of

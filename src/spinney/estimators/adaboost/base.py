@@ -37,7 +37,7 @@ from spinney.estimators.fit_inputs import (
 from spinney.estimators.forests.base import check_size
 from spinney.estimators.forests.trees import TreeView
 from spinney.estimators.written import UnwritableError, write_columns
-from spinney.model.adaboost_model import AdaBoostModel
+from spinney.model.adaboost import AdaBoostModel
 from spinney.params import AdaBoostConfig
 from spinney.params.estimators import ADABOOST_ROUNDS, VERBOSE
 from spinney.params.parameter import SeedLike, is_drawn

@@ -6,7 +6,7 @@ from typing import Any
 
 from spinney.errors import ModelFormatError
 from spinney.estimators.written import read_classes, write_classes
-from spinney.model.adaboost_model import AdaBoostModel
+from spinney.model.adaboost import AdaBoostModel
 
 ADABOOST_KEYS = frozenset({"class", "params", "left_out", "classes", "named"})
 

@@ -29,7 +29,7 @@ from spinney.estimators.files import save_estimator
 from spinney.estimators.fit_inputs import categories_of_text, with_columns_checked
 from spinney.estimators.forests.growing import EarlierForest, grown
 from spinney.estimators.written import UnwritableError, write_columns
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.params import ForestConfig, Parameter
 from spinney.params.parameter import SeedLike, is_drawn
 

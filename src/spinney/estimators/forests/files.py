@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.estimators.written import read_classes, read_number, write_classes, write_number
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 
 FOREST_KEYS = frozenset({"class", "params", "left_out", "classes", "named", "oob"})
 

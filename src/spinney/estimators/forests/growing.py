@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget, Schema, Table
 from spinney.errors import DataError, ParameterError
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig
 from spinney.training.callbacks import ProgressBar, RoundInfo

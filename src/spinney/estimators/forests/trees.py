@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.model.compact_model import CompactModel
+from spinney.model.compact import CompactModel
 from spinney.tree import CompactForest, Tree
 
 

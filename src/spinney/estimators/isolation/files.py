@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spinney.model.isolation_model import IsolationModel
+from spinney.model.isolation import IsolationModel
 
 ISOLATION_KEYS = frozenset({"class", "params", "left_out", "named"})
 

@@ -27,7 +27,7 @@ from spinney.estimators.generated import IsolationForestParameters
 from spinney.estimators.isolation.growing import grown, past_of
 from spinney.estimators.written import UnwritableError, write_columns
 from spinney.messages import shown
-from spinney.model.isolation_model import IsolationModel
+from spinney.model.isolation import IsolationModel
 from spinney.params import IsolationConfig
 from spinney.params.estimators import TREES, VERBOSE
 from spinney.params.parameter import SeedLike, is_drawn

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.errors import DataError, ParameterError
 from spinney.estimators.forests.growing import STEPS, progress_bar
-from spinney.model.isolation_model import IsolationModel
+from spinney.model.isolation import IsolationModel
 from spinney.params import IsolationConfig
 from spinney.params.estimators import TREES
 from spinney.training.isolation import encoded, refuse_infinite_values, train_isolation

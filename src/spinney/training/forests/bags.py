@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import DataError, ParameterError
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.sampling.bags import bag_counts
 
 

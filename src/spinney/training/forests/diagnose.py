@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Table
 from spinney.errors import DataError
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.params.common import check_truth
 from spinney.training.forests.bags import Bags, bags_of
 from spinney.training.forests.trees import decided, each_tree, leaf_predictions

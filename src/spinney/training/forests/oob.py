@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.errors import DataError, OwnFunctionError, ParameterTypeError
 from spinney.messages import shown
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.scores import accuracy, r2
 from spinney.training.forests.trees import by_output, decided, each_tree, leaf_predictions

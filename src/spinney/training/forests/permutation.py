@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.params import checked_seed
 from spinney.params.parameter import SeedLike
 from spinney.training.forests.bags import bags_of

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.errors import DataError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.params.common import check_truth
 from spinney.training.forests.bags import bags_of
 from spinney.training.forests.kernels.proximity import count_shared

@@ -12,7 +12,7 @@ from spinney.errors import ParameterError, ParameterTypeError
 from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.messages import shown
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.training.forests.kernels.quantiles import find_quantiles
 from spinney.training.forests.kernels.records import LeafEntries, Masses, Ranked

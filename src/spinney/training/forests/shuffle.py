@@ -13,7 +13,7 @@ from spinney.data.sparse import SparseValues
 from spinney.data.table import as_matrix, kernel_blocks
 from spinney.jit import allocate
 from spinney.jit.team import Team
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.model.predict import given
 from spinney.sampling.orders import shuffled_orders
 from spinney.training.forests.kernels.records import OnPath, PlainTree, Shuffles

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 
 CELLS = 2**24  # leaf numbers that are held at a time: 64 MB
 

@@ -12,7 +12,7 @@ from spinney.data import Table
 from spinney.errors import ParameterError
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.messages import shown
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.params.common import check_truth
 from spinney.training.forests.bags import Bags, bags_of
 from spinney.training.forests.kernels.jackknife import quadratic_forms

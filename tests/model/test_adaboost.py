@@ -11,8 +11,8 @@ import spinney as sp
 from spinney.data import Schema
 from spinney.errors import ModelFormatError
 from spinney.model import header
-from spinney.model.adaboost_model import AdaBoostModel
-from spinney.model.forest_model import ForestModel
+from spinney.model.adaboost import AdaBoostModel
+from spinney.model.forest import ForestModel
 from spinney.params import AdaBoostConfig
 
 SPLITS = [1, 4, 0, 7, 2]

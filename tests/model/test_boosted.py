@@ -7,7 +7,7 @@ import pytest
 
 from spinney.data import Schema
 from spinney.errors import DataError, ModelFormatError, ParameterError, ParameterTypeError
-from spinney.model.model import Model
+from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.tree import Tree, concatenate, dump
 

@@ -10,11 +10,11 @@ import spinney as sp
 from compact_forests import random_forest, random_model, random_table
 from spinney.data import Schema
 from spinney.errors import ModelFormatError, ParameterError
-from spinney.model import forest_header, header
-from spinney.model.forest_model import ForestModel
+from spinney.model import header
+from spinney.model.boosted import Model
+from spinney.model.forest import ForestModel
 from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.model.loading import load_with_part, save_with_part
-from spinney.model.model import Model
 from spinney.params import Config, ForestConfig
 from spinney.tree import concatenate
 
@@ -222,7 +222,7 @@ def test_a_parameter_about_a_column_that_is_not_there_is_refused():
 
 def test_forests_have_a_format_of_their_own_and_later_kinds_share_the_next():
     assert header.WITH_KIND == header.WITH_FOREST + 1 == 6
-    assert forest_header.KIND == "forest"
+    assert ForestModel.FILE.kind == "forest"
 
 
 def test_no_name_stands_twice_in_the_json_of_a_forest():

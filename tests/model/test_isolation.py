@@ -14,9 +14,9 @@ from isolation_oracle import average, length, path
 from spinney.data import Schema
 from spinney.errors import DataError, ModelFormatError
 from spinney.model import header
-from spinney.model.forest_model import ForestModel
+from spinney.model.forest import ForestModel
 from spinney.model.heaps import HeapWalker
-from spinney.model.isolation_model import IsolationModel
+from spinney.model.isolation import IsolationModel
 from spinney.params import IsolationConfig
 from spinney.tree import Sets
 from spinney.tree.isolation import isolation_forest

@@ -1,35 +1,46 @@
-"""The model that AdaBoost gives."""
+"""`AdaBoostModel`, the model that AdaBoost gives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
+from reprlib import repr as short_repr
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema, Table
+from spinney.data.schema import check_schema
+from spinney.errors import ModelFormatError
 from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model import adaboost_header
-from spinney.model.adaboost_parts import AdaBoostParts
-from spinney.model.compact_model import CompactModel
+from spinney.model import header
+from spinney.model.compact import COMPACT_ARRAYS, CompactModel, check_counts, read_forest
+from spinney.model.file import ArrayGroup, Arrays, FileFormat, one_dtype
 from spinney.model.forest_predict import ForestPredictor
+from spinney.model.header import COLUMNS, Count, CountList
 from spinney.model.kernels.medians import MedianScratch, VotingTrees, find_medians
 from spinney.objectives.base import logistic, softmax
 from spinney.params import AdaBoostConfig
-from spinney.tree import CompactForest
+from spinney.tree import CompactForest, check_compact
+from spinney.tree.check import check_array
+from spinney.tree.forest import locked
 
+# Arrays of a file, and the attributes of a model, that have a number of each tree.
+BY_TREE = {"tree_weight": "tree_weights", "tree_error": "tree_errors"}
 # Leaves to look up (rows × trees) from which medians are shared among threads.
 SHARE_LEAVES = 50_000
 CELLS = 2**22  # leaf numbers that are held at a time
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class AdaBoostModel(CompactModel):
-    """Trees that were boosted by weights; it never changes.
+    """Trees that were boosted by weights; it never changes, and one that exists is sound.
 
-    Trees of classes vote with their weights; of the numbers that trees of numbers say, the median by these weights is taken.
+    Trees of classes vote with their weights; of the numbers that trees of numbers predict, the median by these weights is taken.
     Two models are equal (`==`) when their files would hold the same bytes. A model is pickled as those bytes.
 
     Parameters
@@ -59,58 +70,38 @@ class AdaBoostModel(CompactModel):
     [1, 0]
     """
 
-    _parts: AdaBoostParts
+    forest: CompactForest
+    config: AdaBoostConfig
+    schema: Schema
+    classes: tuple[int, ...]
+    rows: int
+    tree_weights: NDArray[np.float64]
+    tree_errors: NDArray[np.float64]
 
-    def __init__(
-        self,
-        forest: CompactForest,
-        config: AdaBoostConfig,
-        schema: Schema,
-        classes: tuple[int, ...],
-        rows: int,
-        tree_weights: NDArray[np.float64],
-        tree_errors: NDArray[np.float64],
-    ) -> None:
-        self._parts = AdaBoostParts(forest, config, schema, classes, rows, tree_weights, tree_errors)
+    outputs: int = field(default=1, init=False)
 
-    @classmethod
-    def _kind(cls) -> type[AdaBoostParts]:
-        return AdaBoostParts
+    FILE: ClassVar[FileFormat]
 
-    @property
-    def forest(self) -> CompactForest:
-        """Its trees; their arrays cannot be written to."""
-        return self._parts.forest
-
-    @property
-    def config(self) -> AdaBoostConfig:
-        """The parameters it was trained with."""
-        return self._parts.params
-
-    @property
-    def classes(self) -> tuple[int, ...]:
-        """Number of classes, as a tuple of one number; empty where numbers are predicted."""
-        return self._parts.classes
-
-    @property
-    def outputs(self) -> int:
-        """Number of outputs, which is 1."""
-        return 1
-
-    @property
-    def rows(self) -> int:
-        """Number of rows of the training table."""
-        return self._parts.rows
-
-    @property
-    def tree_weights(self) -> NDArray[np.float64]:
-        """Weight of each tree."""
-        return self._parts.tree_weight
-
-    @property
-    def tree_errors(self) -> NDArray[np.float64]:
-        """Weighted error of each tree on the training rows; of numbers, the mean loss."""
-        return self._parts.tree_error
+    def __post_init__(self) -> None:
+        check_counts(self.classes, 1, self.rows)
+        if self.config.of_classes != bool(self.classes):
+            raise ModelFormatError(
+                f"a model of {len(self.classes)} outputs with classes cannot have the loss {self.config.loss!r}"
+            )
+        check_schema(self.schema)
+        check_compact(self.forest, self.schema.columns, self.classes, 1, self.schema.category_counts)
+        if not self.forest.trees:
+            raise ModelFormatError("an AdaBoost model must have a tree")
+        for name, attribute in BY_TREE.items():
+            _check_by_tree(getattr(self, attribute), name, self.forest.trees)
+        with np.errstate(over="ignore"):
+            total = float(self.tree_weights.sum())
+        if not 0 < total < np.inf:
+            raise ModelFormatError(f"the weights of trees sum up to {total}; that must be above 0 and finite")
+        # What was checked must stay as it was: kernels walk these arrays without looking.
+        object.__setattr__(self, "forest", self.forest.read_only())
+        for attribute in BY_TREE.values():
+            object.__setattr__(self, attribute, locked(getattr(self, attribute)))
 
     def predict(self, X: object, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Predict numbers, (rows,), or probabilities of classes, (rows, classes).
@@ -186,7 +177,7 @@ class AdaBoostModel(CompactModel):
             yield self._medians(leaf, t + 1, n_jobs)
 
     def importance(self) -> NDArray[np.float64]:
-        """Tell how much each column lowers impurity: the mean over trees, by their weights, of its share in each tree.
+        """How much each column lowers impurity: the mean over trees, by their weights, of its share in each tree.
 
         Returns
         -------
@@ -198,9 +189,9 @@ class AdaBoostModel(CompactModel):
     def to_json(self) -> str:
         """Write the model for people: JSON with its header, weights and errors, and its trees as nested nodes.
 
-        A leaf of a tree that tells classes apart lists the share of each. A split of categories lists those that go left.
+        A leaf of a tree that separates classes lists the share of each. A split of categories lists those that go left.
         """
-        facts = adaboost_header.describe(self._parts) | {
+        facts = self.FILE.describe(self) | {
             "tree_weights": self.tree_weights.tolist(),
             "tree_errors": self.tree_errors.tolist(),
         }
@@ -211,7 +202,7 @@ class AdaBoostModel(CompactModel):
         return f"AdaBoostModel(trees={self.trees}, {classes}n_features={self.n_features})"
 
     def _shared(self, sums: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
-        """Votes over the weight of all who voted, in the shape of `decision`; zeros where nobody has a say."""
+        """Votes over the weight of all trees that voted, in the shape of `decision`; zeros where these have no weight."""
         (many,) = self.classes
         shares: NDArray[np.float64] = sums / weight if weight > 0 else np.zeros_like(sums)
         return 2.0 * shares[:, 0] if many == 2 else shares
@@ -252,3 +243,39 @@ class AdaBoostModel(CompactModel):
         rank = np.unique(value, return_inverse=True)[1].astype(np.int32)
         weight = np.asarray(self.tree_weights)
         return VotingTrees(forest.trees, forest.leaves, forest.leaf_start, value, rank, weight)
+
+
+def _check_by_tree(found: NDArray[np.float64], name: str, trees: int) -> None:
+    check_array(found, name, np.dtype(np.float64))
+    if len(found) != trees:
+        raise ModelFormatError(f"the array {name!r} has {len(found)} entries for {trees} trees")
+    wrong = ~(np.isfinite(found) & (found >= 0))
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise ModelFormatError(
+            f"the array {name!r} holds {short_repr(float(found[t]))} for tree {t}; it must be finite and 0 or more"
+        )
+
+
+def _build(fields: dict[str, Any], arrays: dict[str, Arrays]) -> AdaBoostModel:
+    given = fields["params"], fields["schema"], fields["classes"], fields["rows"]
+    by_tree = (arrays["by tree"][name] for name in BY_TREE)
+    return AdaBoostModel(read_forest(fields, arrays), *given, *by_tree)
+
+
+AdaBoostModel.FILE = FileFormat(
+    number=header.WITH_KIND,
+    kind="adaboost",
+    config=AdaBoostConfig,
+    parameters_of=attrgetter("config"),
+    fields=(CountList("classes"), Count("rows"), COLUMNS, Count("trees")),
+    arrays=(
+        COMPACT_ARRAYS,
+        ArrayGroup(
+            "by tree",
+            one_dtype(dict.fromkeys(BY_TREE, np.dtype(np.float64))),
+            lambda model: {name: getattr(model, attribute) for name, attribute in BY_TREE.items()},
+        ),
+    ),
+    build=_build,
+)

@@ -1,24 +1,40 @@
-"""The model that training an isolation forest gives."""
+"""`IsolationModel`, the model that training an isolation forest gives."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
+from reprlib import repr as short_repr
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Schema, Table
+from spinney.data.schema import check_schema
+from spinney.errors import ModelFormatError, ParameterError
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model import isolation_header
+from spinney.model import header
 from spinney.model.base import SavedModel
+from spinney.model.file import ArrayGroup, Arrays, FileFormat, attributes, one_dtype, set_arrays, take_sets
+from spinney.model.header import COLUMNS, Count, Real
 from spinney.model.heaps import HeapWalker
-from spinney.model.isolation_parts import IsolationParts
 from spinney.model.kernels.heaps import Parents, explain_leaves, score_paths
 from spinney.model.predict import SHARE_WALKS, Predictor
 from spinney.params import IsolationConfig
 from spinney.tree import Forest, Tree
-from spinney.tree.isolation import average_path_length, depth_limit, saved_depths
+from spinney.tree.forest import FOREST_DTYPES
+from spinney.tree.isolation import (
+    ISOLATION_ARRAYS,
+    average_path_length,
+    check_isolation,
+    depth_limit,
+    isolation_forest,
+    saved_depths,
+    with_path_lengths,
+)
 
 LN_2 = 0.6931471805599453
 FEW_ROWS = 8  # below which heaps are not laid out
@@ -26,8 +42,9 @@ SHARE_HEAP_WALKS = 200_000  # walks (rows × trees) from which heaps are shared 
 EXPLAINED = 2**22  # walks (rows × trees) whose leaves are kept at a time
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class IsolationModel(SavedModel):
-    """A trained isolation forest; it never changes.
+    """A trained isolation forest; it never changes, and one that exists is sound.
 
     Two models are equal (`==`) when their files would hold the same bytes. A model is pickled as those bytes.
 
@@ -56,47 +73,34 @@ class IsolationModel(SavedModel):
     [1, -1]
     """
 
-    _parts: IsolationParts
+    forest: Forest
+    config: IsolationConfig
+    schema: Schema
+    rows: int
+    rows_per_tree: int
+    offset: float = -0.5
 
-    def __init__(
-        self,
-        forest: Forest,
-        config: IsolationConfig,
-        schema: Schema,
-        rows: int,
-        rows_per_tree: int,
-        offset: float = -0.5,
-    ) -> None:
-        self._parts = IsolationParts(forest, config, schema, rows, rows_per_tree, offset)
+    FILE: ClassVar[FileFormat]
 
-    @classmethod
-    def _kind(cls) -> type[IsolationParts]:
-        return IsolationParts
-
-    @property
-    def forest(self) -> Forest:
-        """Its trees; their arrays cannot be written to."""
-        return self._parts.forest
-
-    @property
-    def config(self) -> IsolationConfig:
-        """The parameters it was trained with."""
-        return self._parts.params
-
-    @property
-    def rows(self) -> int:
-        """Number of rows of the training table."""
-        return self._parts.rows
-
-    @property
-    def rows_per_tree(self) -> int:
-        """Number of rows that each tree saw."""
-        return self._parts.rows_per_tree
-
-    @property
-    def offset(self) -> float:
-        """A row whose score is below it is called abnormal."""
-        return self._parts.offset
+    def __post_init__(self) -> None:
+        for name, found in (("rows", self.rows), ("rows_per_tree", self.rows_per_tree)):
+            if type(found) is not int or not 1 <= found < 2**53:
+                raise ModelFormatError(f"{name} must be a whole number from 1, not {short_repr(found)}")
+        if self.rows_per_tree > self.rows:
+            raise ModelFormatError(
+                f"a tree cannot have seen {self.rows_per_tree} rows of a table of {self.rows}"
+            )
+        if type(self.offset) is not float or not (math.isfinite(self.offset) and -1.0 <= self.offset <= 0.0):
+            raise ModelFormatError(f"offset must be a number from -1 to 0, not {short_repr(self.offset)}")
+        check_schema(self.schema)
+        check_isolation(self.forest, self.schema.columns, self.rows_per_tree, self.schema.category_counts)
+        try:
+            self.config.columns_per_tree(self.schema.columns)
+        except ParameterError as error:
+            raise ModelFormatError(f"the model has a wrong parameter: {error}") from error
+        # What was checked must stay as it was: kernels walk these arrays without looking.
+        sound = with_path_lengths(self.forest, self.rows_per_tree).read_only()
+        object.__setattr__(self, "forest", sound)
 
     @property
     def trees(self) -> int:
@@ -201,7 +205,7 @@ class IsolationModel(SavedModel):
 
         A leaf has the length of its path. A split of categories lists those that go left.
         """
-        return self._json(isolation_header.describe(self._parts), (self.tree(t) for t in range(self.trees)))
+        return self._json(self.FILE.describe(self), (self.tree(t) for t in range(self.trees)))
 
     def __repr__(self) -> str:
         return (
@@ -226,3 +230,28 @@ class IsolationModel(SavedModel):
         return Parents(
             forest.trees, forest.nodes, self.n_features, forest.start, parent, forest.feature, saved
         )
+
+
+def _build(fields: dict[str, Any], arrays: dict[str, Arrays]) -> IsolationModel:
+    forest = isolation_forest(**arrays["trees"], sets=take_sets(arrays))
+    return IsolationModel(
+        forest, fields["params"], fields["schema"], fields["rows"], fields["rows_per_tree"], fields["offset"]
+    )
+
+
+IsolationModel.FILE = FileFormat(
+    number=header.WITH_KIND,
+    kind="isolation",
+    config=IsolationConfig,
+    parameters_of=attrgetter("config"),
+    fields=(Count("rows"), Count("rows_per_tree"), Real("offset"), COLUMNS),
+    arrays=(
+        ArrayGroup(
+            "trees",
+            one_dtype({name: FOREST_DTYPES[name] for name in ISOLATION_ARRAYS}),
+            lambda model: attributes(model.forest, dict.fromkeys(ISOLATION_ARRAYS)),
+        ),
+        set_arrays(),
+    ),
+    build=_build,
+)
