@@ -22,7 +22,7 @@ DONE = (
     "judging/kernels",
     "messages",
     "metrics",
-    "model/kernels",
+    "model",
     "objectives",
     "disk",
     "params",

@@ -140,7 +140,7 @@ def test_scores_do_not_depend_on_threads_nor_on_how_much_is_done_in_one_go(monke
     many = found_scores(BoostedTrees(model), model.read(X), threads=3)
     monkeypatch.setattr(walks, "CELLS", cells)
     monkeypatch.setattr(walks, "LISTS", 5)
-    monkeypatch.setattr(walks, "stretch", lambda work, threads: 300)
+    monkeypatch.setattr(walks, "rows_per_call", lambda work, threads: 300)
     parts = found_scores(BoostedTrees(model), model.read(X), threads=2)
     for number in expected:
         np.testing.assert_array_equal(many[number], expected[number])

@@ -91,7 +91,7 @@ def test_a_model_keeps_its_own_base_score(regression):
         ({"base_score": np.array([0.5], np.float32)}, "base_score must be one row of float64"),
         ({"base_score": np.zeros(0)}, "base_score must be one row of float64"),
         ({"base_score": np.zeros(3)}, "must have 1 outputs here, not 3"),
-        ({"objective": "log_loss"}, "parameters say 'squared_error'"),
+        ({"objective": "log_loss"}, "that of the parameters is 'squared_error'"),
         ({"schema": Schema(None, 2)}, "tree 2, node 0 has feature 2"),
         ({"schema": Schema(("a", "b"), 3)}, "names must hold"),
         ({"schema": Schema(("a", "b", "\ud800"), 3)}, "no text that UTF-8 can hold"),

@@ -76,7 +76,7 @@ HEADER = {
     ),
     "objective of another kind": (
         ("header", "objective", "squared_error"),
-        "parameters say 'softmax'",
+        "that of the parameters is 'softmax'",
     ),
     "outputs is 0": (("header", "outputs", 0), "3 entries for 0 outputs"),
     "outputs is 1": (("header", "outputs", 1), "3 entries for 1 outputs"),

@@ -15,8 +15,7 @@ from spinney.data import Schema
 from spinney.errors import DataError, ModelFormatError
 from spinney.model import header
 from spinney.model.forest import ForestModel
-from spinney.model.heaps import HeapWalker
-from spinney.model.isolation import IsolationModel
+from spinney.model.isolation import HeapWalker, IsolationModel
 from spinney.params import IsolationConfig
 from spinney.tree import Sets
 from spinney.tree.isolation import isolation_forest

@@ -12,7 +12,7 @@ from forests import random_model
 from spinney.errors import DataError
 from spinney.model import predict
 from spinney.model.kernels.sparse import find_paths
-from spinney.model.packed import pack
+from spinney.model.predict import pack
 
 NAMES = {"zero": 0.0, "missing": np.nan}
 

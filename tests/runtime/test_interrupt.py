@@ -98,10 +98,10 @@ def test_an_error_in_a_callback_ends_the_training_and_its_threads():
 PREDICT = """
 from scipy import sparse
 from spinney.jit.team import Team
-from spinney.model import predict, stretches
+from spinney.model import predict
 
 n_jobs, form = int(sys.argv[1]), sys.argv[2]
-predict.SHARE_WALKS, stretches.WORK, stretches.FEWEST_ROWS = 0, 1, 16
+predict.SHARE_WALKS, predict.WORK, predict.FEWEST_ROWS = 0, 1, 16
 X, y = data()
 classifier = sp.GBMClassifier(n_estimators=3, n_jobs=n_jobs).fit(X, y)
 model = classifier.model_

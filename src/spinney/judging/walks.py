@@ -22,10 +22,7 @@ from spinney.judging.kernels.shuffled import shuffled_scores
 from spinney.model.boosted import Model
 from spinney.model.forest import ForestModel
 from spinney.model.kernels.compact_walk import scan_rows
-from spinney.model.packed import pack
-from spinney.model.predict import given
-from spinney.model.seen import met_by, nothing_seen
-from spinney.model.stretches import stretch
+from spinney.model.predict import dense_values, flags_of, no_flags, pack, rows_per_call
 from spinney.sampling.orders import shuffled_orders
 from spinney.tree import Forest, concatenate
 
@@ -167,10 +164,10 @@ class ColumnReader:
 
     def any_missing(self, columns: NDArray[np.int64], team: Team) -> bool:
         """Whether a value may be missing."""
-        seen = nothing_seen(team.size)
+        seen = no_flags(team.size)
         for _, block, _ in self.blocks(columns):
-            team.run(scan_rows.bind(given(block), seen))
-        return met_by(team, seen) & 1 != 0
+            team.run(scan_rows.bind(dense_values(block), seen))
+        return flags_of(team, seen) & 1 != 0
 
 
 Reordered = Callable[[int, Columns, NDArray[Any]], Floats | None]
@@ -317,9 +314,9 @@ class ShuffledScores:
             ShuffleScratch, threads=self._team.size, columns=len(self._asked), values=trees.trees * trees.width,
             width=trees.width, pairs=groups.pairs, groups=groups.groups,
         )  # fmt: skip
-        step = stretch(shuffled.groups * shuffled.repeats * trees.trees * trees.width, self._team.size)
+        step = rows_per_call(shuffled.groups * shuffled.repeats * trees.trees * trees.width, self._team.size)
         for above, block, column in self._rows.blocks(self._asked):
-            asked, table = UsedColumns(len(column), int(self._missing), column, group), given(block)
+            asked, table = UsedColumns(len(column), int(self._missing), column, group), dense_values(block)
             for begin in range(0, len(block), step):
                 end = min(begin + step, len(block))
                 self._team.run(

@@ -20,9 +20,9 @@ from spinney.jit.team import Team, most_for, threads_for
 from spinney.model import header
 from spinney.model.compact import COMPACT_ARRAYS, CompactModel, check_counts, read_forest
 from spinney.model.file import ArrayGroup, Arrays, FileFormat, one_dtype
-from spinney.model.forest_predict import ForestPredictor
 from spinney.model.header import COLUMNS, Count, CountList
 from spinney.model.kernels.medians import MedianScratch, VotingTrees, find_medians
+from spinney.model.predict_compact import ForestPredictor
 from spinney.objectives.base import logistic, softmax
 from spinney.params import AdaBoostConfig
 from spinney.tree import CompactForest, check_compact
@@ -227,7 +227,7 @@ class AdaBoostModel(CompactModel):
         return ForestPredictor(voting, False, self.schema.category_counts, self.absent)
 
     def _medians(self, leaf: NDArray[np.int32], trees: int, n_jobs: int | None) -> NDArray[np.float64]:
-        """Medians by weight of what the first so many trees say of rows with these leaves."""
+        """Medians by weight of what the first so many trees predict for rows with these leaves."""
         found = np.empty(len(leaf))
         with Team(threads_for(n_jobs, most_for(len(leaf) * trees, SHARE_LEAVES))) as team:
             scratch = allocate(MedianScratch, threads=team.size, trees=self.forest.trees)

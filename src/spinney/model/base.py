@@ -1,18 +1,234 @@
-"""What every finished model has: columns, a file, bytes."""
+"""What every finished model has: columns, a file, bytes; and predicting rows that come in batches or stand in files."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from spinney.data import Categories, Table, encode, match_columns, read_table
-from spinney.errors import ModelFormatError
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.data import Categories, Schema, Table, encode, match_columns, read_table
+from spinney.data.files import FileSource, Paths
+from spinney.data.paths import check_path
+from spinney.data.sources import Batch, BatchSource, RowSource, errors_within
+from spinney.errors import DataError, ModelFormatError, ParameterError, ParameterTypeError
+from spinney.messages import shown
 from spinney.model import file
-from spinney.model.batches import PredictsBatches
 from spinney.model.file import FileFormat
+from spinney.safe_io import Hidden, hidden_beside
 from spinney.tree import Tree, dump
+
+FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".csv": "csv"}
+
+
+class PredictionWriter:
+    """Writes predictions as they come; the file appears, or takes the place of an old one, when all are written.
+
+    Parameters
+    ----------
+    out : path
+        Its ending shows what kind of file it is to be.
+    read : iterable of path
+        Files that are read meanwhile, none of which it may be.
+    """
+
+    def __init__(self, out: str | os.PathLike[str], read: Iterable[str]) -> None:
+        if not isinstance(out, str | os.PathLike):
+            raise ParameterTypeError(f"out={shown(out)} must be a path")
+        check_path(out, f"out={os.fspath(out)!r:.60}")
+        self._path = Path(out)
+        kind = FORMATS.get(self._path.suffix.lower())
+        if kind is None:
+            raise DataError(f"out={str(out)!r} is of no known kind; give {', '.join(FORMATS)}")
+        if not self._path.absolute().parent.is_dir():
+            raise DataError(f"out={str(out)!r} is in a folder that does not exist")
+        same = next((path for path in read if self._path.exists() and os.path.samefile(path, out)), None)
+        if same is not None:
+            raise DataError(
+                f"out={str(out)!r} is the file {same!r}, whose rows are to be predicted; give another one, or they would be lost"
+            )
+        self._kind = kind
+        self._hidden: Hidden | None = None
+        self._open_until_end = ExitStack()
+        self._writer: Any = None
+
+    def __enter__(self) -> PredictionWriter:
+        return self
+
+    def write(self, predictions: Any) -> None:
+        """Write those of some rows."""
+        import pyarrow
+
+        table = pyarrow.table(_columns(predictions))
+        try:
+            if self._writer is None:
+                self._writer = self._opened(table.schema)
+            self._writer.write_table(table)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise DataError(f"out={str(self._path)!r} cannot be written: {error}") from error
+
+    def _opened(self, schema: Any) -> Any:
+        self._hidden = self._open_until_end.enter_context(hidden_beside(str(self._path)))
+        path = self._hidden.path
+        if self._kind == "parquet":
+            from pyarrow import parquet
+
+            return parquet.ParquetWriter(path, schema)
+        if self._kind == "ipc":
+            from pyarrow import ipc
+
+            return ipc.new_file(path, schema)
+        from pyarrow import csv
+
+        return csv.CSVWriter(path, schema)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self._writer is not None:
+                self._writer.close()
+                if kind is None and self._hidden is not None:
+                    self._hidden.move_to(self._path)
+        except OSError as error:
+            raise DataError(f"out={str(self._path)!r} cannot be written: {error}") from error
+        finally:
+            self._open_until_end.close()
+        if kind is None and self._writer is None:
+            raise DataError("files have no rows; give at least one")
+
+
+def _columns(predictions: Any) -> dict[str, NDArray[Any]]:
+    """Predictions by the names of their columns."""
+    if isinstance(predictions, list):
+        named = [(f"_{k}", one) for k, part in enumerate(predictions) for one in _columns(part).items()]
+        return {
+            title.replace("prediction", f"prediction{place}", 1): values for place, (title, values) in named
+        }
+    if predictions.ndim == 1:
+        return {"prediction": predictions}
+    return {f"prediction_{k}": np.ascontiguousarray(predictions[:, k]) for k in range(predictions.shape[1])}
+
+
+class PredictsBatches(ABC):
+    """What a model with `predict` has for rows that come in batches."""
+
+    predict: Callable[..., Any]
+
+    schema: Schema
+
+    def predict_batches(
+        self, source: Callable[[], Iterable[Any]] | Iterable[Any], **options: Any
+    ) -> Iterator[Any]:
+        """Predict batch by batch.
+
+        Parameters
+        ----------
+        source : callable or iterable
+            Gives batches: tables, pairs (X, y) of which y is left alone, or dicts of X and perhaps base_margin.
+        **options
+            Further arguments of `predict`, such as `n_jobs`.
+
+        Yields
+        ------
+        array
+            What `predict` gives for each batch, which may have no rows.
+
+        Examples
+        --------
+        >>> import numpy as np, spinney as sp
+        >>> X = np.arange(20.0).reshape(10, 2)
+        >>> model = sp.train({"min_child_weight": 0}, sp.Dataset(X, X[:, 0]), rounds=5)
+        >>> parts = list(model.predict_batches(X[k : k + 4] for k in (0, 4, 8)))
+        >>> np.array_equal(np.concatenate(parts), model.predict(X))
+        True
+        """
+        return self._predicted(BatchSource(source, once=True), options)
+
+    def predict_files(
+        self,
+        paths: Paths,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        base_margin: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Predict the rows of files, a batch at a time, in the order of the files.
+
+        Parameters
+        ----------
+        paths : path or iterable of paths
+            Parquet, Arrow or CSV files, patterns or folders, as `Dataset.from_files` takes them. They must have the columns that
+            the model was trained with, and may have others. A model without names of columns takes all, in their order.
+        out : path, optional
+            A Parquet (.parquet), Arrow (.arrow, .feather) or CSV (.csv) file to write predictions to, a row for each: the column
+            "prediction" or, of several, "prediction_0" and so on. It appears when it is whole, and may be none of the files that
+            are read. Without it predictions are returned.
+        base_margin : str or sequence of str, optional
+            Column, or columns, of the scores that rows start from, for models that have such scores.
+        **options
+            Further arguments of `predict`, such as `n_jobs`.
+
+        Returns
+        -------
+        array, or None
+            What `predict` would give for all rows at once; None where they are written.
+
+        Examples
+        --------
+        >>> import numpy as np, pyarrow as pa, pyarrow.parquet as pq, spinney as sp, tempfile
+        >>> table = pa.table({"a": np.arange(9.0), "y": np.arange(9.0)})
+        >>> model = sp.train({}, sp.Dataset(table.select(["a"]), table["y"]), rounds=2)
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     pq.write_table(table, f"{place}/rows.parquet")
+        ...     model.predict_files(f"{place}/rows.parquet", out=f"{place}/found.parquet")
+        ...     pq.read_table(f"{place}/found.parquet").column_names
+        ['prediction']
+        """
+        names = self.schema.names
+        columns = None if names is None else list(names)
+        source = FileSource(paths, base_margin=base_margin, columns=columns, may_share=True)
+        predicted = self._predicted(source, options)
+        if out is None:
+            return _joined(list(predicted))
+        with PredictionWriter(out, source.paths) as writer:
+            for one in predicted:
+                writer.write(one)
+        return None
+
+    def _predicted(self, source: RowSource, options: dict[str, Any]) -> Iterator[Any]:
+        for batch in source.batches():
+            with errors_within(batch):
+                found = self.predict(batch.table, **self._with_margin(batch, options))
+            yield found
+
+    def _with_margin(self, batch: Batch, options: dict[str, Any]) -> dict[str, Any]:
+        if batch.labels.base_margin is None:
+            return options
+        if "base_margin" in options:
+            raise ParameterError("base_margin is given beside batches that have one; give one of them")
+        if "base_margin" not in inspect.signature(self.predict).parameters:
+            raise ParameterError(
+                f"base_margin is given, but a {type(self).__name__} has no scores to start from; leave it out"
+            )
+        return {**options, "base_margin": batch.labels.base_margin}
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Predictions of all rows; where each is a list of arrays, one of such arrays."""
+    if not parts:
+        raise DataError("files have no rows; give at least one")
+    if isinstance(parts[0], list):
+        return [np.concatenate([part[k] for part in parts]) for k in range(len(parts[0]))]
+    return np.concatenate(parts)
 
 
 class SavedModel(PredictsBatches):

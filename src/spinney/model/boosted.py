@@ -51,7 +51,7 @@ class Model(EvaluatesBatches):
     best_round : int, optional
         Number of rounds that prediction uses; all when not given.
     statistics : TargetEncoding, optional
-        Columns that were made from the target (`target_stats`). Trees know them by numbers behind those of the table's columns.
+        The target encoding (`target_stats`). In trees, encoded columns have numbers behind those of the table's columns.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Model(EvaluatesBatches):
         return self._predictor.leaf_indices(self.read(X), trees, n_jobs)
 
     def importance(self, kind: Kind = "gain", rounds: int | None = None) -> NDArray[np.float64]:
-        """Tell how much each column matters to the splits.
+        """How much each column matters to the splits.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Model(EvaluatesBatches):
         return importance(self.forest.first(trees), self.n_features, kind, sources)
 
     def read(self, X: object) -> Table:
-        """Read a table to predict on: as the trees know it, columns that were made from the target included."""
+        """Read a table to predict on, with its encoded columns."""
         table = super().read(X)
         return table if self.statistics is None or table.rows == 0 else self.statistics.add_encoded(table)
 
@@ -240,7 +240,7 @@ class Model(EvaluatesBatches):
         return Predictor(self.forest, self.absent)
 
     def rounds_to_use(self, rounds: int | None = None) -> int:
-        """Rounds that a prediction uses: those asked for, else the best one, else all."""
+        """Rounds that a prediction uses: those given, else the best one, else all."""
         if rounds is None:
             return self.rounds if self.best_round is None else self.best_round
         number = checked_rounds(rounds)
@@ -265,7 +265,7 @@ def _check_base_score(base_score: NDArray[np.float64]) -> None:
 def _check_objective(objective: str, params: Config, outputs: int) -> None:
     if objective != params.objective:
         raise ModelFormatError(
-            f"the objective is {short_repr(objective)}, but the parameters say {params.objective!r}"
+            f"the objective is {short_repr(objective)}, but that of the parameters is {params.objective!r}"
         )
     wanted = outputs_of(params)
     if outputs != wanted:
@@ -367,7 +367,7 @@ def mean_model(models: Sequence[Model]) -> Model:
     Parameters
     ----------
     models : sequence of Model
-        At least one, of the same objective, outputs, columns and statistics of the target. The first one's parameters become
+        At least one, of the same objective, outputs, columns and target encoding. The first one's parameters become
         the mean's.
 
     Returns

@@ -13,8 +13,8 @@ from spinney.data import Table
 from spinney.errors import ModelFormatError
 from spinney.model.base import SavedModel
 from spinney.model.file import ArrayGroup, Arrays, attributes
-from spinney.model.forest_predict import ForestPredictor
 from spinney.model.importance import tree_importances
+from spinney.model.predict_compact import ForestPredictor
 from spinney.tree import CompactForest, Tree
 from spinney.tree.compact import COMPACT_DTYPES, leaf_nodes, split_nodes
 

@@ -1,6 +1,6 @@
 """The safetensors container: eight bytes of length, a JSON header, then the arrays without gaps.
 
-Written with the safetensors package; read by hand, so that every check is in sight and nothing larger than
+Written with the safetensors package; read by hand, so that every check is explicit and nothing larger than
 the file is ever allocated. See https://github.com/huggingface/safetensors#format.
 """
 
@@ -42,7 +42,7 @@ class Container:
     text : str
         The one text stored beside the arrays.
     entries : dict
-        What the header says of each array; not trusted yet.
+        What the header has about each array; not trusted yet.
     body : memoryview
         The bytes of the arrays.
     """
@@ -111,7 +111,7 @@ def read(data: bytes) -> Container:
     Returns
     -------
     Container
-        The stored text and what the header says about the arrays.
+        The stored text and what the header has about the arrays.
 
     Examples
     --------

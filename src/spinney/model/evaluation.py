@@ -1,4 +1,4 @@
-"""Judging a model by rows that come in batches or stand in files, without holding their columns."""
+"""Evaluating a model on rows that come in batches or stand in files, without holding their columns."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class EvaluatesBatches(SavedModel):
         Returns
         -------
         dict
-            The value of each metric, as training says it of such a data set.
+            The value of each metric, as training gives it for such a data set.
 
         Examples
         --------
@@ -171,7 +171,7 @@ def _chosen_metrics(config: Config, metrics: Metrics) -> list[BuiltInMetric]:
     if metrics is None:
         trained = metrics_of(config)
         if not trained:
-            raise ParameterError("the model was trained without a metric; name one: metrics='rmse', say")
+            raise ParameterError("the model was trained without a metric; name one, as in metrics='rmse'")
         return trained
     names = [metrics] if isinstance(metrics, str) else metrics
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names) or not names:

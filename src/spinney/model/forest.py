@@ -123,7 +123,7 @@ class ForestModel(CompactModel):
         return self._predictor.means(table, n_jobs)
 
     def importance(self) -> NDArray[np.float64]:
-        """Tell how much each column lowers impurity: the mean of what `tree_importances` gives for each tree.
+        """How much each column lowers impurity: the mean of what `tree_importances` gives for each tree.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class ForestModel(CompactModel):
     def to_json(self) -> str:
         """Write the model for people: JSON with its header and its trees as nested nodes, one line a node.
 
-        A leaf of a tree that tells classes apart lists the share of each. A split of categories lists those that go left.
+        A leaf of a tree that separates classes lists the share of each. A split of categories lists those that go left.
         """
         return self._json(self.FILE.describe(self), (self.tree(t) for t in range(self.trees)))
 

@@ -1,4 +1,4 @@
-"""`IsolationModel`, the model that training an isolation forest gives."""
+"""`IsolationModel`, the model that training an isolation forest gives; shallow trees are walked as heaps (`HeapWalker`)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,33 @@ from numpy.typing import NDArray
 
 from spinney.data import Schema, Table
 from spinney.data.schema import check_schema
+from spinney.data.table import whole_rows
 from spinney.errors import ModelFormatError, ParameterError
+from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model import header
 from spinney.model.base import SavedModel
 from spinney.model.file import ArrayGroup, Arrays, FileFormat, attributes, one_dtype, set_arrays, take_sets
 from spinney.model.header import COLUMNS, Count, Real
-from spinney.model.heaps import HeapWalker
-from spinney.model.kernels.heaps import Parents, explain_leaves, score_paths
-from spinney.model.predict import SHARE_WALKS, Predictor
+from spinney.model.kernels.heaps import (
+    LARGEST,
+    HeapBatch,
+    Heaps,
+    Parents,
+    explain_leaves,
+    score_paths,
+    sum_heaps,
+)
+from spinney.model.kernels.records import LANES
+from spinney.model.predict import (
+    SHARE_WALKS,
+    Predictor,
+    dense_values,
+    flags_of,
+    no_flags,
+    refuse_infinite,
+    rows_per_call,
+)
 from spinney.params import IsolationConfig
 from spinney.tree import Forest, Tree
 from spinney.tree.forest import FOREST_DTYPES
@@ -35,6 +53,80 @@ from spinney.tree.isolation import (
     saved_depths,
     with_path_lengths,
 )
+
+MOST_LEVELS = 10
+MOST_USED = 256
+# Numbers in the lines of a batch, which with a tree then stay in the nearest cache.
+LINE_NUMBERS = 3072
+
+
+class HeapWalker:
+    """A forest as heaps.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees without categorical splits, of at most `MOST_LEVELS` levels; see `fits`.
+    """
+
+    def __init__(self, forest: Forest, levels: int) -> None:
+        used = _used(forest)
+        size = 2**levels
+        shape = forest.trees, size
+        key = np.full(shape, LARGEST, np.int64)
+        place, twin = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        value = np.zeros(shape)
+        tree, node = np.arange(forest.trees), forest.start[:-1]
+        heap = np.ones(forest.trees, np.int64)
+        for level in range(levels + 1):
+            inner = forest.feature[node] >= 0
+            leaf = ~inner
+            value[tree[leaf], (heap[leaf] << (levels - level)) - size] = forest.value[node[leaf]]
+            tree, node, heap = tree[inner], node[inner], heap[inner]
+            column = np.searchsorted(used, forest.feature[node]).astype(np.int32)
+            key[tree, heap] = _order_keys(forest.threshold[node])
+            place[tree, heap] = LANES * column
+            twin[tree, heap] = LANES * (2 * column + 1 - forest.default_left[node])
+            below = forest.start[tree] + forest.left[node]
+            tree, node = np.concatenate([tree, tree]), np.concatenate([below, below + 1])
+            heap = np.concatenate([2 * heap, 2 * heap + 1])
+        self._heaps = Heaps(
+            forest.trees, levels, size, len(used), used, key.ravel(), place.ravel(), twin.ravel(), value.ravel()
+        )  # fmt: skip
+
+    @staticmethod
+    def fits(forest: Forest, levels: int) -> bool:
+        """Whether a forest of so many levels can be laid out."""
+        return levels <= MOST_LEVELS and not len(forest.sets.node) and 0 < len(_used(forest)) <= MOST_USED
+
+    def sums(self, table: Table, team: Team) -> NDArray[np.float64]:
+        """The sum of the trees' values for every row of a dense table; one that holds an infinite value is refused."""
+        heaps = self._heaps
+        sums = np.empty(table.rows)
+        batch = max(LINE_NUMBERS // heaps.used // LANES, 1) * LANES
+        lines = allocate(HeapBatch, threads=team.size, rows=batch, heaps=heaps)
+        seen = no_flags(team.size)
+        most = rows_per_call(heaps.trees * heaps.levels + table.columns, team.size)
+        for first, block in whole_rows(table):
+            for begin in range(0, len(block), most):
+                part = block[begin : begin + most]
+                out = sums[first + begin : first + begin + len(part)]
+                team.run(sum_heaps.bind(dense_values(part), heaps, lines, out, seen))
+                refuse_infinite(table, flags_of(team, seen) != 0)
+        return sums
+
+
+def _used(forest: Forest) -> NDArray[np.int32]:
+    """Columns that some split uses."""
+    return np.unique(forest.feature[forest.feature >= 0])
+
+
+def _order_keys(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole numbers in the order of the values; -0 has that of 0."""
+    bits = (values + 0.0).view(np.int64)
+    keys: NDArray[np.int64] = bits ^ ((bits >> 63) & LARGEST)
+    return keys
+
 
 LN_2 = 0.6931471805599453
 FEW_ROWS = 8  # below which heaps are not laid out
@@ -167,11 +259,11 @@ class IsolationModel(SavedModel):
         return np.where(self.decision_function(X, n_jobs) < 0.0, -1, 1)
 
     def explain_path(self, X: object, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Tell how many steps each column saved on a row's paths; the parameters are those of `path_lengths`.
+        """How many steps each column saved on a row's paths; the parameters are those of `path_lengths`.
 
         A split of a node of n rows that leaves m of them beside the row saves c(n) - 1 - c(m): the steps that were to go, on
         average, less the one taken and those that are still to go. The column of the split gets it; what the columns got is
-        averaged over the trees. A column that makes a row stand out saves many steps, one that says nothing about it may
+        averaged over the trees. A column that makes a row stand out saves many steps, one that does not may
         cost some.
 
         Returns

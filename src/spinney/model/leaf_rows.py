@@ -55,7 +55,7 @@ class TrainingRowsByLeaf:
         weight: NDArray[np.float64] | None = None,
         first: int = 0,
     ) -> TrainingRowsByLeaf:
-        """Put together what the trees know.
+        """Put together what the trees have.
 
         Parameters
         ----------

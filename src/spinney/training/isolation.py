@@ -15,8 +15,7 @@ from spinney.growth.isolation.grower import Gatherer, IsolationGrower
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.isolation import IsolationModel
 from spinney.model.kernels.compact_walk import scan_rows
-from spinney.model.predict import given, refuse_infinite
-from spinney.model.seen import met_by, nothing_seen
+from spinney.model.predict import dense_values, flags_of, no_flags, refuse_infinite
 from spinney.params import IsolationConfig
 from spinney.tree.isolation import concatenate_forests, depth_limit
 
@@ -98,6 +97,6 @@ def refuse_infinite_values(table: Table, n_jobs: int | None) -> None:
         return
     with Team(threads_for(n_jobs, most_for(table.rows * table.columns, SHARE_VALUES))) as team:
         for _, block in whole_rows(table):
-            seen = nothing_seen(team.size)
-            team.run(scan_rows.bind(given(block), seen))
-            refuse_infinite(table, met_by(team, seen) >= 2)
+            seen = no_flags(team.size)
+            team.run(scan_rows.bind(dense_values(block), seen))
+            refuse_infinite(table, flags_of(team, seen) >= 2)

@@ -14,7 +14,7 @@ from spinney.data.table import as_matrix, kernel_blocks
 from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.model.forest import ForestModel
-from spinney.model.predict import given
+from spinney.model.predict import dense_values
 from spinney.sampling.orders import shuffled_orders
 from spinney.training.forests.kernels.records import OnPath, PlainTree, Shuffles
 from spinney.training.forests.kernels.shuffle import shuffled_leaves
@@ -38,7 +38,7 @@ class Shuffler:
 
     def __init__(self, model: ForestModel, table: Table, seed: int, team: Team) -> None:
         self._model, self._table, self._seed, self._team = model, table, seed, team
-        self._values = None if table.sparse is not None else given(_matrix(table))
+        self._values = None if table.sparse is not None else dense_values(_matrix(table))
 
     def leaves(
         self, tree: int, rows: NDArray[np.int64], columns: list[int]

@@ -10,8 +10,8 @@ import compact_forests as naive
 from compact_forests import random_forest, random_model, random_table
 from spinney.data import read_table
 from spinney.errors import DataError, ParameterError
-from spinney.model import forest_predict
-from spinney.model.forest_predict import ForestPredictor
+from spinney.model import predict_compact
+from spinney.model.predict_compact import ForestPredictor
 
 SIZES = [0, 1, 5, 40, 3]
 
@@ -72,16 +72,16 @@ def test_bytes_do_not_depend_on_threads_or_chunks(n_jobs, dtype, weights, monkey
     model = random_model(3, [0, 1, 50, 700, 20], classes=(3,), weights=weights)
     X = random_table(2, 333, dtype=dtype)
     assert_as_naive(model, X.astype(float), X)
-    monkeypatch.setattr(forest_predict, "SHARE_WALKS", 1)
-    monkeypatch.setattr(forest_predict, "CODE_BYTES", 2 * 4 * 40)
-    monkeypatch.setattr(forest_predict, "WORK", 1)
+    monkeypatch.setattr(predict_compact, "SHARE_WALKS", 1)
+    monkeypatch.setattr(predict_compact, "CODE_BYTES", 2 * 4 * 40)
+    monkeypatch.setattr(predict_compact, "WORK", 1)
     assert_as_naive(model, X.astype(float), X, n_jobs=n_jobs)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 @pytest.mark.parametrize("rows", [1, 3, 64])
 def test_few_rows_share_the_trees_out(rows, n_jobs, monkeypatch):
-    monkeypatch.setattr(forest_predict, "SHARE_WALKS", 1)
+    monkeypatch.setattr(predict_compact, "SHARE_WALKS", 1)
     model = random_model(5, [300, 1, 200, 0, 7], classes=(2, 3), outputs=2)
     assert_as_naive(model, random_table(4, rows), n_jobs=n_jobs)
 
@@ -117,8 +117,8 @@ def test_chunks_of_a_sparse_table_do_not_matter(monkeypatch):
     model = random_model(8, SIZES, columns=50)
     X = random_table(9, 60, 50, missing=0.01) * (np.random.default_rng(2).random((60, 50)) < 0.1)
     expected = model.values(model.read(X))
-    monkeypatch.setattr(forest_predict, "CODE_BYTES", 1)
-    monkeypatch.setattr(forest_predict, "SHARE_WALKS", 1)
+    monkeypatch.setattr(predict_compact, "CODE_BYTES", 1)
+    monkeypatch.setattr(predict_compact, "SHARE_WALKS", 1)
     assert model.values(model.read(sparse.csr_array(X)), 2).tobytes() == expected.tobytes()
 
 
@@ -131,7 +131,7 @@ def test_trees_of_lone_leaves_need_no_column():
 
 @pytest.mark.parametrize("limit", [("MOST_SPLITS", 20), ("MOST_PLACES", 3), ("CUT", 0), ("WORTH", 0)])
 def test_a_tree_that_fits_no_packed_node_is_walked_as_it_is(limit, monkeypatch):
-    monkeypatch.setattr(forest_predict, *limit)
+    monkeypatch.setattr(predict_compact, *limit)
     assert_as_naive(random_model(2, [5, 100, 30, 11]), random_table(3, 50))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney.data import Table
 from spinney.data.sparse import SparseBlock
 from spinney.data.table import whole_rows
-from spinney.jit import allocate as make_room
+from spinney.jit import allocate as allocate
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model.kernels.compact_records import (
     CodedRows,
@@ -38,9 +38,7 @@ from spinney.model.kernels.compact_walk import (
     walk_trees,
 )
 from spinney.model.kernels.records import LANES, StoredRows
-from spinney.model.predict import given, refuse_infinite
-from spinney.model.seen import met_by, nothing_seen
-from spinney.model.stretches import WORK
+from spinney.model.predict import WORK, dense_values, flags_of, no_flags, refuse_infinite
 from spinney.tree import CompactForest
 
 # Walks (rows × trees) from which prediction is shared among threads: those down fully grown trees are long.
@@ -54,7 +52,7 @@ NO_LEAVES = np.empty((0, 1), np.int32)
 
 
 class ForestPredictor:
-    """A compact forest and what its columns ask for.
+    """A compact forest and the cuts of its columns.
 
     Parameters
     ----------
@@ -79,15 +77,15 @@ class ForestPredictor:
         many = np.diff(forest.cut_start)
         seen = many > 0
         seen[forest.column] = True
-        asked = np.flatnonzero(seen).astype(np.int32)
+        used = np.flatnonzero(seen).astype(np.int32)
         self._place = np.full(forest.columns, -1, np.int32)
-        self._place[asked] = np.arange(len(asked), dtype=np.int32)
+        self._place[used] = np.arange(len(used), dtype=np.int32)
         counts = np.zeros(forest.columns, np.int64) if categories is None else categories
-        # Columns that nobody asks for have no cuts, so those of the others stand one after another.
-        start = np.append(forest.cut_start[asked], len(forest.cuts))
-        kinds = (counts[asked] > 0).astype(np.uint8)
-        self._cuts = UsedCuts(len(asked), len(forest.cuts), asked, kinds, start, forest.cuts)
-        self._largest = int(max(many.max(initial=0), counts[asked].max(initial=0)))
+        # Columns that no split uses have no cuts, so those of the others stand one after another.
+        start = np.append(forest.cut_start[used], len(forest.cuts))
+        kinds = (counts[used] > 0).astype(np.uint8)
+        self._cuts = UsedCuts(len(used), len(forest.cuts), used, kinds, start, forest.cuts)
+        self._largest = int(max(many.max(initial=0), counts[used].max(initial=0)))
         self._most = np.diff(forest.split_start)
         self._trees = _trees_of(forest, self._place)
         self._leaves = _leaves_of(forest, shares)
@@ -126,16 +124,16 @@ class ForestPredictor:
             return
         threads = threads_for(n_jobs, most_for(table.rows * (last - first), SHARE_WALKS))
         with Team(threads) as team:
-            for begin, room in self._coded(table, team):
-                part = slice(begin, begin + room.rows)
-                if team.size > 1 and room.rows <= FEW_ROWS:
-                    self._few_rows(room, first, last, sums[part], leaves[part], team)
+            for begin, coded in self._coded(table, team):
+                part = slice(begin, begin + coded.rows)
+                if team.size > 1 and coded.rows <= FEW_ROWS:
+                    self._few_rows(coded, first, last, sums[part], leaves[part], team)
                 else:
-                    self._many_rows(room, first, last, sums[part], leaves[part], team)
+                    self._many_rows(coded, first, last, sums[part], leaves[part], team)
 
     def _many_rows(
         self,
-        room: CodedRows,
+        coded: CodedRows,
         first: int,
         last: int,
         sums: NDArray[np.float64],
@@ -143,16 +141,16 @@ class ForestPredictor:
         team: Team,
     ) -> None:
         """Tree after tree takes all rows; an interrupt is served between two calls."""
-        scratch = self._scratch(first, last, room, team.size)
+        scratch = self._scratch(first, last, coded, team.size)
         depth = 2 * int(self._most[first:last].max()).bit_length() + 1
-        step = max(1, WORK * team.size // (depth * room.rows))
+        step = max(1, WORK * team.size // (depth * coded.rows))
         for t in range(first, last, step):
             wanted = _wanted(t, min(t + step, last), first, sums, leaves)
-            team.run(walk_trees.bind(self._trees, self._cuts, room, scratch, self._leaves, wanted))
+            team.run(walk_trees.bind(self._trees, self._cuts, coded, scratch, self._leaves, wanted))
 
     def _few_rows(
         self,
-        room: CodedRows,
+        coded: CodedRows,
         first: int,
         last: int,
         sums: NDArray[np.float64],
@@ -160,12 +158,12 @@ class ForestPredictor:
         team: Team,
     ) -> None:
         """Threads share trees; then one adds their values in the order of the trees."""
-        numbers = leaves if len(leaves) else np.empty((room.rows, last - first), np.int32)
+        numbers = leaves if len(leaves) else np.empty((coded.rows, last - first), np.int32)
         wanted = _wanted(first, last, first, sums, numbers)
-        team.run(number_leaves.bind(self._trees, self._cuts, room, self._leaves, wanted))
+        team.run(number_leaves.bind(self._trees, self._cuts, coded, self._leaves, wanted))
         if len(sums):
             add_numbered(
-                room.rows, self._trees.trees, self._trees.leaf_start, self._leaves, wanted, np.zeros(1, np.int32)
+                coded.rows, self._trees.trees, self._trees.leaf_start, self._leaves, wanted, np.zeros(1, np.int32)
             )  # fmt: skip
 
     def _coded(self, table: Table, team: Team) -> Iterator[tuple[int, CodedRows]]:
@@ -177,32 +175,32 @@ class ForestPredictor:
                 refuse_infinite(table, bool(np.isinf(entries.values).any()))
                 yield first, self._coded_entries(entries, table.columns, team)
             return
-        search = make_room(CutSearch, threads=team.size)
+        search = allocate(CutSearch, threads=team.size)
         for first, block in whole_rows(table):
             for begin in range(0, len(block), chunk):
-                rows, seen = given(block[begin : begin + chunk]), nothing_seen(team.size)
+                rows, seen = dense_values(block[begin : begin + chunk]), no_flags(team.size)
                 team.run(scan_rows.bind(rows, seen))
-                met = met_by(team, seen)
-                refuse_infinite(table, met >= 2)
-                room = self._room(rows.rows, met != 0)
-                team.run(code_rows.bind(rows, self._cuts, room, search))
-                yield first + begin, room
+                flags = flags_of(team, seen)
+                refuse_infinite(table, flags >= 2)
+                coded = self._allocate_codes(rows.rows, flags != 0)
+                team.run(code_rows.bind(rows, self._cuts, coded, search))
+                yield first + begin, coded
 
     def _coded_entries(self, entries: SparseBlock, columns: int, team: Team) -> CodedRows:
         cuts = self._cuts
         values32, values64 = entries.typed
         missing = bool(np.isnan(self._absent) or np.isnan(entries.values).any())
-        room = self._room(entries.rows, missing)
+        coded = self._allocate_codes(entries.rows, missing)
         stored = StoredRows(
             entries.rows, columns, cuts.used, len(entries.indices), len(values32), len(values64), self._absent,
             entries.starts, entries.indices, values32, values64, self._place,
         )  # fmt: skip
-        team.run(code_entries.bind(stored, cuts, self._absent_codes, room))
-        return room
+        team.run(code_entries.bind(stored, cuts, self._absent_codes, coded))
+        return coded
 
     @cached_property
     def _absent_codes(self) -> NDArray[np.int32]:
-        """Code of what a sparse table does not store, by asked column; -1 where it is missing."""
+        """Code of what a sparse table does not store, by used column; -1 where it is missing."""
         cuts = self._cuts
         if np.isnan(self._absent):
             return np.full(cuts.used, -1, np.int32)
@@ -216,8 +214,8 @@ class ForestPredictor:
             return 1
         return 2 if self._largest < 2**16 else 4
 
-    def _room(self, rows: int, missing: bool) -> CodedRows:
-        """Room for the codes of so many rows."""
+    def _allocate_codes(self, rows: int, missing: bool) -> CodedRows:
+        """Memory for the codes of so many rows."""
         size, copies = self._code_bytes, 2 if missing else 1
         width = copies * max(self._cuts.used, 1)
         # What pads the last eight rows must be codes as well.
@@ -228,13 +226,13 @@ class ForestPredictor:
         top = {1: 2**8 - 1, 2: 2**16 - 1, 4: CUT if self._largest <= CUT else 2**31 - 1}[size]
         return CodedRows(rows, width, copies, top, *(one.size for one in codes), *codes)
 
-    def _scratch(self, first: int, last: int, room: CodedRows, threads: int) -> CompactScratch:
-        """Room for the nodes of the largest tree that will be packed."""
+    def _scratch(self, first: int, last: int, coded: CodedRows, threads: int) -> CompactScratch:
+        """Memory for the nodes of the largest tree that will be packed."""
         splits = self._most[first:last]
-        fitting = splits[(splits <= MOST_SPLITS) & (splits <= WORTH * room.rows)]
-        if room.width > MOST_PLACES or max(self._largest, self._trees.sets) > CUT:
+        fitting = splits[(splits <= MOST_SPLITS) & (splits <= WORTH * coded.rows)]
+        if coded.width > MOST_PLACES or max(self._largest, self._trees.sets) > CUT:
             fitting = fitting[:0]
-        return make_room(CompactScratch, threads=threads, most=int(fitting.max(initial=0)))
+        return allocate(CompactScratch, threads=threads, most=int(fitting.max(initial=0)))
 
 
 def _wanted(
