@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import problems
-from spinney.binning.blocks import MemoryBlocks
+from spinney.binning.binned import MemoryBlocks
 from spinney.binning.raw_table import NoTable
 from spinney.dataset import as_dataset
 from spinney.growth.blockwise import BlockGrower

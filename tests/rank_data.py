@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from spinney.binning.blocks import MemoryBlocks
+from spinney.binning.binned import MemoryBlocks
 from spinney.binning.matrix import take_codes
 from spinney.binning.raw_table import NoTable
 from spinney.collective import Communicator, RankLostError

@@ -8,7 +8,7 @@ import problems
 import spinney as sp
 from block_data import FleetingBlocks, block_grower, block_tree, cuts_into_blocks
 from problems import part_of
-from spinney.binning.blocks import MemoryBlocks
+from spinney.binning.binned import MemoryBlocks
 from spinney.growth import hist as in_memory
 from spinney.jit.team import Team
 from spinney.tree import concatenate

@@ -10,7 +10,7 @@ import metric_oracle
 from metric_cases import problem, value_of
 from spinney.jit import barrier
 from spinney.jit.team import Team
-from spinney.metrics.predictions import Predictions, sorted_rows
+from spinney.metrics.forms import Predictions, sorted_rows
 
 AREAS = [("auc", "two"), ("average_precision", "two"), ("auc_ovr", "many"), ("auc_ovo", "many")]
 SCORES = {

@@ -12,10 +12,9 @@ from spinney.jit.kernel import REGISTRY
 from spinney.jit.sources import all_kernels
 from spinney.jit.team import Team
 from spinney.metrics.kernels.pointwise import metric
-from spinney.objectives.base import LINKS
+from spinney.objectives.base import DOMAINS, LINKS
 from spinney.objectives.kernels.pointwise import loss_without_search
 from spinney.objectives.starts import STARTS
-from spinney.objectives.targets import DOMAINS
 from spinney.params import Config, MetricInfo, ObjectiveInfo, kind_of, metrics_for
 from spinney.params.metrics import KINDS, METRICS
 from spinney.params.objectives import OBJECTIVES, OWN

@@ -14,8 +14,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.binned import MOST_ROWS, BinnedData
-from spinney.binning.blocks import MatrixCodes
+from spinney.binning.binned import MOST_ROWS, BinnedData, MatrixCodes
 from spinney.binning.cuts import Cuts, find_cuts, may_thin
 from spinney.binning.encode import Counts, final_defaults, first_plan, plan_and_encode
 from spinney.binning.kernels.records import NO_DEFAULT

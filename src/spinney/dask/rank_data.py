@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from spinney.binning.binned import BinnedData
-from spinney.binning.blocks import MemoryBlocks
+from spinney.binning.binned import BinnedData, MemoryBlocks
 from spinney.binning.encode import ColumnCodes, with_rows
 from spinney.binning.raw_table import NoTable
 from spinney.dask.executor import EncodedPart, Form, join_codes

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import CodeStore
+from spinney.binning.binned import CodeStore
 from spinney.binning.kernels.records import Columns
 from spinney.binning.matrix import SPARSE, BinnedMatrix, columns_record
 from spinney.collective import ALONE, Communicator

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import CodeStore
+from spinney.binning.binned import CodeStore
 from spinney.binning.cuts import Cuts, Threshold
 from spinney.binning.matrix import BinnedMatrix
 from spinney.data.kernels.records import Gradients, Grown

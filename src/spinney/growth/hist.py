@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.blocks import CodeStore
+from spinney.binning.binned import CodeStore
 from spinney.binning.kernels.records import Codes
 from spinney.binning.matrix import BinnedMatrix, split8
 from spinney.data.kernels.records import Gradients, LeafRows

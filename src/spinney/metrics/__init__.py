@@ -8,7 +8,7 @@ makes built-in ones by name. `forms` and `survival` compute one number of all ro
 checks targets, and `custom` has metrics that users wrote.
 """
 
-from spinney.metrics.predictions import GivenPredictions, Predictions
+from spinney.metrics.forms import GivenPredictions, Predictions
 from spinney.metrics.registry import BuiltInMetric, Metric, MetricValue, get, metrics_of
 
 __all__ = [

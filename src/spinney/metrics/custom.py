@@ -11,7 +11,7 @@ import numpy as np
 from spinney.data import Labels
 from spinney.errors import OwnFunctionError
 from spinney.messages import shown
-from spinney.metrics.predictions import Predictions
+from spinney.metrics.forms import Predictions
 from spinney.metrics.registry import Metric, MetricValue
 from spinney.user_functions import WithWeight, checked_number, name_of
 

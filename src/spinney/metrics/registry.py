@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Labels, named_column
 from spinney.errors import DataError
-from spinney.metrics.forms import area, by_class, by_query, explained, mean, root_mean
-from spinney.metrics.predictions import Predictions, scaled
+from spinney.metrics.forms import Predictions, area, by_class, by_query, explained, mean, root_mean, scaled
 from spinney.metrics.survival import SURVIVAL_FORMS, check_survival, survival_metric
 from spinney.params import (
     Config,

@@ -12,9 +12,8 @@ from spinney.data import Labels, Spans, risk_sets, spans_of_events, spans_of_int
 from spinney.data.kernels.risk_sets import RiskSets
 from spinney.errors import DataError
 from spinney.jit import allocate
-from spinney.metrics.forms import mean_loss
+from spinney.metrics.forms import Predictions, mean_loss, scaled
 from spinney.metrics.kernels.survival import PAIRS, Sweep, count_pairs, partial_likelihood
-from spinney.metrics.predictions import Predictions, scaled
 from spinney.params import Config, MetricInfo, aft_values, kind_of
 from spinney.params.objectives import Kind
 

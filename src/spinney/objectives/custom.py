@@ -1,13 +1,13 @@
 """Losses that are functions of users: `objective=f` in `train`, with `f(scores, labels) -> g, h`.
 
-`with_function` takes the function out of the parameters of a training, whose configuration then has `objective="own"`.
-`CustomObjective` calls it in each round and checks the gradients and hessians that it returns. `loss_of` and `loss_metric` are
-for functions with an attribute `loss`, which is a metric of the training.
+The configuration of such a training has `objective="own"` (`with_function` in `params/boosting.py`). `CustomObjective` calls the
+function in each round and checks the gradients and hessians that it returns. `loss_of` and `loss_metric` are for functions with
+an attribute `loss`, which is a metric of the training.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from spinney.data import Labels
 from spinney.data.kernels.records import Gradients
 from spinney.data.labels import LabelVector
-from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
+from spinney.errors import OwnFunctionError, ParameterError
 from spinney.jit import Bound
 from spinney.jit.team import Team
-from spinney.messages import shown
 from spinney.objectives.base import Fill, Objective
 from spinney.objectives.kernels.common import LARGEST, find_largest
 from spinney.params import Config, ObjectiveInfo, outputs_of
-from spinney.params.objectives import OWN
 from spinney.user_functions import WithWeight, call_user_function, checked_number, name_of
 
 # Below it float32 has no digits left.
@@ -33,54 +31,6 @@ SMALLEST = 1e-37
 
 Function = Callable[[NDArray[np.float64], LabelVector], object]
 """A loss that a user wrote: `f(scores, labels) -> g, h`."""
-
-
-def with_function(
-    params: Mapping[str, object] | Config, objective: Any
-) -> tuple[Mapping[str, object] | Config, Function | None]:
-    """Parameters without a function, and the function, if there is one: a parameter, or given besides them.
-
-    Raises
-    ------
-    ParameterTypeError
-        What is given besides the parameters is no function.
-    ParameterError
-        The objective is given twice.
-
-    Examples
-    --------
-    >>> params, function = with_function({"loss": max, "eta": 0.3}, None)
-    >>> params, function.__name__
-    ({'eta': 0.3, 'objective': 'own'}, 'max')
-    """
-    if objective is not None and not callable(objective):
-        raise ParameterTypeError(
-            f"objective={shown(objective)} must be a function, f(scores, labels) -> g, h; give a name in params"
-        )
-    if isinstance(params, Config) or not isinstance(params, Mapping):
-        if isinstance(params, Config) and objective is not None and params.objective != OWN:
-            raise ParameterError(
-                f"params have objective={params.objective!r} and there is a function, objective={shown(objective)}; give only one"
-            )
-        return params, objective
-    named = [name for name in params if _is_objective(name)]
-    if objective is not None and named:
-        raise ParameterError(
-            f"params have {named[0]}={shown(params[named[0]])} and there is a function, objective={shown(objective)}; give only "
-            "one"
-        )
-    function: Any = objective
-    if len(named) == 1 and callable(params[named[0]]):
-        function = params[named[0]]
-    if function is None:
-        return params, None
-    others = {name: value for name, value in params.items() if name not in named}
-    return {**others, "objective": OWN}, function
-
-
-def _is_objective(name: object) -> bool:
-    parameter = Config.by_spelling().get(name) if isinstance(name, str) else None
-    return parameter is not None and parameter.name == "objective"
 
 
 class CustomObjective(Objective):

@@ -21,6 +21,7 @@ from spinney.jit.kernel import kernel_of
 from spinney.jit.team import Team, run_alone
 from spinney.objectives import starts
 from spinney.objectives.base import Fill, Objective
+from spinney.objectives.custom import CustomObjective, Function
 from spinney.objectives.kernels.classes import BlockProbabilities, one_vs_rest_gradients, softmax_gradients
 from spinney.objectives.kernels.leaf_values import Buckets, Selection, refit_by_quantile
 from spinney.objectives.kernels.links import log_all
@@ -32,7 +33,8 @@ from spinney.objectives.kernels.ranking import (
     rank_xendcg_gradients,
 )
 from spinney.objectives.starts import exact_sums
-from spinney.params import gains_of, outputs_of, values_by_output
+from spinney.objectives.survival import Aft, Cox
+from spinney.params import Config, gains_of, objective_info, outputs_of, values_by_output
 
 
 class Pointwise(Objective):
@@ -239,3 +241,29 @@ class Listwise(_Ranking):
         scratch = allocate(QueryProbabilities, threads=threads, lists=lists)
         job: Bound = rank_xendcg_gradients.bind(labels.arrays(), gradients, lists, draw, scratch)
         return job
+
+
+_FORMS: dict[str, type[Objective]] = {
+    "pointwise": Pointwise,
+    "softmax": Softmax,
+    "one_vs_rest": OneVsRest,
+    "pairs": Pairwise,
+    "listwise": Listwise,
+    "cox": Cox,
+    "aft": Aft,
+}
+
+
+def get(config: Config, function: Function | None = None) -> Objective:
+    """The objective of a configuration; a custom one is trained with the user's function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> get(Config(objective="log_loss")).link(np.array([0.0]))
+    array([0.5])
+    """
+    info = objective_info(config.objective)
+    if info.form == "own":
+        return CustomObjective(info, config, function)
+    return _FORMS[info.form](info, config)

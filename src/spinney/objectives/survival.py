@@ -18,10 +18,9 @@ from spinney.errors import DataError
 from spinney.jit import Bound, allocate
 from spinney.jit.team import run_alone
 from spinney.objectives import starts
-from spinney.objectives.base import Objective
+from spinney.objectives.base import DOMAINS, Objective
 from spinney.objectives.kernels.links import log_all
 from spinney.objectives.kernels.survival import CumulatedHazards, aft_gradients, cox_gradients
-from spinney.objectives.targets import DOMAINS
 from spinney.params import Config, aft_values, kind_of, objective_info
 from spinney.params.objectives import OWN
 

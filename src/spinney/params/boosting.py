@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spinney.errors import ParameterError
+from spinney.errors import ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.params.common import DataParams, PresetParameters, RunningParameters, preset_values
 from spinney.params.loss_parameters import (
@@ -213,3 +213,51 @@ def _num_class(config: Config) -> int:
             "objective='softmax' or 'one_vs_rest'"
         )
     return 0
+
+
+def with_function(
+    params: Mapping[str, object] | Config, objective: Any
+) -> tuple[Mapping[str, object] | Config, Callable[..., Any] | None]:
+    """Parameters without a function, and the function, if there is one: a parameter, or given besides them.
+
+    Raises
+    ------
+    ParameterTypeError
+        What is given besides the parameters is no function.
+    ParameterError
+        The objective is given twice.
+
+    Examples
+    --------
+    >>> params, function = with_function({"loss": max, "eta": 0.3}, None)
+    >>> params, function.__name__
+    ({'eta': 0.3, 'objective': 'own'}, 'max')
+    """
+    if objective is not None and not callable(objective):
+        raise ParameterTypeError(
+            f"objective={shown(objective)} must be a function, f(scores, labels) -> g, h; give a name in params"
+        )
+    if isinstance(params, Config) or not isinstance(params, Mapping):
+        if isinstance(params, Config) and objective is not None and params.objective != OWN:
+            raise ParameterError(
+                f"params have objective={params.objective!r} and there is a function, objective={shown(objective)}; give only one"
+            )
+        return params, objective
+    named = [name for name in params if _is_objective(name)]
+    if objective is not None and named:
+        raise ParameterError(
+            f"params have {named[0]}={shown(params[named[0]])} and there is a function, objective={shown(objective)}; give only "
+            "one"
+        )
+    function: Any = objective
+    if len(named) == 1 and callable(params[named[0]]):
+        function = params[named[0]]
+    if function is None:
+        return params, None
+    others = {name: value for name, value in params.items() if name not in named}
+    return {**others, "objective": OWN}, function
+
+
+def _is_objective(name: object) -> bool:
+    parameter = Config.by_spelling().get(name) if isinstance(name, str) else None
+    return parameter is not None and parameter.name == "objective"

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.binning.binned import BinnedData
-from spinney.binning.blocks import MatrixCodes
+from spinney.binning.binned import BinnedData, MatrixCodes
 from spinney.binning.cuts import Cuts, cuts_from_masses
 from spinney.binning.encode import ColumnCodes, with_rows
 from spinney.binning.matrix import BYTE_CODES, BinnedMatrix, ColumnLayout, code_type, take_codes

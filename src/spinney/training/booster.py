@@ -23,8 +23,8 @@ from spinney.jit.team import Team
 from spinney.metrics import Metric, MetricValue
 from spinney.model.boosted import Model
 from spinney.objectives import Objective
+from spinney.objectives.base import LARGEST_TARGET
 from spinney.objectives.kernels.common import find_largest
-from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, resolve_columns
 from spinney.params.common import DATA_PARAMS
 from spinney.sampling import Bag

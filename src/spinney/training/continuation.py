@@ -18,7 +18,7 @@ from spinney.jit.team import Team
 from spinney.model.base import SavedModel
 from spinney.model.boosted import Model
 from spinney.model.predict import Predictor
-from spinney.objectives.targets import LARGEST_TARGET
+from spinney.objectives.base import LARGEST_TARGET
 from spinney.params import Config
 from spinney.target_encoding.columns import add_encoded
 from spinney.tree import Tree

@@ -19,8 +19,8 @@ from spinney.jit.team import Team
 from spinney.metrics import Metric
 from spinney.model.boosted import Model
 from spinney.objectives import Objective
-from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
+from spinney.params.boosting import with_function
 from spinney.params.common import check_truth
 from spinney.params.parameter import SeedLike
 from spinney.target_encoding.duplicates import Duplicates

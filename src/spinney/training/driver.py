@@ -20,8 +20,8 @@ from spinney.jit.team import Team
 from spinney.metrics import Metric, MetricValue
 from spinney.model.boosted import Model
 from spinney.objectives import Objective
-from spinney.objectives.custom import with_function
 from spinney.params import Config, checked_rounds
+from spinney.params.boosting import with_function
 from spinney.params.common import AUTO, BEST
 from spinney.target_encoding.duplicates import Duplicates
 from spinney.target_encoding.fit import encoded_columns

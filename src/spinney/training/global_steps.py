@@ -19,9 +19,8 @@ from spinney.errors import DataError, ParameterError
 from spinney.jit.team import Team
 from spinney.metrics import Metric, MetricValue, Predictions
 from spinney.objectives import Objective
-from spinney.objectives.base import Fill
+from spinney.objectives.base import LARGEST_TARGET, Fill
 from spinney.objectives.kernels.common import find_largest
-from spinney.objectives.targets import LARGEST_TARGET
 from spinney.params import Config, link_of, objective_info, takes_targets
 from spinney.sampling import GradientSampler, RankSampler, UniformSampler
 from spinney.training.evaluation import evaluate

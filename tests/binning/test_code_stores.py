@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 import spinney as sp
-from spinney.binning.blocks import MemoryBlocks
+from spinney.binning.binned import MemoryBlocks
 from spinney.binning.encode import encode
 from spinney.data import read_table
 from spinney.errors import DataError
