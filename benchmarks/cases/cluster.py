@@ -80,10 +80,10 @@ def _sizes(case: str, samples: Samples, found: dict[str, dict[str, Any]]) -> lis
     told = found["ours"]
     trees = told["trees"]
     up, down = (told[way] / trees / (WORKERS - 1) / 1e6 for way in ("received", "sent"))
-    joins = told["joins"] / trees
+    joins = told["calls"] / trees
     digests = {name: one["digest"][:8] for name, one in found.items() if "digest" in one}
     return [
-        Row(case=case, measure="up, a tree and worker", peer="", ours=up, unit="MB", facts={"joins": joins}),
+        Row(case=case, measure="up, a tree and worker", peer="", ours=up, unit="MB", facts={"calls": joins}),
         Row(case=case, measure="down, a tree and worker", peer="", ours=down, unit="MB"),
         Row(
             case=case,

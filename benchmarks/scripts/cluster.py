@@ -123,7 +123,7 @@ def _measured(mode: str, steps: Iterator[Callable[[], Any]]) -> dict[str, Any]:
     model, train = timed(next(steps))
     told: dict[str, Any] = {"build": build, "train": train, "fit": build + train}
     if mode == "ours":
-        told |= {name: getattr(model.traffic, name) for name in ("joins", "sent", "received")}
+        told |= {name: getattr(model.traffic, name) for name in ("calls", "sent", "received")}
         (model,) = model.value[0]
         told["trees"] = model.rounds
     if mode in ("ours", "local"):
@@ -144,7 +144,7 @@ def _loss(mode: str, model: Any) -> float:
 def _trip(client: Any) -> dict[str, float]:
     run = library("spinney.dask.run")
     futures = client.map(np.zeros, [1] * len(client.nthreads()), pure=False)
-    seconds = run.run_ranks(client, [run.Parts(futures, [1] * len(futures))], trip).value
+    seconds = run.run_ranks(client, [run.PartitionedTable(futures, [1] * len(futures))], trip).value
     return {"median": 1e3 * statistics.median(seconds), "best": 1e3 * min(seconds)}
 
 

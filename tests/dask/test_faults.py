@@ -14,8 +14,8 @@ import spinney as sp
 import spinney.dask as sd
 from clusters import PATIENCE, cluster_of
 from dask_data import array
-from rank_works import Fault, Struck, kill
-from spinney.dask.callbacks import give_back
+from rank_works import Fault, WithFaults, kill
+from spinney.dask.callbacks import restore_callbacks
 from spinney.dask.run import run_ranks
 from spinney.dask.training import planned
 from spinney.errors import ClusterError, OwnFunctionError
@@ -80,9 +80,9 @@ def test_kills_at_random_calls_leave_every_byte(
     )
     calls = sorted(rng.sample(range(60), 2))
     faults = [Fault(rng.randrange(2), call, kill, tmp_path / str(call)) for call in calls]
-    outcome = run_ranks(client, tables, Struck(work, faults))
+    outcome = run_ranks(client, tables, WithFaults(work, faults))
     found, ended = outcome.value
-    give_back([history], ended)
+    restore_callbacks([history], ended)
     assert outcome.runs == 3
     expected, evals = trained_alone(params)
     assert (mean_model(found).to_bytes(), history.evals) == (expected.to_bytes(), evals)

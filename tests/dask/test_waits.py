@@ -48,7 +48,7 @@ def test_a_worker_that_computes_is_waited_for(client: Client) -> None:
     future = client.submit(_waits, "waited-for", pure=False)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            "spinney.dask.tasks.running_of", lambda one: looks.append(one) or event.set() or {"a"}
+            "spinney.dask.tasks.running_workers", lambda one: looks.append(one) or event.set() or {"a"}
         )
         assert result(client, future, patience=0) is True
     assert looks
@@ -66,7 +66,7 @@ def test_a_client_that_is_closed_meanwhile_ends_the_wait(client: Client) -> None
     other = another_client(client)
     future = other.submit(_waits, "after-close", pure=False)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("spinney.dask.tasks.running_of", lambda one: one.close())
+        patched.setattr("spinney.dask.tasks.running_workers", lambda one: one.close())
         with pytest.raises(ClusterError, match="the data set cannot be made: client is closed"):
             result(other, future)
     Event("after-close", client).set()

@@ -18,8 +18,8 @@ from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 from numpy.typing import NDArray
 
-from spinney.dask.client import begun, cancel
-from spinney.dask.ranks import running_of
+from spinney.dask.client import cancel, in_thread
+from spinney.dask.ranks import running_workers
 from spinney.errors import ClusterError, ParameterTypeError, SpinneyError
 
 P = ParamSpec("P")
@@ -102,7 +102,7 @@ def result(client: Client, future: Future, **given: Any) -> Any:
 
 def _gathered(client: Client, futures: list[Future], what: str, patience: float) -> list[Any]:
     """The values of tasks, as long as there are workers. A thread of its own waits for them."""
-    gathering: waiting.Future[list[Any]] = begun(lambda: client.gather(futures))
+    gathering: waiting.Future[list[Any]] = in_thread(lambda: client.gather(futures))
     try:
         seen = time.monotonic()
         while not waiting.wait([gathering], LOOK).done:
@@ -125,7 +125,7 @@ def _check_running(client: Client, what: str) -> None:
 def _may_compute(client: Client) -> bool:
     """Whether a worker is there that starts tasks."""
     try:
-        return bool(running_of(client))
+        return bool(running_workers(client))
     except OSError:  # the scheduler does not answer
         return False
 

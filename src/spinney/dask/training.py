@@ -13,14 +13,14 @@ from spinney import dataset as local
 from spinney import objectives
 from spinney.binning.binned import BinnedData
 from spinney.collective import Communicator
-from spinney.dask.callbacks import OwnError, give_back, packed
+from spinney.dask.callbacks import RemoteCallbackError, callback_state, restore_callbacks
 from spinney.dask.client import checked_client
 from spinney.dask.dataset import Dataset
 from spinney.dask.executor import Form
 from spinney.dask.labels import grouped
 from spinney.dask.rank_data import rank_data
 from spinney.dask.ranks import RankInput
-from spinney.dask.run import Parts, run_ranks
+from spinney.dask.run import PartitionedTable, run_ranks
 from spinney.dask.tasks import pickled
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team, threads_for
@@ -74,16 +74,16 @@ def planned(
     metrics: Metrics = None,
     callbacks: list[Callback] | None = None,
     init_model: Model | None = None,
-) -> tuple[Training, list[Parts]]:
+) -> tuple[Training, list[PartitionedTable]]:
     """The work of every rank of a training, and the partitions of its data sets, each data set once, then those of groups."""
     valid = {} if valid is None else valid
     sets = list({id(one): one for one in (data, *valid.values())}.values())
     places = {
         name: next(place for place, one in enumerate(sets) if one is held) for name, held in valid.items()
     }
-    tables = [Parts(one.parts, [int(rows) for rows in one.lengths]) for one in sets]
+    tables = [PartitionedTable(one.parts, [int(rows) for rows in one.lengths]) for one in sets]
     if isinstance(rounds, Auto) and rounds.groups is not None:
-        tables.append(Parts([rounds.groups], [data.rows]))
+        tables.append(PartitionedTable([rounds.groups], [data.rows]))
         rounds = replace(rounds, groups=None)
     forms = [one.form for one in sets]
     work = Training(config, forms, places, rounds, objective, metrics, callbacks or [], init_model)
@@ -148,8 +148,8 @@ class Training:
                 on_round=lambda one: say(pickle.dumps(one)),
             )
         except CallbackError as error:
-            raise OwnError.of(error.__cause__ or error) from error
-        return models, packed(self.callbacks) if communicator.rank == 0 else []
+            raise RemoteCallbackError.of(error.__cause__ or error) from error
+        return models, callback_state(self.callbacks) if communicator.rank == 0 else []
 
 
 def train(
@@ -272,7 +272,7 @@ def train_each(
         client, args.config, data, plan,
         objective=args.function, valid=watched, metrics=metrics, callbacks=listeners, init_model=model_of(init_model),
     )  # fmt: skip
-    give_back(listeners, ended)
+    restore_callbacks(listeners, ended)
     return models
 
 
