@@ -49,7 +49,7 @@ def ours(client: Any, X: Any, y: Any, rounds: int) -> Iterator[Callable[[], Any]
     made: list[Any] = []
     yield lambda: made.append(data.Dataset(client, X, y, max_bin=BINS))
     config = library("spinney.params").Config.parse(_params())
-    work, tables = library("spinney.dask.training").planned(config, made[0], rounds)
+    work, tables = library("spinney.dask.training").training_work(config, made[0], rounds)
     yield lambda: run.run_ranks(client, tables, work)
 
 

@@ -17,7 +17,7 @@ from dask_data import array
 from rank_works import Fault, WithFaults, kill
 from spinney.dask.callbacks import restore_callbacks
 from spinney.dask.run import run_ranks
-from spinney.dask.training import planned
+from spinney.dask.training import training_work
 from spinney.errors import ClusterError, OwnFunctionError
 from spinney.model.mean import mean_model
 from spinney.params import Config
@@ -75,7 +75,7 @@ def test_kills_at_random_calls_leave_every_byte(
 ) -> None:
     rng = random.Random(seed)
     history, params = sp.History(), {**PARAMS, "models": models}
-    work, tables = planned(
+    work, tables = training_work(
         Config.parse(params), sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[history]
     )
     calls = sorted(rng.sample(range(60), 2))

@@ -159,12 +159,12 @@ def test_labels_of_one_kind_may_be_kept_in_other_ways(client: Client) -> None:
     text = np.array([f"q{k // 5}" for k in range(ROWS)])
     kept = parts(text[:HALF], text[HALF:].astype(object))
     found = sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:].astype(np.float32)), qid=kept)
-    assert found.form.no_labels.queries is not None
+    assert found.meta.no_labels.queries is not None
     whole = np.concatenate([np.arange(HALF), Y[HALF:]])
     mixed = sd.Dataset(client, HALVES, parts(np.arange(HALF), Y[HALF:]))
     assert sd.train(client, {}, mixed, 3) == sp.train({}, sp.Dataset(X, whole), 3)
     weighted = sd.Dataset(client, HALVES, weight=parts(np.ones(HALF), np.ones(HALF, np.int64)))
-    assert weighted.form.no_labels.weight is not None
+    assert weighted.meta.no_labels.weight is not None
 
 
 def test_targets_of_other_shapes_or_names_in_other_partitions(client: Client) -> None:

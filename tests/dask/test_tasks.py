@@ -1,4 +1,4 @@
-"""Waiting for tasks of a cluster ends, whatever becomes of its workers."""
+"""Waiting for tasks ends, even if the workers or the client of a cluster are lost."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def test_results_come_in_order_and_the_first_refusal_is_raised(client: Client) -> None:
+def test_results_come_in_order_and_the_first_error_is_raised(client: Client) -> None:
     assert results(client, client.map(abs, [-3, -4], pure=False)) == [3, 4]
-    told = [client.submit(TaskError, DataError(text), pure=False) for text in ("first", "second")]
+    futures = [client.submit(TaskError, DataError(text), pure=False) for text in ("first", "second")]
     with pytest.raises(DataError, match="first"):
-        results(client, told)
+        results(client, futures)
 
 
 def test_tasks_without_a_worker_are_given_up_and_cancelled() -> None:
