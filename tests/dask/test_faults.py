@@ -100,7 +100,7 @@ def test_callbacks_end_as_those_of_one_machine_after_a_kill(
     assert (model.to_bytes(), history.evals) == (alone[0].to_bytes(), alone[1])
 
 
-def test_what_a_callback_holds_that_cannot_travel_stays_behind(
+def test_attributes_of_a_callback_that_cannot_be_pickled_stay_behind(
     client: Client, sets, alone, tmp_path: Path
 ) -> None:
     notes = Notes(tmp_path / "notes")
@@ -127,7 +127,7 @@ def test_an_error_of_a_callback_is_raised_as_on_one_machine(
         sd.train(client, PARAMS, sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[Raises(error)])
 
 
-def test_an_error_of_a_callback_that_cannot_travel_is_told(client: Client, sets) -> None:
+def test_an_error_of_a_callback_that_cannot_be_pickled_is_reported(client: Client, sets) -> None:
     with pytest.raises(ClusterError, match="a callback failed with OddError: mine"):
         sd.train(client, PARAMS, sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[RaisesOdd()])
 
