@@ -99,7 +99,7 @@ LIST = (
     ),
     Case(
         "dask-faults",
-        "200 trainings on a cluster with kills, joins and interrupts",
+        "200 trainings on a cluster with kills, new workers and interrupts",
         cluster.run_faults,
         NOBODY,
     ),

@@ -9,13 +9,13 @@ import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
-from spinney.dask.run import Parts
+from spinney.dask.run import PartitionedTable
 
 # Seconds until something that should have come is given up.
 PATIENCE = 120
 
-# So long after a worker was lost, Dask closes it for good if it is away again at that very moment: after a second kill,
-# say. No test may last as long.
+# So long after a worker was lost, Dask closes it for good if it is away again at that very moment, as after a second kill. No
+# test may last as long.
 LOST = {"distributed.deploy.lost-worker-timeout": "1 day"}
 
 
@@ -49,10 +49,10 @@ def another_client(client: Client, *, default: bool = False) -> Client:
     return Client(client.scheduler.address, set_as_default=default)
 
 
-def parts_of(client: Client, values: np.ndarray, cuts: Sequence[int]) -> Parts:
+def parts_of(client: Client, values: np.ndarray, cuts: Sequence[int]) -> PartitionedTable:
     """A table of one column in partitions that can be computed again."""
     arrays = np.split(values, cuts)
-    return Parts(
+    return PartitionedTable(
         [client.submit(_itself, array, pure=False) for array in arrays], [len(array) for array in arrays]
     )
 

@@ -57,7 +57,7 @@ def gathered(data: Any) -> sp.Dataset:
     parts = data.client.gather(data.parts)
     assert [part.rows for part in parts] == data.lengths.tolist()
     with Team(1) as team:
-        return as_dataset(rank_data(data.form, parts, 0, data.rows, team))
+        return as_dataset(rank_data(data.meta, parts, 0, data.rows, team))
 
 
 def check_alike(data: Any, whole: Any) -> None:

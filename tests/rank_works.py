@@ -1,4 +1,4 @@
-"""Work for ranks that is quick and known: sums, step by step, with a fault where a test wants one."""
+"""Quick work for ranks with known results: sums, step by step, with faults where a test needs them."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class Endless:
-    """Joins for ever. Each rank tells by an event that it has begun, and by another that its run is over."""
+    """Collective calls without end. Each rank sets an event when it has begun, and another when its run is over."""
 
     name: str
 
     def __call__(
         self,
-        held: list[RankInput],
+        inputs: list[RankInput],
         communicator: Communicator,
-        start: list[bytes],
-        say: Callable[[bytes], None],
+        records: list[bytes],
+        on_record: Callable[[bytes], None],
     ) -> None:
         counts = np.ones(1, dtype=np.int64)
         communicator.allreduce_sum(counts)
@@ -58,7 +58,10 @@ class Endless:
 
 
 def large_sum(
-    held: list[RankInput], communicator: Communicator, start: list[bytes], say: Callable[[bytes], None]
+    inputs: list[RankInput],
+    communicator: Communicator,
+    records: list[bytes],
+    on_record: Callable[[bytes], None],
 ) -> bool:
     """Whether an array of several messages is summed right, with small ones before and after it."""
     right = True
@@ -72,76 +75,76 @@ def large_sum(
 
 @dataclass(frozen=True)
 class Rounds:
-    """Each round joins by every verb, and says a piece; the value is the list of all pieces."""
+    """Each round makes every collective call, and adds a checkpoint record; the value is the list of all records."""
 
     rounds: int
     faults: list[Fault] = field(default_factory=list)
 
     def __call__(
         self,
-        held: list[RankInput],
+        inputs: list[RankInput],
         communicator: Communicator,
-        start: list[bytes],
-        say: Callable[[bytes], None],
+        records: list[bytes],
+        on_record: Callable[[bytes], None],
     ) -> list[bytes]:
-        pieces = list(start)
-        for number in range(len(start), self.rounds):
+        done = list(records)
+        for number in range(len(records), self.rounds):
             for fault in self.faults:
                 fault.strike(communicator.rank, number)
-            pieces.append(one_round(held, communicator, number))
-            say(pieces[-1])
-        return pieces
+            done.append(one_round(inputs, communicator, number))
+            on_record(done[-1])
+        return done
 
 
 @dataclass(frozen=True)
-class Struck:
-    """Work that goes wrong at joins: a fault's round is the number of a join."""
+class WithFaults:
+    """Work that goes wrong at collective calls: a fault's round is the number of a call."""
 
     work: Work
     faults: list[Fault]
 
     def __call__(
         self,
-        held: list[RankInput],
+        inputs: list[RankInput],
         communicator: Communicator,
-        start: list[bytes],
-        say: Callable[[bytes], None],
+        records: list[bytes],
+        on_record: Callable[[bytes], None],
     ) -> Any:
-        return self.work(held, StruckJoining(communicator, self.faults), start, say)
+        return self.work(inputs, FaultyCommunicator(communicator, self.faults), records, on_record)
 
 
-class StruckJoining:
-    """Joins as another does, until a fault strikes."""
+class FaultyCommunicator:
+    """A communicator that works until a fault strikes."""
 
     def __init__(self, communicator: Communicator, faults: list[Fault]) -> None:
-        self._communicator, self._faults, self._joins = communicator, faults, 0
+        self._communicator, self._faults, self._calls = communicator, faults, 0
         self.rank, self.size = communicator.rank, communicator.size
 
     def __getattr__(self, verb: str) -> Any:
         for fault in self._faults:
-            fault.strike(self.rank, self._joins)
-        self._joins += 1
+            fault.strike(self.rank, self._calls)
+        self._calls += 1
         return getattr(self._communicator, verb)
 
 
-def one_round(held: list[RankInput], communicator: Communicator, number: int) -> bytes:
+def one_round(inputs: list[RankInput], communicator: Communicator, number: int) -> bytes:
     """A digest of all rows, by whichever ranks hold them."""
-    rows = np.concatenate([*held[0].parts, np.empty(0, dtype=np.int64)]).astype(np.int64)
-    places = held[0].first + np.arange(len(rows))
+    rows = np.concatenate([*inputs[0].parts, np.empty(0, dtype=np.int64)]).astype(np.int64)
+    places = inputs[0].first + np.arange(len(rows))
     sums = np.array([rows.sum() * (number + 1), (rows * places).sum(), len(rows)])
     communicator.allreduce_sum(sums)
-    tops = np.array([rows.max(initial=0) / 3.0, -float(held[0].first)])
+    tops = np.array([rows.max(initial=0) / 3.0, -float(inputs[0].first)])
     communicator.allreduce_max(tops)
     arrays = communicator.gather(rows[:, None] + number)
-    whole = None if arrays is None else np.concatenate(arrays)[:, 0] * np.arange(1, held[0].total + 1)
+    whole = None if arrays is None else np.concatenate(arrays)[:, 0] * np.arange(1, inputs[0].total + 1)
     ordered = communicator.broadcast(whole)
     return b"".join([sums.tobytes(), tops.tobytes(), ordered.tobytes()])
 
 
 def expected(values: np.ndarray, rounds: int) -> list[bytes]:
-    """The pieces of one rank alone."""
-    held = [RankInput([values], 0, len(values))]
-    return [one_round(held, ALONE, number) for number in range(rounds)]
+    """The checkpoint records of one rank alone."""
+    inputs = [RankInput([values], 0, len(values))]
+    return [one_round(inputs, ALONE, number) for number in range(rounds)]
 
 
 def kill() -> None:
@@ -154,7 +157,7 @@ def fail() -> None:
 
 
 def run_out() -> None:
-    raise MemoryError("no room")
+    raise MemoryError("no memory left")
 
 
 def lose() -> None:

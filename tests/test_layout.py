@@ -14,6 +14,7 @@ import words
 DONE = (
     "binning",
     "collective",
+    "dask",
     "data",
     "dataset",
     "errors",

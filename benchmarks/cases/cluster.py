@@ -37,7 +37,7 @@ def run(bench: Bench, case: str) -> list[Row]:
 
 
 def run_faults(bench: Bench, case: str) -> list[Row]:
-    """Train while workers are killed, halted, joined and taken away, and the client is interrupted."""
+    """Train while workers are killed, halted, added and taken away, and the client is interrupted."""
     if bench.ours is None:
         bench.say(f"{case} is skipped: it needs spinney")
         return []
@@ -80,10 +80,10 @@ def _sizes(case: str, samples: Samples, found: dict[str, dict[str, Any]]) -> lis
     told = found["ours"]
     trees = told["trees"]
     up, down = (told[way] / trees / (WORKERS - 1) / 1e6 for way in ("received", "sent"))
-    joins = told["joins"] / trees
+    calls = told["calls"] / trees
     digests = {name: one["digest"][:8] for name, one in found.items() if "digest" in one}
     return [
-        Row(case=case, measure="up, a tree and worker", peer="", ours=up, unit="MB", facts={"joins": joins}),
+        Row(case=case, measure="up, a tree and worker", peer="", ours=up, unit="MB", facts={"calls": calls}),
         Row(case=case, measure="down, a tree and worker", peer="", ours=down, unit="MB"),
         Row(
             case=case,
@@ -99,5 +99,5 @@ def _sizes(case: str, samples: Samples, found: dict[str, dict[str, Any]]) -> lis
 def _trip(case: str) -> Row:
     told = run_child("cluster", "trip", str(WORKERS), "0", "0")
     return Row(
-        case=case, measure="joining 84 KB, 2 workers", peer="", ours=told["median"], unit="ms", facts={"best": told["best"]}
+        case=case, measure="allreduce of 84 KB, 2 workers", peer="", ours=told["median"], unit="ms", facts={"best": told["best"]}
     )  # fmt: skip

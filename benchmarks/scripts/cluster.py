@@ -1,8 +1,9 @@
 """A training on a cluster of this machine, in a process of its own: `cluster MODE WORKERS ROWS ROUNDS`.
 
 MODE is ours, local (our own training in one process, with as many threads as there are workers), lightgbm or xgboost (their Dask
-modules), or trip. It says the seconds of building and training (LightGBM does both in one), the log loss on rows that were held
-out, and of ours a digest of the model and what travelled. A trip says the milliseconds of joining a histogram of 84 KB.
+modules), or trip. It prints the seconds of building and training (LightGBM does both in one), the log loss on rows that were held
+out, and for ours a digest of the model and the bytes that were sent. A trip prints the milliseconds of an allreduce of a
+histogram of 84 KB.
 """
 
 import hashlib
@@ -49,7 +50,7 @@ def ours(client: Any, X: Any, y: Any, rounds: int) -> Iterator[Callable[[], Any]
     made: list[Any] = []
     yield lambda: made.append(data.Dataset(client, X, y, max_bin=BINS))
     config = library("spinney.params").Config.parse(_params())
-    work, tables = library("spinney.dask.training").planned(config, made[0], rounds)
+    work, tables = library("spinney.dask.training").training_work(config, made[0], rounds)
     yield lambda: run.run_ranks(client, tables, work)
 
 
@@ -86,8 +87,8 @@ def xgboost(client: Any, X: Any, y: Any, rounds: int) -> Iterator[Callable[[], A
     yield lambda: xgb.train(client, params, made[0], rounds)["booster"]
 
 
-def trip(held: Any, communicator: Any, start: Any, say: Any) -> list[float]:
-    """The work of a rank: seconds of each join of a histogram."""
+def trip(inputs: Any, communicator: Any, records: Any, on_record: Any) -> list[float]:
+    """The work of a rank: seconds of each allreduce of a histogram."""
     values, seconds = np.zeros(TRIP, np.int32), []
     for _ in range(TRIPS):
         begin = time.perf_counter()
@@ -97,7 +98,7 @@ def trip(held: Any, communicator: Any, start: Any, say: Any) -> list[float]:
 
 
 def main(mode: str, workers: str, rows: str, rounds: str) -> None:
-    """Train, and tell."""
+    """Train, and print the results."""
     if mode == "local":
         local_steps = local(int(rows), int(workers), int(rounds))
         print(json.dumps(_measured(mode, local_steps)))
@@ -121,14 +122,14 @@ def main(mode: str, workers: str, rows: str, rounds: str) -> None:
 def _measured(mode: str, steps: Iterator[Callable[[], Any]]) -> dict[str, Any]:
     _, build = timed(next(steps))
     model, train = timed(next(steps))
-    told: dict[str, Any] = {"build": build, "train": train, "fit": build + train}
+    found: dict[str, Any] = {"build": build, "train": train, "fit": build + train}
     if mode == "ours":
-        told |= {name: getattr(model.traffic, name) for name in ("joins", "sent", "received")}
+        found |= {name: getattr(model.traffic, name) for name in ("calls", "sent", "received")}
         (model,) = model.value[0]
-        told["trees"] = model.rounds
+        found["trees"] = model.rounds
     if mode in ("ours", "local"):
-        told["digest"] = hashlib.sha256(model.to_bytes()).hexdigest()
-    return told | {"loss": _loss(mode, model)}
+        found["digest"] = hashlib.sha256(model.to_bytes()).hexdigest()
+    return found | {"loss": _loss(mode, model)}
 
 
 def _loss(mode: str, model: Any) -> float:
@@ -144,7 +145,7 @@ def _loss(mode: str, model: Any) -> float:
 def _trip(client: Any) -> dict[str, float]:
     run = library("spinney.dask.run")
     futures = client.map(np.zeros, [1] * len(client.nthreads()), pure=False)
-    seconds = run.run_ranks(client, [run.Parts(futures, [1] * len(futures))], trip).value
+    seconds = run.run_ranks(client, [run.PartitionedTable(futures, [1] * len(futures))], trip).value
     return {"median": 1e3 * statistics.median(seconds), "best": 1e3 * min(seconds)}
 
 

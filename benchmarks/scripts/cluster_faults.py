@@ -1,6 +1,6 @@
-"""Trainings on a cluster whose workers are killed, halted, joined and taken away: `cluster_faults TRAININGS SEED`.
+"""Trainings on a cluster whose workers are killed, halted, added and taken away: `cluster_faults TRAININGS SEED`.
 
-What happens, and when, is drawn anew for each training; Ctrl-C at the client is among it. It says how many trainings finished,
+What happens, and when, is drawn anew for each training; Ctrl-C at the client is among it. It prints how many trainings finished,
 were interrupted or ended with an error of ours, and how many gave other bytes than one machine. Each is bounded in time: if one
 hangs, the process shows where and ends with an error.
 """
@@ -82,7 +82,7 @@ def _signal(process: int, number: int) -> None:
 
 
 def main(trainings: str, seed: str) -> None:
-    """Train again and again, and tell."""
+    """Train again and again, and print the counts."""
     sp, face, distributed = library("spinney"), library("spinney.dask"), library("distributed")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # So many workers die here that Dask would take partitions for the cause.
@@ -90,7 +90,7 @@ def main(trainings: str, seed: str) -> None:
     X, y = _table()
     wanted = sp.train(PARAMS, sp.Dataset(X, y), ROUNDS).to_bytes()
     rng = random.Random(int(seed))
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     left = int(trainings)
     while left > 0:
         with (
@@ -104,9 +104,9 @@ def main(trainings: str, seed: str) -> None:
             while left > 0 and _ready(cluster, client):
                 left -= 1
                 faulthandler.dump_traceback_later(LIMIT, exit=True)
-                told += _one(train, wanted, cluster, rng)
+                counts += _one(train, wanted, cluster, rng)
                 faulthandler.cancel_dump_traceback_later()
-    print(json.dumps({"trainings": int(trainings), **told}))
+    print(json.dumps({"trainings": int(trainings), **counts}))
 
 
 def _one(train: Any, wanted: bytes, cluster: Any, rng: random.Random) -> Counter[str]:

@@ -27,7 +27,7 @@ def test_a_cluster_is_compared_with_a_peer_and_with_one_process(monkeypatch):
         ("up, a tree and worker", ""),
         ("down, a tree and worker", ""),
         ("file: local, 1, 2 and 4 workers", ""),
-        ("joining 84 KB, 2 workers", ""),
+        ("allreduce of 84 KB, 2 workers", ""),
     ]
     assert rows[4].holds
     assert all(row.ours > 0 for row in rows if row.measure != "file: local, 1, 2 and 4 workers")

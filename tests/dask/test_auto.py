@@ -40,7 +40,7 @@ def client() -> Iterator[Client]:
 
 
 def check_fits(kind: str, client: Client, y: Any, given: Any = None, **parameters: Any) -> tuple[Any, Any]:
-    """Fit here and on the cluster, and compare the files and what metrics said."""
+    """Fit here and on the cluster, and compare the files and the values of metrics."""
     beside: dict[str, Any] = given or {}
     here = getattr(sp, kind)(**parameters).fit(X, y, **beside)
     chunked = {name: array(values, CHUNKS) for name, values in beside.items()}
@@ -53,7 +53,7 @@ def check_fits(kind: str, client: Client, y: Any, given: Any = None, **parameter
 
 
 def test_an_estimator_of_defaults_gives_the_file_of_one_machine(client: Client) -> None:
-    """Rows are held out, and a column of many categories gets statistics of the target."""
+    """Rows are held out, and a column of many categories gets a target encoding."""
     table = pd.DataFrame(X, columns=list("abcd")).assign(town=[f"town {k % 120}" for k in range(ROWS)])
     here = sp.GBMClassifier().fit(table, Y > 0)
     there = sd.GBMClassifier(client=client).fit(frame(table, CHUNKS), array(Y > 0, CHUNKS))
@@ -127,7 +127,7 @@ def test_a_dask_array_names_rows_too_and_a_list_of_parts_does_not(client: Client
 
 
 class Squared:
-    """A loss in the order of estimators, which can be judged by itself."""
+    """A loss in the order of estimators, which is also a metric."""
 
     def __call__(self, y_true: Any, y_pred: Any) -> Any:
         return y_pred - y_true, np.ones(len(y_true))
@@ -206,13 +206,13 @@ def test_what_the_second_model_could_not_hold_out_is_refused_before_the_first(
         return sp.train(params, local, "auto", groups=groups, max_rounds=1)
 
     def there(params: Any) -> Any:
-        told, found = array(groups, CHUNKS), Touch(tmp_path / "heard")
-        return sd.train(client, params, data, "auto", groups=told, max_rounds=1, callbacks=[found])
+        chunked, touch = array(groups, CHUNKS), Touch(tmp_path / "called")
+        return sd.train(client, params, data, "auto", groups=chunked, max_rounds=1, callbacks=[touch])
 
     seed = next(
         k for k in range(40) if not refused(here, random_state=k) and refused(here, random_state=k, models=2)
     )
     assert refused(there, random_state=seed, models=2)
-    assert not (tmp_path / "heard").exists()
+    assert not (tmp_path / "called").exists()
     assert not refused(there, random_state=seed)
-    assert (tmp_path / "heard").exists()
+    assert (tmp_path / "called").exists()

@@ -142,7 +142,7 @@ def test_partitions_of_a_list_may_be_any_table(client: Client, make: Any) -> Non
     check_alike(sd.Dataset(client, parts), sp.Dataset(X))
 
 
-def test_rows_of_weight_0_have_no_say_in_categories_and_cuts(client: Client) -> None:
+def test_rows_of_weight_0_do_not_affect_categories_and_cuts(client: Client) -> None:
     X = mixed()
     X.loc[WEIGHT == 0, "text"] = "yew"
     found = sd.Dataset(client, frame(X, CHUNKS), weight=array(WEIGHT, CHUNKS))
@@ -249,7 +249,7 @@ def test_what_is_kept_is_never_confused_with_other_work_on_the_same_collection(
 
 
 def test_very_many_partitions_are_worked_on_together(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partitions, "FEW", 4)
+    monkeypatch.setattr(partitions, "FEW_PARTITIONS", 4)
     X, chunks = mixed(), (7, 3, 0, 50, 40, 1, 99, 100)
     given = {"weight": array(WEIGHT, chunks), "categorical": ["whole"]}
     found = sd.Dataset(client, frame(X, chunks), array(TARGET, chunks), **given)
@@ -262,7 +262,7 @@ def test_very_many_partitions_are_worked_on_together(client: Client, monkeypatch
     check_alike(sd.Dataset(client, delayed(stored, chunks)), sp.Dataset(stored))
 
 
-def test_a_data_set_tells_its_size(client: Client) -> None:
+def test_the_repr_of_a_data_set_has_its_size(client: Client) -> None:
     data = sd.Dataset(client, array(numbers(), CHUNKS), array(TARGET, CHUNKS))
     assert repr(data).startswith(f"Dataset(rows={ROWS}, columns=16, bins=")
     assert repr(data).endswith("parts=4)")

@@ -73,8 +73,8 @@ def check_fitted(there: Any, here: Any) -> None:
 )
 def test_a_fit_gives_the_file_of_one_machine(client: Client, kind: str, y: Any, parameters: Any) -> None:
     here, there = check_fits(kind, client, y, {"sample_weight": WEIGHT}, **parameters)
-    said = there.predict(array(X, CHUNKS))
-    assert np.array_equal(said.compute(), here.predict(X))
+    predicted = there.predict(array(X, CHUNKS))
+    assert np.array_equal(predicted.compute(), here.predict(X))
     assert there.score(array(X, CHUNKS), array(y, CHUNKS)) == here.score(X, y)
 
 
@@ -126,7 +126,7 @@ def test_frames_with_text_and_validation_data_give_the_file_of_one_machine(clien
     assert there.feature_names_in_.tolist() == [*"abcde", "text", "kind"]
 
 
-def test_early_stopping_goes_by_rows_on_the_cluster(client: Client) -> None:
+def test_early_stopping_uses_rows_on_the_cluster(client: Client) -> None:
     rules = {
         "n_estimators": 30,
         "learning_rate": 1.0,
@@ -165,14 +165,14 @@ def test_a_fit_goes_on_from_a_model_of_the_same_rows(client: Client) -> None:
 def test_digits_as_text_are_categories_that_are_warned_of_as_on_one_machine(client: Client) -> None:
     digits = np.array(["1", "2", "3"], dtype=object)[(Y > 0).astype(int) + (Y > 0.5)]
     table = pd.DataFrame({"number": X[:, 0], "digits": digits})
-    said = (
+    predicted = (
         r"""^column "digits": text that all reads as numbers is taken .*X\['digits'\]\.astype\(float\), or"""
     )
-    with pytest.warns(DataConversionWarning, match=said):
+    with pytest.warns(DataConversionWarning, match=predicted):
         here = sp.GBMRegressor(**SMALL).fit(table, Y)
-    with pytest.warns(DataConversionWarning, match=said) as noted:
+    with pytest.warns(DataConversionWarning, match=predicted) as caught:
         there = sd.GBMRegressor(client=client, **SMALL).fit(frame(table, CHUNKS), array(Y, CHUNKS))
-    assert [note.filename for note in noted] == [__file__]
+    assert [note.filename for note in caught] == [__file__]
     assert file_of(there.model_) == file_of(here.model_)
     with pytest.raises(DataError, match='"digits" holds text that reads as numbers'):
         sd.Dataset(client, frame(table, CHUNKS), array(Y, CHUNKS))
@@ -209,8 +209,8 @@ def test_a_fit_goes_on_with_values_in_a_column_that_had_none(client: Client) -> 
 
 
 def test_functions_of_the_users_run_on_a_worker(client: Client) -> None:
-    def size(y: Any, said: Any) -> tuple[str, float, bool]:
-        return "size", float(np.abs(y - said).max()), False
+    def size(y: Any, predicted: Any) -> tuple[str, float, bool]:
+        return "size", float(np.abs(y - predicted).max()), False
 
     given = {"eval_metric": size, **SMALL}
     here = sp.GBMRegressor(**given).fit(X, Y, eval_set=(X, Y))
@@ -241,14 +241,14 @@ def test_lists_of_delayed_tables_are_fitted_and_predicted(client: Client) -> Non
     found = sd.GBMRegressor(client=client, **SMALL).fit(delayed(X, CHUNKS), delayed(Y, CHUNKS))
     here = sp.GBMRegressor(**SMALL).fit(X, Y)
     assert file_of(found.model_) == file_of(here.model_)
-    said = dask.compute(*found.predict(delayed(X, CHUNKS)))
-    assert [len(one) for one in said] == list(CHUNKS)
-    assert np.array_equal(np.concatenate(said), here.predict(X))
+    predicted = dask.compute(*found.predict(delayed(X, CHUNKS)))
+    assert [len(one) for one in predicted] == list(CHUNKS)
+    assert np.array_equal(np.concatenate(predicted), here.predict(X))
 
 
 @pytest.fixture(scope="module")
 def classifier(client: Client) -> Any:
-    """Knows columns by their names."""
+    """An estimator that was fitted on a frame, so that it has names of columns."""
     table = pd.DataFrame(X, columns=list("abcde")).assign(text=TREES)
     return sd.GBMClassifier(client=client, **SMALL).fit(frame(table, CHUNKS), frame(pd.Series(TREES), CHUNKS))
 
@@ -257,27 +257,27 @@ def classifier(client: Client) -> Any:
 def test_predictions_of_a_frame_are_lazy_arrays_of_unknown_length(classifier: Any, method: str) -> None:
     table = pd.DataFrame(X, columns=list("abcde")).assign(text=TREES)
     whole = frame(table, CHUNKS)
-    said = getattr(classifier, method)(whole[whole.a > 0])
-    assert isinstance(said, da.Array)
-    assert np.isnan(said.shape[0])
+    predicted = getattr(classifier, method)(whole[whole.a > 0])
+    assert isinstance(predicted, da.Array)
+    assert np.isnan(predicted.shape[0])
     wanted = getattr(classifier.to_local(), method)(table[table.a > 0])
-    found = said.compute()
-    assert (found.dtype, found.shape[1:]) == (said.dtype, said.shape[1:])
+    found = predicted.compute()
+    assert (found.dtype, found.shape[1:]) == (predicted.dtype, predicted.shape[1:])
     assert np.array_equal(found, wanted)
 
 
 def test_predictions_of_an_array_have_its_chunks(client: Client) -> None:
     here, there = check_fits("GBMRegressor", client, Y, {"base_margin": Y / 2})
-    said = there.predict(array(X, CHUNKS), base_margin=array(Y / 2, CHUNKS), rounds=3)
-    assert said.chunks == (CHUNKS,)
-    assert said.dtype == np.float64
-    assert np.array_equal(said.compute(), here.predict(X, base_margin=Y / 2, rounds=3))
+    predicted = there.predict(array(X, CHUNKS), base_margin=array(Y / 2, CHUNKS), rounds=3)
+    assert predicted.chunks == (CHUNKS,)
+    assert predicted.dtype == np.float64
+    assert np.array_equal(predicted.compute(), here.predict(X, base_margin=Y / 2, rounds=3))
     assert np.array_equal(there.predict_raw(array(X, CHUNKS)).compute(), here.predict_raw(X))
     assert np.array_equal(there.predict(X[:5]), here.predict(X[:5]))
 
 
 def test_partitions_of_files_stay_what_they_are(client: Client, tmp_path: Path) -> None:
-    """Dask reads several files at once where few of their columns are asked for."""
+    """Dask reads several files at once where few of their columns are used."""
     table = pd.DataFrame(X, columns=list("abcde")).assign(y=Y, **{f"more{k}": Y for k in range(20)})
     for place in range(8):
         table[50 * place : 50 * place + 50].to_parquet(tmp_path / f"part{place}.parquet")
@@ -286,9 +286,11 @@ def test_partitions_of_files_stay_what_they_are(client: Client, tmp_path: Path) 
     found = sd.GBMRegressor(client=client, **SMALL).fit(files[["a", "b"]], files["y"])
     here = sp.GBMRegressor(**SMALL).fit(table[["a", "b"]], table["y"])
     assert file_of(found.model_) == file_of(here.model_)
-    said = found.predict(files[["a", "b"]])
-    assert said.numblocks == (8,)
-    assert np.array_equal(files.assign(said=said).said.compute(), here.predict(table[["a", "b"]]))
+    predicted = found.predict(files[["a", "b"]])
+    assert predicted.numblocks == (8,)
+    assert np.array_equal(
+        files.assign(predicted=predicted).predicted.compute(), here.predict(table[["a", "b"]])
+    )
 
 
 def test_predictions_of_other_columns_are_refused_before_anything_is_computed(classifier: Any) -> None:

@@ -14,10 +14,10 @@ import spinney as sp
 import spinney.dask as sd
 from clusters import PATIENCE, cluster_of
 from dask_data import array
-from rank_works import Fault, Struck, kill
-from spinney.dask.callbacks import give_back
+from rank_works import Fault, WithFaults, kill
+from spinney.dask.callbacks import restore_callbacks
 from spinney.dask.run import run_ranks
-from spinney.dask.training import planned
+from spinney.dask.training import training_work
 from spinney.errors import ClusterError, OwnFunctionError
 from spinney.model.boosted import mean_model
 from spinney.params import Config
@@ -75,14 +75,14 @@ def test_kills_at_random_calls_leave_every_byte(
 ) -> None:
     rng = random.Random(seed)
     history, params = sp.History(), {**PARAMS, "models": models}
-    work, tables = planned(
+    work, tables = training_work(
         Config.parse(params), sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[history]
     )
     calls = sorted(rng.sample(range(60), 2))
     faults = [Fault(rng.randrange(2), call, kill, tmp_path / str(call)) for call in calls]
-    outcome = run_ranks(client, tables, Struck(work, faults))
+    outcome = run_ranks(client, tables, WithFaults(work, faults))
     found, ended = outcome.value
-    give_back([history], ended)
+    restore_callbacks([history], ended)
     assert outcome.runs == 3
     expected, evals = trained_alone(params)
     assert (mean_model(found).to_bytes(), history.evals) == (expected.to_bytes(), evals)
@@ -100,7 +100,7 @@ def test_callbacks_end_as_those_of_one_machine_after_a_kill(
     assert (model.to_bytes(), history.evals) == (alone[0].to_bytes(), alone[1])
 
 
-def test_what_a_callback_holds_that_cannot_travel_stays_behind(
+def test_attributes_of_a_callback_that_cannot_be_pickled_stay_behind(
     client: Client, sets, alone, tmp_path: Path
 ) -> None:
     notes = Notes(tmp_path / "notes")
@@ -127,7 +127,7 @@ def test_an_error_of_a_callback_is_raised_as_on_one_machine(
         sd.train(client, PARAMS, sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[Raises(error)])
 
 
-def test_an_error_of_a_callback_that_cannot_travel_is_told(client: Client, sets) -> None:
+def test_an_error_of_a_callback_that_cannot_be_pickled_is_reported(client: Client, sets) -> None:
     with pytest.raises(ClusterError, match="a callback failed with OddError: mine"):
         sd.train(client, PARAMS, sets[0], ROUNDS, valid={"held": sets[1]}, callbacks=[RaisesOdd()])
 

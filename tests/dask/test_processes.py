@@ -1,4 +1,4 @@
-"""Workers that are processes of their own: what travels between them comes out sound, and each is asked who it is."""
+"""Workers that are processes of their own: arrays that are sent between them become aligned, and each reports its version."""
 
 from __future__ import annotations
 
@@ -72,33 +72,33 @@ def test_a_fit_on_processes_gives_the_file_of_one_machine(client: Client) -> Non
     there = sd.GBMClassifier(client=client, **given).fit(frame(table, CHUNKS), frame(table.text, CHUNKS))
     assert file_of(there.model_) == file_of(here.model_)
     with dask.config.set(scheduler=client.get):
-        said = there.predict_proba(frame(table, CHUNKS)).compute()
-    assert np.array_equal(said, here.predict_proba(table))
+        predicted = there.predict_proba(frame(table, CHUNKS)).compute()
+    assert np.array_equal(predicted, here.predict_proba(table))
     assert there.score(frame(table, CHUNKS), frame(table.text, CHUNKS)) == here.score(table, table.text)
 
 
-def test_sketches_travel(client: Client) -> None:
+def test_sketches_are_sent_between_processes(client: Client) -> None:
     check_alike(sd.Dataset(client, array(X, CHUNKS), cuts="sketch"), sp.Dataset(X))
 
 
-def test_a_value_travels_in_pieces(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "CHUNK", 100)
+def test_a_value_is_sent_in_chunks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "CHUNK_BYTES", 100)
     value = {"numbers": np.arange(99), "text": "x" * 250}
-    found = tasks.kept(client, value).result()
+    found = tasks.put(client, value).result()
     assert np.array_equal(found["numbers"], value["numbers"])
     assert found["text"] == value["text"]
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float64])
-def test_arrays_that_stand_anywhere_are_made_sound_wherever_they_are(dtype: Any) -> None:
+def test_arrays_at_any_address_are_aligned_wherever_they_are(dtype: Any) -> None:
     bytes_ = np.arange(64 * np.dtype(dtype).itemsize + 1, dtype=np.uint8)
     odd = bytes_[1:].view(dtype)
-    value = tasks.sound({"counts": [Counts(odd, np.zeros(2, np.int64), odd), ("text", 1)]})
+    value = tasks.aligned({"counts": [Counts(odd, np.zeros(2, np.int64), odd), ("text", 1)]})
     found = value["counts"][0].zeros
     assert found.ctypes.data % 8 == 0
     assert np.array_equal(found, odd)
-    sound = [Counts(found, found, found)]
-    assert tasks.sound(sound) is sound
+    aligned = [Counts(found, found, found)]
+    assert tasks.aligned(aligned) is aligned
 
 
 def test_every_worker_must_have_this_version_of_spinney(client: Client) -> None:
@@ -110,10 +110,10 @@ def test_every_worker_must_have_this_version_of_spinney(client: Client) -> None:
 
         if "kept_spinney" not in sys.__dict__:
             sys.__dict__["kept_spinney"] = import_module("spinney")
-        kept = sys.__dict__["kept_spinney"]
-        sys.modules["spinney"] = kept if version is not None else None
+        module = sys.__dict__["kept_spinney"]
+        sys.modules["spinney"] = module if version is not None else None
         if version is not None:
-            kept.__version__ = version
+            module.__version__ = version
 
     try:
         client.run(become, "0.0.1", workers=workers[:1])

@@ -1,4 +1,4 @@
-"""What cannot be trained on is refused before work starts, in words that say why."""
+"""What cannot be trained on is an error before work starts, and the message has the reason."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def parts(*tables: Any) -> list[Any]:
 
 
 def refused(client: Any, *given: Any, **beside: Any) -> str:
-    """What is said of data that cannot be used."""
+    """The message of the error for data that cannot be used."""
     with pytest.raises(DataError) as caught:
         sd.Dataset(client, *given, **beside)
     return str(caught.value)
@@ -78,11 +78,11 @@ def test_partitions_whose_columns_hold_other_kinds_of_values(client: Client) -> 
         pd.DataFrame({"b": pd.Series(values, dtype=object)}) for values in ([1.5, 2.5], ["oak", "ash"])
     )
     dates = pd.DataFrame({"b": pd.Series([datetime.date(2024, 5, 1)], dtype=object)})
-    for before, after, said in (
+    for before, after, message in (
         (numbers, texts, "text, but plain numbers"),
         (texts, numbers, "plain numbers, but text"),
     ):
-        with pytest.raises(DataTypeError, match=f'partition 1: column "b" holds {said} in earlier rows'):
+        with pytest.raises(DataTypeError, match=f'partition 1: column "b" holds {message} in earlier rows'):
             sd.Dataset(client, parts(before, after))
     with pytest.raises(DataTypeError, match='partition 1: column "b" holds dates, but text in earlier rows'):
         sd.Dataset(client, parts(texts, dates), categorical=["b"])
@@ -125,7 +125,7 @@ LARGE = "but partition 0 has int64 beyond 2**53, and together they would be roun
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "said"),
+    ("one", "other", "message"),
     [
         (NAMES, NAMES.astype(np.uint64), f"is uint64, {LARGE}"),
         (NAMES, np.arange(HALF) * 1.0, f"is float64, {LARGE}"),
@@ -133,20 +133,20 @@ LARGE = "but partition 0 has int64 beyond 2**53, and together they would be roun
         (np.arange(HALF), NAMES.astype(str).astype(object), TEXT),
     ],
 )
-def test_labels_that_cannot_be_joined(client: Client, one: Any, other: Any, said: str) -> None:
+def test_labels_that_cannot_be_joined(client: Client, one: Any, other: Any, message: str) -> None:
     targets = parts(Y[:HALF], Y[HALF:])
     with pytest.raises(DataTypeError) as caught:
         sd.Dataset(client, HALVES, targets, qid=parts(one, other))
-    assert str(caught.value) == f"partition 1: qid {said}"
+    assert str(caught.value) == f"partition 1: qid {message}"
     with pytest.raises(DataTypeError) as caught:
         sd.GBMClassifier(client=client).fit(HALVES, parts(one, other))
-    assert str(caught.value) == f"partition 1: y {said}"
+    assert str(caught.value) == f"partition 1: y {message}"
     with pytest.raises(DataTypeError) as caught:
         sd.train(client, {}, sd.Dataset(client, HALVES, targets), "auto", groups=parts(one, other))
-    assert str(caught.value) == f"partition 1: groups {said}"
+    assert str(caught.value) == f"partition 1: groups {message}"
 
 
-def test_a_target_that_holds_nothing_or_anything_is_told_as_on_one_machine(client: Client) -> None:
+def test_a_target_with_missing_or_odd_values_is_reported_as_on_one_machine(client: Client) -> None:
     gap = pd.Series([pd.NA, *Y[1:HALF]], dtype=object)
     assert "partition 0: Input y contains NaN" in refused(client, HALVES, parts(gap, Y[HALF:]))
     odd = np.empty(HALF, dtype=object)
@@ -159,12 +159,12 @@ def test_labels_of_one_kind_may_be_kept_in_other_ways(client: Client) -> None:
     text = np.array([f"q{k // 5}" for k in range(ROWS)])
     kept = parts(text[:HALF], text[HALF:].astype(object))
     found = sd.Dataset(client, HALVES, parts(Y[:HALF], Y[HALF:].astype(np.float32)), qid=kept)
-    assert found.form.no_labels.queries is not None
+    assert found.meta.no_labels.queries is not None
     whole = np.concatenate([np.arange(HALF), Y[HALF:]])
     mixed = sd.Dataset(client, HALVES, parts(np.arange(HALF), Y[HALF:]))
     assert sd.train(client, {}, mixed, 3) == sp.train({}, sp.Dataset(X, whole), 3)
     weighted = sd.Dataset(client, HALVES, weight=parts(np.ones(HALF), np.ones(HALF, np.int64)))
-    assert weighted.form.no_labels.weight is not None
+    assert weighted.meta.no_labels.weight is not None
 
 
 def test_targets_of_other_shapes_or_names_in_other_partitions(client: Client) -> None:
@@ -191,9 +191,9 @@ def test_a_column_that_holds_nothing_in_a_partition_has_the_type_of_the_others(
             whole = sp.Dataset(pd.concat(tables, ignore_index=True), Y)
             found = sd.Dataset(client, parts(*tables), parts(Y[:HALF], Y[HALF:]))
             assert sd.train(client, {}, found, 3) == sp.train({}, whole, 3)
-    said = refused(client, parts(nothing, texts, numbers))
-    assert 'partition 2: column "a" is float64, but ' in said
-    assert "in partition 1" in said
+    message = refused(client, parts(nothing, texts, numbers))
+    assert 'partition 2: column "a" is float64, but ' in message
+    assert "in partition 1" in message
 
 
 def test_a_data_set_that_was_cancelled(client: Client) -> None:
@@ -213,8 +213,8 @@ def test_what_a_rank_refuses_is_not_logged(client: Client, caplog: pytest.LogCap
 def test_infinite_values_are_named_by_partition_and_row(client: Client) -> None:
     wrong = X.copy()
     wrong[12, 1] = np.inf
-    said = 'partition 1: column "b" holds an infinite value in row 2, counted from 0'
-    assert said in refused(client, frame(pd.DataFrame(wrong, columns=["a", "b", "c"]), CHUNKS))
+    message = 'partition 1: column "b" holds an infinite value in row 2, counted from 0'
+    assert message in refused(client, frame(pd.DataFrame(wrong, columns=["a", "b", "c"]), CHUNKS))
     assert "partition 1: column 1 holds an infinite value in row 2" in refused(
         client, delayed(sparse.csr_array(wrong), CHUNKS)
     )
@@ -382,7 +382,7 @@ def test_a_cluster_without_workers() -> None:
         sd.Dataset(empty, array(X, CHUNKS))
 
 
-def test_spinney_does_not_import_dask_and_says_how_to_get_it() -> None:
+def test_spinney_does_not_import_dask_and_its_error_names_the_package() -> None:
     code = (
         "import sys, spinney, spinney.training.booster, spinney.estimators.gbm\n"
         "assert not {'dask', 'distributed'} & set(sys.modules)\n"

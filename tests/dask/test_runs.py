@@ -1,4 +1,4 @@
-"""Runs of ranks on a cluster of processes: what they give, and how they end when something goes wrong."""
+"""Runs of ranks on a cluster of processes: their results, and how they end when something goes wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clusters import PATIENCE, another_client, cluster_of, parts_of
 from rank_works import Endless, Fault, Rounds, expected, fail, kill, large_sum, lose, run_out
 from spinney.dask import ranks, run
 from spinney.dask.ranks import Run
-from spinney.dask.run import Parts, place, run_ranks
+from spinney.dask.run import PartitionedTable, assign_workers, run_ranks
 from spinney.errors import ClusterError, DataError
 
 WORKERS = 3
@@ -39,20 +39,20 @@ def client(cluster: Client) -> Client:
 
 
 @pytest.fixture
-def parts(client: Client) -> Parts:
+def parts(client: Client) -> PartitionedTable:
     return parts_of(client, VALUES, [5, 20, 20, 45])
 
 
-def test_all_workers_give_what_one_rank_gives(client: Client, parts: Parts) -> None:
+def test_all_workers_give_what_one_rank_gives(client: Client, parts: PartitionedTable) -> None:
     outcome = run_ranks(client, [parts], Rounds(ROUNDS))
     assert outcome.value == expected(VALUES, ROUNDS)
     assert outcome.runs == 1
-    # Four verbs a round; rank 0 sent the answers of three of them to two others, and received the arrays of three.
-    assert outcome.traffic.joins == 4 * ROUNDS
+    # Four collective calls a round; rank 0 sent the results of three of them to two others, and received the arrays of three.
+    assert outcome.traffic.calls == 4 * ROUNDS
     assert outcome.traffic.sent > 2 * ROUNDS * VALUES.nbytes
 
 
-def test_arrays_of_any_size_are_summed(client: Client, parts: Parts) -> None:
+def test_arrays_of_any_size_are_summed(client: Client, parts: PartitionedTable) -> None:
     assert run_ranks(client, [parts], large_sum).value
 
 
@@ -64,18 +64,18 @@ def test_there_are_no_more_ranks_than_partitions(client: Client) -> None:
 
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_a_killed_worker_costs_a_run_and_changes_nothing(
-    client: Client, parts: Parts, rank: int, tmp_path: Path
+    client: Client, parts: PartitionedTable, rank: int, tmp_path: Path
 ) -> None:
     outcome = run_ranks(client, [parts], Rounds(ROUNDS, [Fault(rank, 3, kill, tmp_path / "mark")]))
     assert outcome.value == expected(VALUES, ROUNDS)
     assert outcome.runs == 2
     # The rounds that were finished are not done again.
-    assert outcome.traffic.joins <= 4 * (ROUNDS - 2)
+    assert outcome.traffic.calls <= 4 * (ROUNDS - 2)
 
 
 @pytest.mark.slow
 def test_kills_in_one_run_after_the_other_change_nothing(
-    client: Client, parts: Parts, tmp_path: Path
+    client: Client, parts: PartitionedTable, tmp_path: Path
 ) -> None:
     faults = [Fault(rank, number, kill, tmp_path / str(number)) for number, rank in [(0, 1), (2, 0), (5, 0)]]
     outcome = run_ranks(client, [parts], Rounds(ROUNDS, faults))
@@ -83,46 +83,54 @@ def test_kills_in_one_run_after_the_other_change_nothing(
     assert outcome.runs == 4
 
 
-def test_a_run_goes_on_when_all_workers_were_killed(client: Client, parts: Parts, tmp_path: Path) -> None:
+def test_a_run_goes_on_when_all_workers_were_killed(
+    client: Client, parts: PartitionedTable, tmp_path: Path
+) -> None:
     faults = [Fault(rank, 2, kill, tmp_path / str(rank)) for rank in range(WORKERS)]
     outcome = run_ranks(client, [parts], Rounds(ROUNDS, faults))
     assert outcome.value == expected(VALUES, ROUNDS)
 
 
-def test_a_rank_that_fails_ends_all_and_its_error_is_told(client: Client, parts: Parts) -> None:
-    with pytest.raises(ClusterError, match=r"the rank at tcp://.* failed: MemoryError: no room"):
+def test_a_rank_that_fails_ends_all_and_its_error_is_reported(
+    client: Client, parts: PartitionedTable
+) -> None:
+    with pytest.raises(ClusterError, match=r"the rank at tcp://.* failed: MemoryError: no memory left"):
         run_ranks(client, [parts], Rounds(ROUNDS, [Fault(1, 2, run_out)]))
 
 
-def test_an_error_of_ours_at_a_rank_is_raised_as_it_is(client: Client, parts: Parts) -> None:
+def test_an_error_of_ours_at_a_rank_is_raised_as_it_is(client: Client, parts: PartitionedTable) -> None:
     with pytest.raises(DataError, match="y holds nothing"):
         run_ranks(client, [parts], Rounds(ROUNDS, [Fault(2, 1, fail)]))
 
 
-def test_a_partition_that_cannot_be_computed_is_named(client: Client, parts: Parts) -> None:
-    broken = Parts([*parts.futures[:2], client.submit(_divide, 1, 0)], parts.rows[:3])
+def test_a_partition_that_cannot_be_computed_is_named(client: Client, parts: PartitionedTable) -> None:
+    broken = PartitionedTable([*parts.futures[:2], client.submit(_divide, 1, 0)], parts.rows[:3])
     with pytest.raises(ClusterError, match="partition 2 cannot be computed: ZeroDivisionError"):
         run_ranks(client, [broken], Rounds(ROUNDS))
 
 
-def test_a_lost_partition_without_a_source_is_told(client: Client, tmp_path: Path) -> None:
+def test_a_lost_partition_without_a_source_is_reported(client: Client, tmp_path: Path) -> None:
     worker = sorted(client.nthreads())[0]
     (scattered,) = client.scatter([VALUES], workers=[worker], hash=False)
     part = client.submit(_divide, scattered, 1, workers=[worker])
     del scattered
     with pytest.raises(ClusterError, match="partition 0 is lost and cannot be computed again"):
         run_ranks(
-            client, [Parts([part], [len(VALUES)])], Rounds(ROUNDS, [Fault(0, 2, kill, tmp_path / "mark")])
+            client,
+            [PartitionedTable([part], [len(VALUES)])],
+            Rounds(ROUNDS, [Fault(0, 2, kill, tmp_path / "mark")]),
         )
 
 
-def test_a_failure_that_comes_again_and_again_ends_the_training(client: Client, parts: Parts) -> None:
-    with pytest.raises(ClusterError, match="broken off 3 times in a row without progress: nobody is there"):
+def test_a_failure_that_comes_again_and_again_ends_the_training(
+    client: Client, parts: PartitionedTable
+) -> None:
+    with pytest.raises(ClusterError, match="interrupted 3 times in a row without progress: nobody is there"):
         run_ranks(client, [parts], Rounds(ROUNDS, [Fault(1, 0, lose)]))
 
 
 def test_a_result_that_cannot_travel_ends_the_training_at_once(
-    client: Client, parts: Parts, tmp_path: Path
+    client: Client, parts: PartitionedTable, tmp_path: Path
 ) -> None:
     with pytest.raises(ClusterError, match=r"what the rank at tcp://.* gave cannot travel to the client: "):
         run_ranks(client, [parts], partial(_open_file, tmp_path / "mark"))
@@ -130,7 +138,7 @@ def test_a_result_that_cannot_travel_ends_the_training_at_once(
 
 
 def test_another_version_of_spinney_takes_no_part(
-    client: Client, parts: Parts, monkeypatch: pytest.MonkeyPatch
+    client: Client, parts: PartitionedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "__version__", "0.0.1")
     with pytest.raises(ClusterError, match="no worker that can train for 0 s; 3 have another version"):
@@ -138,23 +146,23 @@ def test_another_version_of_spinney_takes_no_part(
 
 
 def test_a_worker_that_dask_has_paused_is_not_waited_for(
-    client: Client, parts: Parts, monkeypatch: pytest.MonkeyPatch
+    client: Client, parts: PartitionedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def paused(*arguments: object) -> list[str]:
-        workers = place(*arguments)
-        if not asked:
-            asked.append(workers[1])
-            client.run(set_status, Status.paused, workers=asked)
+        workers = assign_workers(*arguments)
+        if not paused_workers:
+            paused_workers.append(workers[1])
+            client.run(set_status, Status.paused, workers=paused_workers)
         return workers
 
-    asked: list[str] = []
+    paused_workers: list[str] = []
     client.gather(parts.futures)
-    monkeypatch.setattr(run, "place", paused)
-    monkeypatch.setattr(ranks, "_STUCK", 0.0)
+    monkeypatch.setattr(run, "assign_workers", paused)
+    monkeypatch.setattr(ranks, "_PAUSED_RANK_TIMEOUT", 0.0)
     try:
         outcome = run_ranks(client, [parts], Rounds(ROUNDS))
     finally:
-        client.run(set_status, Status.running, workers=asked)
+        client.run(set_status, Status.running, workers=paused_workers)
     assert outcome.value == expected(VALUES, ROUNDS)
     assert outcome.runs == 2
 
@@ -163,25 +171,25 @@ def test_partitions_that_a_paused_worker_holds_back_end_the_training(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paused = min(client.nthreads())
-    monkeypatch.setattr(ranks, "_STUCK", 0.0)
-    monkeypatch.setattr(ranks, "_HOPELESS", 0.0)
+    monkeypatch.setattr(ranks, "_PAUSED_RANK_TIMEOUT", 0.0)
+    monkeypatch.setattr(ranks, "_PAUSED_CLUSTER_TIMEOUT", 0.0)
     client.run(set_status, Status.paused, workers=[paused])
     try:
         part = client.submit(_divide, VALUES, 1, workers=[paused])
         with pytest.raises(ClusterError, match=f"Dask has paused {paused} for want of memory"):
-            run_ranks(client, [Parts([part], [len(VALUES)])], Rounds(ROUNDS))
+            run_ranks(client, [PartitionedTable([part], [len(VALUES)])], Rounds(ROUNDS))
     finally:
         client.run(set_status, Status.running, workers=[paused])
 
 
 def test_an_interrupt_at_the_client_ends_the_ranks(
-    client: Client, parts: Parts, monkeypatch: pytest.MonkeyPatch
+    client: Client, parts: PartitionedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(run: Run) -> None:
         assert all(Event(f"ctrl-c-began-{rank}", client).wait(PATIENCE) for rank in range(WORKERS))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Run, "look", interrupted)
+    monkeypatch.setattr(Run, "check_workers", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_ranks(client, [parts], Endless("ctrl-c"))
     assert all(Event(f"ctrl-c-over-{rank}", client).wait(PATIENCE) for rank in range(WORKERS))
@@ -198,7 +206,7 @@ def test_ranks_end_when_their_client_is_gone(client: Client) -> None:
 
 
 def test_two_trainings_at_once_do_not_disturb_each_other(
-    client: Client, parts: Parts, tmp_path: Path
+    client: Client, parts: PartitionedTable, tmp_path: Path
 ) -> None:
     other = parts_of(client, VALUES[::-1], [30, 50])
     with ThreadPoolExecutor(2) as pool:
@@ -239,7 +247,7 @@ def set_status(status, dask_worker):
     dask_worker.status = status
 
 
-def _open_file(path, held, communicator, start, say):
+def _open_file(path, inputs, communicator, records, on_record):
     if communicator.rank == 0:
         file = path.open("a")
         file.write("x")

@@ -4,9 +4,9 @@
 `GBMRanker` are spinney's estimators on dask collections. Needs the extra `dask`: pip install 'spinney[dask]'.
 
 Enters: a client, dask collections. Leaves: an ordinary `Model`, or dask collections of predictions. Every worker that takes part
-in a training is a *rank*. It holds consecutive partitions, and exchanges sums with the others over Dask's own connections. A rank
+in a training is a *rank*. It has consecutive partitions, and exchanges sums with the others over Dask's own connections. A rank
 that is lost costs time, not the training: those that are left, and workers that came meanwhile, go on from the last finished
-round. No other package knows Dask, and importing spinney does not import it.
+round. No other package imports Dask, nor does `import spinney`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the estimators of Dask share. An estimator's own rules for targets and weights run on a worker."""
+"""The base class of the Dask estimators. The rules of a local estimator for targets and weights run on a worker."""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any
@@ -22,11 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.binning.ingest import IngestArgs, data_params
 from spinney.dask.client import checked_client
 from spinney.dask.dataset import Dataset
-from spinney.dask.inputs import columns_in, compute
-from spinney.dask.labels import Learnt, chosen_rows, grouped, join
-from spinney.dask.partitions import ScannedPartitions, open_parts
-from spinney.dask.predictions import is_collection, lazy, raw_part, score_parts
-from spinney.dask.tasks import kept, result
+from spinney.dask.inputs import compute, meta_of
+from spinney.dask.labels import JoinedLabels, gather_labels, number_groups, select_rows
+from spinney.dask.partitions import ScannedPartitions, scan_partitions
+from spinney.dask.predictions import is_collection, lazy_results, predict_raw_part, score_parts
+from spinney.dask.tasks import put, result
 from spinney.dask.training import train_each
 from spinney.data import RawLabels, Schema, Table
 from spinney.errors import DataError, DataTypeError, ParameterError
@@ -49,70 +49,70 @@ from spinney.training.round_plan import Auto
 
 @dataclass(frozen=True, eq=False)
 class FitFacts:
-    """What the client learns of a fit.
+    """Results of `FitLabels` for the client.
 
     Attributes
     ----------
     config : Config
         The parameters of training.
     schema : Schema, optional
-        The columns of the model that it goes on from.
-    learnt : mapping
-        Attributes that the target gave the estimator, such as `classes_`.
+        The columns of the model that the fit goes on from.
+    attributes : mapping
+        Attributes of the estimator that follow from the target, such as `classes_`.
     fixed : float64[outputs], optional
         Raw scores of every row where the target leaves nothing to learn.
     """
 
     config: Config
     schema: Schema | None
-    learnt: Mapping[str, Any]
+    attributes: Mapping[str, Any]
     fixed: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True, eq=False)
 class FitLabels:
-    """Makes labels to train on of all that belongs to the rows: the steps of a local fit.
+    """A `MakeLabels` for a fit: labels to train on, and a hold-out, by the steps of a local fit.
 
     Attributes
     ----------
     rules : FitRules
-        Those of a local estimator with the parameters, which is not fitted.
-    watched : bool
+        The rules of a local estimator with the parameters, which is not fitted.
+    has_valid : bool
         Whether there are validation data.
     start : Continuation, optional
-        What the fit goes on from.
-    told : mapping
+        The model that the fit goes on from.
+    overrides : mapping
         Parameters of this fit alone.
     validation : array, optional
         Rows to hold out.
     """
 
     rules: FitRules
-    watched: bool
+    has_valid: bool
     start: Continuation | None
-    told: Mapping[str, object]
+    overrides: Mapping[str, object]
     validation: Rows = None
 
-    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> Learnt:
-        """Give the labels; the client is told `FitFacts`."""
+    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> JoinedLabels:
+        """Make the labels; `facts` are `FitFacts`."""
         found, fixed = self.rules.fit_inputs(
-            raw, table, self.watched, self.start, self.told, groups, self.validation
+            raw, table, self.has_valid, self.start, self.overrides, groups, self.validation
         )
-        learnt = {name: value for name, value in vars(self.rules.estimator).items() if name.endswith("_")}
-        facts = FitFacts(found.config, found.schema, learnt, fixed)
-        return Learnt(found.labels, facts, found.held, found.chosen)
+        attributes = {name: value for name, value in vars(self.rules.estimator).items() if name.endswith("_")}
+        facts = FitFacts(found.config, found.schema, attributes, fixed)
+        return JoinedLabels(found.labels, facts, found.held, found.chosen)
 
 
 @dataclass(frozen=True, eq=False)
 class EvalLabels:
-    """Makes labels of validation rows.
+    """A `MakeLabels` for validation rows.
 
     Attributes
     ----------
     rules : FitRules
-        Those of a local estimator that has its classes.
+        The rules of a local estimator that has its classes.
     class_weight : object
-        Factors on the weights of their classes.
+        Factors on the weights of rows by class.
     targets : int
         Columns of the target of the training rows.
     config : Config
@@ -124,23 +124,23 @@ class EvalLabels:
     targets: int
     config: Config
 
-    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> Learnt:
-        """Give the labels."""
+    def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> JoinedLabels:
+        """Make the labels."""
         with naming(raw.where):
             labels = self.rules.validation_labels(
                 raw, self.class_weight, table.rows, self.targets, self.config
             )
-        return Learnt(labels)
+        return JoinedLabels(labels)
 
 
 @dataclass(frozen=True, eq=False)
 class CheckTarget:
-    """Reads the target of a partition for its errors alone, which then name the partition."""
+    """A `TargetCheck` by the rules of an estimator: errors of a target name its partition."""
 
     rules: FitRules
 
     def __call__(self, y: Any, rows: int) -> None:
-        """Raise what is wrong with it."""
+        """Raise if the target is invalid."""
         self.rules.check_target(y, rows)
 
 
@@ -148,24 +148,24 @@ C = TypeVar("C", bound=type)
 
 
 def with_client(cls: C) -> C:
-    """Give an estimator's class the constructor of the local one, with a client beside its parameters."""
-    own: Any = cls
-    told = own._local.__init__
-    signature = inspect.signature(told)
+    """Give an estimator's class the constructor of the local one with the additional parameter `client`."""
+    estimator: Any = cls
+    local_init = estimator._local.__init__
+    signature = inspect.signature(local_init)
     client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
 
-    @wraps(told)
+    @wraps(local_init)
     def init(self: Any, *args: Any, client: Client | None = None, **parameters: Any) -> None:
-        told(self, *args, **parameters)
+        local_init(self, *args, **parameters)
         self.client = client
 
     init.__dict__["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), client])
-    own.__init__ = init
+    estimator.__init__ = init
     return cls
 
 
-class OnCluster(GBMBase):
-    """A boosting estimator whose rows are on a cluster."""
+class DaskGBMBase(GBMBase):
+    """Base class of the boosting estimators whose rows are on a cluster."""
 
     client: Client | None
     _local: type[Any]
@@ -215,15 +215,17 @@ class OnCluster(GBMBase):
     def _lazy(self, method: str, X: Any, **given: Any) -> Any:
         check_is_fitted(self, "model_")
         local = self.to_local()
-        return lazy(local, method, X, given) if is_collection(X) else getattr(local, method)(X, **given)
+        return (
+            lazy_results(local, method, X, given) if is_collection(X) else getattr(local, method)(X, **given)
+        )
 
-    def _score(self, X: Any, **beside: Any) -> float:
+    def _score(self, X: Any, **labels: Any) -> float:
         check_is_fitted(self, "model_")
         local = self.to_local()
         if not is_collection(X):
-            score: float = local.score(X, **{name: one for name, one in beside.items() if one is not None})
+            score: float = local.score(X, **{name: one for name, one in labels.items() if one is not None})
             return score
-        if beside.get("y") is None:
+        if labels.get("y") is None:
             raise DataError("y is None; a score needs the target of the rows")
         client = checked_client(self.client)
         names = {
@@ -233,13 +235,13 @@ class OnCluster(GBMBase):
             "group": "group",
             "qid": "qid",
         }
-        given = compute(client, X, {name: beside.get(name) for name in names.values()})
-        told = kept(client, local)
-        raws = [client.submit(raw_part, told, one, pure=False) for one in given.X]
+        given = compute(client, X, {name: labels.get(name) for name in names.values()})
+        shared = put(client, local)
+        raws = [client.submit(predict_raw_part, shared, one, pure=False) for one in given.X]
         others = {
             names[name]: values for name, values in given.labels.by_name.items() if name != "base_margin"
         }
-        scored = client.submit(score_parts, told, raws, others, pure=False)
+        scored = client.submit(score_parts, shared, raws, others, pure=False)
         try:
             found: float = result(client, scored, what="the score cannot be computed")
         except Exception:
@@ -258,11 +260,11 @@ class OnCluster(GBMBase):
     def _datasets(
         self,
         given: RawData,
-        watched: list[RawData],
+        valid_sets: list[RawData],
         start: Continuation | None,
         groups: object,
         validation: Rows,
-        told: Mapping[str, object],
+        overrides: Mapping[str, object],
     ) -> Any:
         """Bin the training and validation rows on their workers."""
         if self.progress:
@@ -270,30 +272,30 @@ class OnCluster(GBMBase):
                 "progress=True shows nothing of a cluster; leave it out, and look at Dask's dashboard"
             )
         client = checked_client(self.client)
-        opened = self._opened(client, given, None)
-        self._note_columns(given.X, opened)
+        scanned = self._scan(client, given, None)
+        self._set_columns(given.X, scanned)
         warn_of_column_vector(given.labels.y)
-        if is_drawn(self.random_state) and "random_state" not in told:
-            told = {**told, "random_state": draw_seed(self.random_state)}
-        numbers = None if groups is None else grouped(client, groups, opened.outline.rows)
-        learn = FitLabels(FitRules(self._unfitted()), bool(watched), start, told, validation)
-        joined, train, held, told_facts = join(client, opened, learn, numbers)
-        found: FitFacts = told_facts
-        self.__dict__.update(found.learnt)
-        self._facts = found
-        config, split = found.config, held is not None
+        if is_drawn(self.random_state) and "random_state" not in overrides:
+            overrides = {**overrides, "random_state": draw_seed(self.random_state)}
+        group_numbers = None if groups is None else number_groups(client, groups, scanned.empty_table.rows)
+        make_labels = FitLabels(FitRules(self._unfitted()), bool(valid_sets), start, overrides, validation)
+        joined, train, holdout, found = gather_labels(client, scanned, make_labels, group_numbers)
+        facts: FitFacts = found
+        self.__dict__.update(facts.attributes)
+        self._facts = facts
+        config, has_holdout = facts.config, holdout is not None
         params = data_params({name: getattr(config, name) for name in DATA_PARAMS}, None)
-        rows = chosen_rows(client, opened, joined, train, split=split)
-        args = IngestArgs(params=params, known=found.schema, categorical=self.categorical, strict=False)
+        rows = select_rows(client, scanned, joined, train, has_holdout=has_holdout)
+        args = IngestArgs(params=params, known=facts.schema, categorical=self.categorical, strict=False)
         dataset = Dataset.of_rows(client, rows, args)
         for note in notes_of_text(dataset.numbers_as_text, dataset.schema.names):
             warnings.warn(note, stacklevel=5)
-        dataset.groups = None if numbers is None else [numbers]
-        if held is not None:
-            rows = chosen_rows(client, opened, joined, held, split=True, held=True)
+        dataset.groups = None if group_numbers is None else [group_numbers]
+        if holdout is not None:
+            rows = select_rows(client, scanned, joined, holdout, has_holdout=True, holdout=True)
             return config, dataset, {"validation_0": Dataset.of_rows(client, rows, _args_like(dataset))}
         valid = {}
-        for place, other in enumerate(watched):
+        for place, other in enumerate(valid_sets):
             same = train.no_labels.weight is None and other.is_same(given)
             valid[f"validation_{place}"] = (
                 dataset if same else self._valid_set(client, other, dataset, config)
@@ -301,18 +303,18 @@ class OnCluster(GBMBase):
         return config, dataset, valid
 
     def _valid_set(self, client: Client, found: RawData, dataset: Dataset, config: Config) -> Dataset:
-        columns = columns_in(found.X)
+        columns = meta_of(found.X)
         if columns is not None:
             with naming(found.labels.where):
                 with_columns_checked(self, columns, reset=False)
-        opened = self._opened(client, found, dataset.schema)
-        targets = dataset.form.no_labels.targets
-        learn = EvalLabels(FitRules(self._unfitted()), found.class_weight, targets, config)
-        joined, summary, _, _ = join(client, opened, learn)
-        rows = chosen_rows(client, opened, joined, summary)
+        scanned = self._scan(client, found, dataset.schema)
+        targets = dataset.meta.no_labels.targets
+        make_labels = EvalLabels(FitRules(self._unfitted()), found.class_weight, targets, config)
+        joined, summary, _, _ = gather_labels(client, scanned, make_labels)
+        rows = select_rows(client, scanned, joined, summary)
         return Dataset.of_rows(client, rows, _args_like(dataset))
 
-    def _opened(self, client: Client, found: RawData, known: Schema | None) -> ScannedPartitions:
+    def _scan(self, client: Client, found: RawData, known: Schema | None) -> ScannedPartitions:
         raw = found.labels
         before = "eval_" if raw.where else ""
         arguments = {
@@ -320,18 +322,18 @@ class OnCluster(GBMBase):
             f"{before}group": raw.group, f"{before}qid": raw.qid,
         }  # fmt: skip
         given = compute(client, found.X, arguments, where=raw.where)
-        return open_parts(client, given, None, known, CheckTarget(FitRules(self._unfitted())))
+        return scan_partitions(client, given, None, known, CheckTarget(FitRules(self._unfitted())))
 
-    def _note_columns(self, X: Any, opened: ScannedPartitions) -> None:
-        """Note the number and the names of columns, as scikit-learn does."""
-        columns = columns_in(X)
+    def _set_columns(self, X: Any, scanned: ScannedPartitions) -> None:
+        """Set the number and the names of columns, as scikit-learn does."""
+        columns = meta_of(X)
         with_columns_checked(
-            self, np.empty((0, opened.outline.columns)) if columns is None else columns, reset=True
+            self, np.empty((0, scanned.empty_table.columns)) if columns is None else columns, reset=True
         )
-        self.n_features_in_ = opened.outline.columns
+        self.n_features_in_ = scanned.empty_table.columns
 
     def _unfitted(self) -> Any:
-        """A local estimator with the same parameters and classes, which can travel."""
+        """A local estimator with the same parameters and classes but without a model, which can be sent to a worker."""
         made = self.to_local()
         made.__dict__.pop("model_", None)
         return made
@@ -348,5 +350,5 @@ class OnCluster(GBMBase):
 
 
 def _args_like(dataset: Dataset) -> IngestArgs:
-    """Bin other rows as a data set was."""
+    """Arguments that bin other rows like those of a data set."""
     return IngestArgs(params=dataset.params, known=dataset.schema, cuts=dataset.cuts)

@@ -1,4 +1,4 @@
-"""The client of a cluster: which one, and calls of its scheduler that end whatever becomes of it."""
+"""The client of a cluster: checks, and calls of its scheduler that end even if another thread closes the client."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from distributed import Client, Future, default_client
 from spinney import __version__
 from spinney.errors import ClusterError, ParameterError, ParameterTypeError
 
-_PATIENCE = 120.0  # seconds for an adaptive cluster to start a worker
+_ADAPTIVE_TIMEOUT = 120.0  # seconds for an adaptive cluster to start a worker
 
 
 def checked_client(client: Any) -> Client:
-    """The client that is given, or else Dask's default one, once every worker was asked for its version of spinney.
+    """The client that is given, or else Dask's default one, once every worker has reported its version of spinney.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def checked_client(client: Any) -> Client:
         raise ParameterError("client is asynchronous; give one that is not, Client(..., asynchronous=False)")
     if client.status != "running":
         raise ParameterError(f"client is {client.status}; give one that is connected to its scheduler")
-    if not client.nthreads() and not _comes(client):
+    if not client.nthreads() and not _adaptive_starts_worker(client):
         raise ParameterError(
             "client has no workers; start some, and wait for them with client.wait_for_workers(1)"
         )
@@ -51,40 +51,37 @@ def checked_client(client: Any) -> Client:
     return client
 
 
-def _comes(client: Client) -> bool:
+def _adaptive_starts_worker(client: Client) -> bool:
     """Whether an adaptive cluster starts a worker for a task, which it does for nothing else."""
     if getattr(client.cluster, "_adaptive", None) is None:
         return False
     try:
-        client.submit(int, pure=False).result(timeout=_PATIENCE)
+        client.submit(int, pure=False).result(timeout=_ADAPTIVE_TIMEOUT)
     except TimeoutError:
         return False
     return True
 
 
 def _check_versions(client: Client) -> None:
-    def version() -> (
-        str | None
-    ):  # a function within a function travels by value: a worker without spinney can run it
+    # A nested function is pickled by value: a worker without spinney can run it.
+    def version() -> str | None:
         try:
             import spinney
         except ImportError:
             return None
         return spinney.__version__
 
-    found: dict[str, Any] = client.run(version, on_error="return")
-    # A worker that is lost while it is asked does not matter: what it held is computed again.
-    found = {worker: told for worker, told in found.items() if not isinstance(told, OSError)}
-    for worker, told in found.items():
-        if isinstance(told, Exception):
-            raise ParameterError(
-                f"the worker {worker} cannot be asked for its version of spinney: {told!r:.200}"
-            )
-    wrong = Counter(told for told in found.values() if told != __version__)
+    versions: dict[str, Any] = client.run(version, on_error="return")
+    # A worker that is lost during this call does not matter: what it held is computed again.
+    versions = {worker: found for worker, found in versions.items() if not isinstance(found, OSError)}
+    for worker, found in versions.items():
+        if isinstance(found, Exception):
+            raise ParameterError(f"the worker {worker} cannot report its version of spinney: {found!r:.200}")
+    wrong = Counter(found for found in versions.values() if found != __version__)
     if wrong:
-        version_, count = wrong.most_common(1)[0]
-        worker = next(one for one, told in found.items() if told == version_)
-        has = "no spinney" if version_ is None else f"spinney {version_}"
+        wrong_version, count = wrong.most_common(1)[0]
+        worker = next(one for one, found in versions.items() if found == wrong_version)
+        has = "no spinney" if wrong_version is None else f"spinney {wrong_version}"
         others = "" if count == 1 else f" ({count} workers have)"
         raise ParameterError(
             f"the worker {worker} has {has}{others}, but this process has {__version__}; install spinney=={__version__} on every "
@@ -94,45 +91,45 @@ def _check_versions(client: Client) -> None:
 
 T = TypeVar("T")
 
-_LOOK = 0.2  # seconds between two looks at the client
-_LAST = 2.0  # seconds that a call may take once its client is closed
+_CHECK_INTERVAL = 0.2  # seconds between two checks of the client's status
+_CLOSED_TIMEOUT = 2.0  # seconds that a call may take once its client is closed
 
 
-def begun(call: Callable[[], T]) -> waiting.Future[T]:
-    """A call on a thread of its own; whoever asks its future raises what it raises."""
-    answer: waiting.Future[T] = waiting.Future()
+def in_thread(call: Callable[[], T]) -> waiting.Future[T]:
+    """A call on a thread of its own, as a future: its `result()` is that of the call, and raises what the call raises."""
+    future: waiting.Future[T] = waiting.Future()
 
-    def ask() -> None:
+    def run() -> None:
         try:
-            answer.set_result(call())
+            future.set_result(call())
         except BaseException as error:
-            answer.set_exception(error)
+            future.set_exception(error)
 
-    threading.Thread(target=ask, daemon=True).start()
-    return answer
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
-def answered(client: Client, call: Callable[[], T]) -> T:
-    """What a call of the client gives.
+def call_scheduler(client: Client, call: Callable[[], T]) -> T:
+    """The result of a call of the client, such as one that needs its scheduler.
 
-    Dask lets a call wait for ever if another thread closes the client at the wrong moment. So a thread of its own waits.
+    Such a call waits for ever if another thread closes the client at the wrong moment. So it runs on a thread of its own.
 
     Raises
     ------
     ClusterError
         The client was closed, and there is no answer.
     """
-    answer = begun(call)
+    future = in_thread(call)
     closed: float | None = None
-    while not waiting.wait([answer], _LOOK).done:
+    while not waiting.wait([future], _CHECK_INTERVAL).done:
         if client.status in ("closing", "closed"):
             closed = time.monotonic() if closed is None else closed
-            if time.monotonic() - closed >= _LAST:
+            if time.monotonic() - closed >= _CLOSED_TIMEOUT:
                 raise ClusterError(f"client is {client.status}; its scheduler no longer answers")
-    return answer.result()
+    return future.result()
 
 
 def cancel(client: Client, futures: Sequence[Future]) -> None:
-    """Say that nobody wants these tasks. A client that is closed, or that has lost its scheduler, has none left."""
+    """Cancel tasks. A client that is closed, or that has lost its scheduler, has none left."""
     with contextlib.suppress(Exception):
-        answered(client, lambda: client.cancel(list(futures)))
+        call_scheduler(client, lambda: client.cancel(list(futures)))

@@ -1,12 +1,12 @@
 """The collective calls of the ranks of a run on a cluster.
 
-`RankPlugin` adds to a Dask worker a handler that takes the calls of other ranks. The other ranks of a run call the worker of
+`RankPlugin` adds a handler to a Dask worker, to which other ranks connect. The other ranks of a run connect to the worker of
 rank 0 over a connection of Dask's (`worker.rpc`), with the security that the cluster has. No port is opened. A connection stays
-for the run, so the death of either process is seen at once by the other.
+open for the run, so each process sees the death of the other at once.
 
-`DaskCommunicator` makes collective calls of these messages. Ranks send their arrays to rank 0, whose thread works on them as they
-arrive and answers all. The event loops of the workers only carry messages. Every message has the number of its step, so a rank
-that is ahead (it need not wait when it gives something to be gathered) is not mistaken for one that is in time.
+`DaskCommunicator` makes collective calls of these messages. Ranks send their arrays to rank 0, whose thread reduces them as they
+arrive and sends the result to all. The event loops of the workers only transfer messages. Every message has the number of its
+step: a rank may be ahead, since it does not wait after a gather, and its messages are kept until their step.
 """
 
 from __future__ import annotations
@@ -25,274 +25,326 @@ from numpy.typing import NDArray
 from spinney import __version__
 from spinney.collective import Communicator, RankLostError
 
-# The last message on a line, one way: the rank has finished, or the run is over and this is why.
+# Keys of the last message that a rank sends over a connection: it has finished, or the run is over, with the reason as value.
 _BYE = "bye"
 _LOST = "lost"
 
 
 @dataclass(frozen=True)
 class RankAssignment:
-    """What a rank is told when it starts: which run, which rank of it, and where rank 0 is."""
+    """A rank of a run, for the worker that is to execute it.
+
+    Attributes
+    ----------
+    run : str
+        Identifier of the run, which is in all its messages.
+    rank : int
+        The rank's number.
+    size : int
+        How many ranks the run has.
+    rank_0 : str
+        Address of rank 0's worker.
+    key : str
+        Key of the rank's task.
+    version : str
+        The version of spinney that the worker must have.
+    """
 
     run: str
     rank: int
     size: int
-    hub: str
+    rank_0: str
     key: str
     version: str
 
 
 @dataclass
 class TransferStats:
-    """How often a rank has joined, the bytes that it put on the wire, and those of the arrays that it received."""
+    """How many collective calls a rank has made, the bytes that it sent, and the bytes of the arrays that it received."""
 
-    joins: int = 0
+    calls: int = 0
     sent: int = 0
     received: int = 0
 
 
 class Channel:
-    """Messages to and from one other rank over one connection. All of it runs on the worker's event loop."""
+    """Messages to and from one other rank over one connection. All methods run on the worker's event loop.
+
+    Attributes
+    ----------
+    outgoing : Queue
+        Messages that are to be sent.
+    connected : bool
+        Whether it has had its connection; there is only one.
+    """
 
     def __init__(self) -> None:
         self.outgoing: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self.taken = False
+        self.connected = False
 
-    async def serve(self, comm: Any, seat: RankEndpoint, other: int) -> bool:
-        """Carry messages until both ends have said goodbye. True if the connection is as good as new afterwards."""
-        self.taken = True
-        ways = [
-            asyncio.ensure_future(self._read(comm, seat, other)),
-            asyncio.ensure_future(self._write(comm, seat)),
+    async def serve(self, comm: Any, endpoint: RankEndpoint, other: int) -> bool:
+        """Transfer messages until both ranks have finished. Returns True if the connection can be used again."""
+        self.connected = True
+        directions = [
+            asyncio.ensure_future(self._read(comm, endpoint, other)),
+            asyncio.ensure_future(self._write(comm, endpoint)),
         ]
         try:
-            await asyncio.gather(*ways)
+            await asyncio.gather(*directions)
         except RankLostError as error:
-            seat.lose(str(error))
+            endpoint.abort(str(error))
             return False
         except Exception as error:  # the connection broke, or a message cannot be read
-            seat.lose(f"the connection to rank {other} at {comm.peer_address} is lost: {error}")
+            endpoint.abort(f"the connection to rank {other} at {comm.peer_address} is lost: {error}")
             return False
         finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
+            for direction in directions:
+                direction.cancel()
+            await asyncio.gather(*directions, return_exceptions=True)
         return True
 
-    async def _read(self, comm: Any, seat: RankEndpoint, other: int) -> None:
+    async def _read(self, comm: Any, endpoint: RankEndpoint, other: int) -> None:
         while _BYE not in (message := await comm.read()):
             if _LOST in message:
                 raise RankLostError(message[_LOST])
-            seat.inbox.put((other, message))
+            endpoint.inbox.put((other, message))
 
-    async def _write(self, comm: Any, seat: RankEndpoint) -> None:
+    async def _write(self, comm: Any, endpoint: RankEndpoint) -> None:
         message: dict[str, Any] = {}
         while _BYE not in message:
             message = await self.outgoing.get()
-            seat.traffic.sent += await comm.write(message)
+            endpoint.traffic.sent += await comm.write(message)
             if _LOST in message:
                 raise RankLostError(message[_LOST])
 
 
 class RankEndpoint:
-    """What a worker knows of one run that it takes part in.
+    """The state of one run at a worker that takes part in it.
 
-    Lines put what they read into the inbox; the rank's thread takes it out. A seat that is lost wakes the thread and tells
-    every line; the first reason stays.
+    Channels put messages into the inbox, and the rank's thread takes them out. When the run is aborted, the thread wakes up, and
+    the reason is sent over every channel. The first reason stays.
+
+    Attributes
+    ----------
+    run, rank, size
+        See `RankAssignment`.
+    inbox : SimpleQueue
+        Messages with the ranks that sent them; None wakes the thread.
+    channels : dict of int to Channel
+        Rank 0 has one for each other rank, the others have one for rank 0.
+    records : list of bytes
+        Checkpoint records of this run.
+    traffic : TransferStats
+        What was sent and received.
+    reason : str, optional
+        Why the run is over for this rank.
+    registered, finished : bool
+        Whether the rank's thread has started, and whether it has ended.
     """
 
     def __init__(self, loop: Any, run: str, rank: int, size: int) -> None:
         self.run, self.rank, self.size = run, rank, size
         self.inbox: SimpleQueue[tuple[int, dict[str, Any]] | None] = SimpleQueue()
-        self.lines = {other: Channel() for other in (range(1, size) if rank == 0 else [0])}
-        self.said: list[bytes] = []
+        self.channels = {other: Channel() for other in (range(1, size) if rank == 0 else [0])}
+        self.records: list[bytes] = []
         self.traffic = TransferStats()
-        self.why: str | None = None
-        self.sat = False
-        self.left = False
+        self.reason: str | None = None
+        self.registered = False
+        self.finished = False
         self._loop = loop
 
     def send(self, other: int, message: dict[str, Any]) -> None:
-        """Put a message on the line to another rank. From any thread; messages of one thread keep their order."""
-        self._loop.add_callback(self.lines[other].outgoing.put_nowait, message)
+        """Send a message to another rank. Any thread may call it; messages of one thread keep their order."""
+        self._loop.add_callback(self.channels[other].outgoing.put_nowait, message)
 
-    def take(self) -> tuple[int, dict[str, Any]]:
-        """The next message and the rank that sent it. For the rank's thread, which waits here."""
+    def receive(self) -> tuple[int, dict[str, Any]]:
+        """Wait for the next message; returns the rank that sent it, and the message. The rank's thread calls it."""
         self.check()
-        letter = self.inbox.get()
-        if letter is None:
+        found = self.inbox.get()
+        if found is None:
             self.check()
-        assert letter is not None
-        self.traffic.received += letter[1]["values"].nbytes
-        return letter
+        assert found is not None
+        self.traffic.received += found[1]["values"].nbytes
+        return found
 
     def check(self) -> None:
         """Raise if the run is over for this rank."""
-        if self.why is not None:
-            raise RankLostError(self.why)
+        if self.reason is not None:
+            raise RankLostError(self.reason)
 
-    def lose(self, why: str) -> None:
-        """The run is over for this rank, and so for all: tell its thread and the others."""
-        if self.why is not None or self.left:
+    def abort(self, reason: str) -> None:
+        """End the run for this rank, and so for all: wake its thread, and send the reason to the others."""
+        if self.reason is not None or self.finished:
             return
-        self.why = why
+        self.reason = reason
         self.inbox.put(None)
-        self._close({_LOST: why})
+        self._send_all({_LOST: reason})
 
-    def leave(self, why: str | None = None) -> None:
-        """The rank's thread has ended, finished or for a reason."""
-        if why is not None:
-            self.lose(why)
-        self.left = True
-        if self.why is None:
-            self._close({_BYE: True})
+    def finish(self, reason: str | None = None) -> None:
+        """Mark the rank's thread as ended: it is done, or it failed for a reason, which aborts the run."""
+        if reason is not None:
+            self.abort(reason)
+        self.finished = True
+        if self.reason is None:
+            self._send_all({_BYE: True})
 
     @property
-    def complete(self) -> bool:
-        """Whether every line has been taken up."""
-        return all(line.taken for line in self.lines.values())
+    def all_connected(self) -> bool:
+        """Whether every channel has got its connection."""
+        return all(channel.connected for channel in self.channels.values())
 
-    def _close(self, message: dict[str, Any]) -> None:
-        for other in self.lines:
+    def _send_all(self, message: dict[str, Any]) -> None:
+        for other in self.channels:
             self.send(other, message)
 
 
-async def refuse(comm: Any, why: str) -> None:
-    """Tell a rank that calls that its run is over here."""
-    await comm.write({_LOST: why})
+async def reject(comm: Any, reason: str) -> None:
+    """Send a rank that connects the reason why its run is over here."""
+    await comm.write({_LOST: reason})
 
 
 NAME = f"spinney-{__version__}"
-_OPERATION = "spinney_line"
+_HANDLER = "spinney_line"
 
 # States of a task whose thread has started and whose result is wanted or there.
 STARTED = ("executing", "long-running", "memory")
 
-# How often a rank looks whether its task is still wanted: seconds.
-_LOOK = 0.2
+# Seconds between two checks whether a rank's task is still wanted.
+_CHECK_INTERVAL = 0.2
 
-# Runs that a worker remembers to be over, so that a rank which comes late is refused.
-_REMEMBERED = 512
+# So many ended runs are remembered by a worker, so that a rank which connects late is rejected.
+_MOST_ENDED = 512
 
 
 class RankPlugin(WorkerPlugin):
-    """The seats of a worker's ranks, and the way to them. Registering it twice changes nothing."""
+    """Endpoints of a worker's ranks, and the handler that other ranks connect to. Registering it twice changes nothing."""
 
     name = NAME
     idempotent = True
 
     def setup(self, worker: Any) -> None:
-        """Answer calls."""
+        """Add the handler to the worker."""
         self.worker = worker
-        self.seats: dict[str, RankEndpoint] = {}
-        self._over: dict[str, str] = {}
+        self.endpoints: dict[str, RankEndpoint] = {}
+        self._ended: dict[str, str] = {}
         self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
-        worker.handlers[_OPERATION] = self.call
+        worker.handlers[_HANDLER] = self.accept
         worker.extensions[NAME] = self
 
     async def teardown(self, worker: Any) -> None:
-        """The worker closes: end every run here."""
-        worker.handlers.pop(_OPERATION, None)
+        """Abort every run at a worker that closes."""
+        worker.handlers.pop(_HANDLER, None)
         worker.extensions.pop(NAME, None)
-        for seat in list(self.seats.values()):
-            seat.lose(f"the worker {worker.address} closes")
+        for endpoint in list(self.endpoints.values()):
+            endpoint.abort(f"the worker {worker.address} closes")
 
-    def sit(self, order: RankAssignment) -> RankEndpoint:
-        """The seat of a rank whose thread starts. From that thread."""
-        seat = self._seat(order.run, order.rank, order.size)
-        if seat.sat:
-            seat = self._lost(order.run, order.rank, order.size, "this rank was started twice")
-        seat.sat = True
-        self.worker.loop.add_callback(self._begin, seat, order)
-        return seat
+    def register(self, assignment: RankAssignment) -> RankEndpoint:
+        """The endpoint of a rank whose thread has started. That thread calls it."""
+        endpoint = self._endpoint(assignment.run, assignment.rank, assignment.size)
+        if endpoint.registered:
+            endpoint = self._aborted(
+                assignment.run, assignment.rank, assignment.size, "this rank was started twice"
+            )
+        endpoint.registered = True
+        self.worker.loop.add_callback(self._start, endpoint, assignment)
+        return endpoint
 
-    async def call(self, comm: Any, run: str, rank: int, size: int) -> Status:
-        """Handler: another rank calls rank 0, and stays on the line for the run."""
-        seat = self._seat(run, 0, size)
-        if seat.why is not None or rank not in seat.lines or seat.lines[rank].taken:
-            await refuse(comm, seat.why or f"rank {rank} has called before")
+    async def accept(self, comm: Any, run: str, rank: int, size: int) -> Status:
+        """Handler: another rank connects to rank 0, and stays connected for the run."""
+        endpoint = self._endpoint(run, 0, size)
+        if endpoint.reason is not None or rank not in endpoint.channels or endpoint.channels[rank].connected:
+            await reject(comm, endpoint.reason or f"rank {rank} has called before")
             await comm.close()
         else:
-            if not await seat.lines[rank].serve(comm, seat, rank):
-                await comm.close()  # Dask would read on, though a read was broken off
-            self._clear(seat)
+            if not await endpoint.channels[rank].serve(comm, endpoint, rank):
+                await comm.close()  # Dask would go on reading, though a read was interrupted
+            self._remove(endpoint)
         return Status.dont_reply
 
-    def end(self, run: str, why: str) -> None:
-        """End a run here, as the client asks."""
-        if run in self.seats:
-            self.seats[run].lose(why)
+    def abort_run(self, run: str, reason: str) -> None:
+        """Abort a run here; the client requests it."""
+        if run in self.endpoints:
+            self.endpoints[run].abort(reason)
 
-    def _seat(self, run: str, rank: int, size: int) -> RankEndpoint:
+    def _endpoint(self, run: str, rank: int, size: int) -> RankEndpoint:
         with self._lock:
-            if run in self._over:
-                return self._lost(run, rank, size, self._over[run])
-            return self.seats.setdefault(run, RankEndpoint(self.worker.loop, run, rank, size))
+            if run in self._ended:
+                return self._aborted(run, rank, size, self._ended[run])
+            return self.endpoints.setdefault(run, RankEndpoint(self.worker.loop, run, rank, size))
 
-    def _lost(self, run: str, rank: int, size: int, why: str) -> RankEndpoint:
-        seat = RankEndpoint(self.worker.loop, run, rank, size)
-        seat.lose(why)
-        return seat
+    def _aborted(self, run: str, rank: int, size: int, reason: str) -> RankEndpoint:
+        endpoint = RankEndpoint(self.worker.loop, run, rank, size)
+        endpoint.abort(reason)
+        return endpoint
 
-    def _begin(self, seat: RankEndpoint, order: RankAssignment) -> None:
-        ways = [self._guard(seat, order.key)]
-        if order.rank > 0:
-            ways.append(self._dial(seat, order.hub))
-        for way in ways:
-            task = asyncio.ensure_future(way)
+    def _start(self, endpoint: RankEndpoint, assignment: RankAssignment) -> None:
+        coroutines = [self._monitor(endpoint, assignment.key)]
+        if assignment.rank > 0:
+            coroutines.append(self._connect(endpoint, assignment.rank_0))
+        for coroutine in coroutines:
+            task = asyncio.ensure_future(coroutine)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _dial(self, seat: RankEndpoint, hub: str) -> None:
-        """Call the hub and stay on the line."""
+    async def _connect(self, endpoint: RankEndpoint, address: str) -> None:
+        """Connect to rank 0's worker, and transfer messages for the run."""
         try:
-            comm = await self.worker.rpc.connect(hub)
+            comm = await self.worker.rpc.connect(address)
         except OSError as error:
-            seat.lose(f"rank 0 at {hub} cannot be reached: {error}")
+            endpoint.abort(f"rank 0 at {address} cannot be reached: {error}")
             return
         try:
-            call = {"op": _OPERATION, "run": seat.run, "rank": seat.rank, "size": seat.size, "reply": False}
-            await comm.write(call)
-            if not await seat.lines[0].serve(comm, seat, 0):
+            request = {
+                "op": _HANDLER,
+                "run": endpoint.run,
+                "rank": endpoint.rank,
+                "size": endpoint.size,
+                "reply": False,
+            }
+            await comm.write(request)
+            if not await endpoint.channels[0].serve(comm, endpoint, 0):
                 comm.abort()
         except OSError as error:
-            seat.lose(f"the connection to rank 0 at {hub} is lost: {error}")
+            endpoint.abort(f"the connection to rank 0 at {address} is lost: {error}")
         finally:
-            self.worker.rpc.reuse(hub, comm)
+            self.worker.rpc.reuse(address, comm)
 
-    async def _guard(self, seat: RankEndpoint, key: str) -> None:
-        """End the run when nobody wants the rank's task any more: the client cancelled it, or is gone."""
-        while not seat.left:
+    async def _monitor(self, endpoint: RankEndpoint, key: str) -> None:
+        """Abort the run when the rank's task is no longer wanted: the client cancelled it, or is gone."""
+        while not endpoint.finished:
             task = self.worker.state.tasks.get(key)
             if task is None or task.state not in STARTED:
-                seat.lose("the run was cancelled")
-            await asyncio.sleep(_LOOK)
-        self._clear(seat)
+                endpoint.abort("the run was cancelled")
+            await asyncio.sleep(_CHECK_INTERVAL)
+        self._remove(endpoint)
 
-    def _clear(self, seat: RankEndpoint) -> None:
-        """Forget a run whose thread has ended, or never came, and whose lines are done with."""
-        over = seat.why is not None and (seat.left or not seat.sat)
-        finished = seat.left and seat.complete
-        if (over or finished) and self.seats.get(seat.run) is seat:
+    def _remove(self, endpoint: RankEndpoint) -> None:
+        """Remove the endpoint of a run whose thread has ended, or never started, and whose channels are no longer needed.
+
+        The run is remembered as ended.
+        """
+        aborted = endpoint.reason is not None and (endpoint.finished or not endpoint.registered)
+        completed = endpoint.finished and endpoint.all_connected
+        if (aborted or completed) and self.endpoints.get(endpoint.run) is endpoint:
             with self._lock:
-                del self.seats[seat.run]
-                self._over[seat.run] = seat.why or "the run has finished"
-                while len(self._over) > _REMEMBERED:
-                    del self._over[next(iter(self._over))]
+                del self.endpoints[endpoint.run]
+                self._ended[endpoint.run] = endpoint.reason or "the run has finished"
+                while len(self._ended) > _MOST_ENDED:
+                    del self._ended[next(iter(self._ended))]
 
 
-# Bytes of an array that travel as one message.
-_PIECE = 1 << 21
+# Arrays are sent in chunks of so many bytes, one message each.
+_CHUNK_BYTES = 1 << 21
 
 
 class DaskCommunicator(Communicator):
-    """The collective calls of a rank, through its seat."""
+    """The collective calls of a rank, made of messages of its endpoint."""
 
-    def __init__(self, seat: RankEndpoint) -> None:
-        self._seat, self.rank, self.size = seat, seat.rank, seat.size
+    def __init__(self, endpoint: RankEndpoint) -> None:
+        self._endpoint, self.rank, self.size = endpoint, endpoint.rank, endpoint.size
         self._step = 0
-        self._early: list[tuple[int, dict[str, Any]]] = []
+        self._later: list[tuple[int, dict[str, Any]]] = []
 
     def allreduce_sum(self, values: NDArray[Any]) -> None:
         """Replace integers by their sums over all ranks."""
@@ -304,88 +356,88 @@ class DaskCommunicator(Communicator):
 
     def gather(self, values: NDArray[Any]) -> list[NDArray[Any]] | None:
         """The arrays of all ranks in their order, at rank 0; None elsewhere."""
-        self._begin()
+        self._begin_call()
         if self.rank > 0:
             self._send(0, "gather", values.copy())
             return None
         arrays = [values] * self.size
         for _ in range(self.size - 1):
             other, _, array = self._receive("gather")
-            arrays[other] = _own(array)
+            arrays[other] = _writable_copy(array)
         return arrays
 
     def broadcast(self, values: NDArray[Any] | None) -> NDArray[Any]:
         """The array of rank 0, at every rank."""
-        self._begin()
+        self._begin_call()
         if self.rank > 0:
-            return _own(self._receive("spread")[2])
+            return _writable_copy(self._receive("spread")[2])
         assert values is not None
-        self._answer("spread", values)
+        self._reply("spread", values)
         return values
 
-    def _reduce(self, verb: str, step: np.ufunc, values: NDArray[Any]) -> None:
-        """Reduce piece by piece: while one is on its way up, another is added, and a third is on its way down."""
+    def _reduce(self, operation: str, ufunc: np.ufunc, values: NDArray[Any]) -> None:
+        """Reduce chunk by chunk: while one is sent to rank 0, another is reduced there, and a third is sent back."""
         if not values.flags.c_contiguous:
             copy = np.ascontiguousarray(values)
-            self._reduce(verb, step, copy)
+            self._reduce(operation, ufunc, copy)
             values[...] = copy
             return
-        self._begin()
-        pieces = _pieces(values)
+        self._begin_call()
+        chunks = _chunks(values)
         if self.rank > 0:
-            for place, piece in enumerate(pieces):
-                self._send(0, verb, piece, place)
-            # What was sent may be written: it is answered only when it has arrived.
-            for _ in pieces:
-                _, place, answer = self._receive(verb)
-                pieces[place][...] = answer
+            for index, chunk in enumerate(chunks):
+                self._send(0, operation, chunk, index)
+            # What was sent may be overwritten: its result comes only after it has arrived.
+            for _ in chunks:
+                _, index, result = self._receive(operation)
+                chunks[index][...] = result
             return
-        missing = [self.size - 1] * len(pieces)
+        missing = [self.size - 1] * len(chunks)
         while any(missing):
-            _, place, array = self._receive(verb)
-            step(pieces[place], array, out=pieces[place])
-            missing[place] -= 1
-            if missing[place] == 0:
-                self._answer(verb, pieces[place], place)
+            _, index, array = self._receive(operation)
+            ufunc(chunks[index], array, out=chunks[index])
+            missing[index] -= 1
+            if missing[index] == 0:
+                self._reply(operation, chunks[index], index)
 
-    def _begin(self) -> None:
-        self._seat.check()
-        self._seat.traffic.joins += 1
+    def _begin_call(self) -> None:
+        self._endpoint.check()
+        self._endpoint.traffic.calls += 1
         self._step += 1
 
-    def _answer(self, verb: str, values: NDArray[Any], place: int = 0) -> None:
+    def _reply(self, operation: str, values: NDArray[Any], index: int = 0) -> None:
         """Send an array to all other ranks: a copy, for the caller may change its own while it is being sent."""
         if self.size > 1:
-            answer = values.copy()
+            result = values.copy()
             for other in range(1, self.size):
-                self._send(other, verb, answer, place)
+                self._send(other, operation, result, index)
 
-    def _send(self, other: int, verb: str, values: NDArray[Any], place: int = 0) -> None:
-        message = {"step": self._step, "verb": verb, "place": place, "values": to_serialize(values)}
-        self._seat.send(other, message)
+    def _send(self, other: int, operation: str, values: NDArray[Any], index: int = 0) -> None:
+        message = {"step": self._step, "verb": operation, "place": index, "values": to_serialize(values)}
+        self._endpoint.send(other, message)
 
-    def _receive(self, verb: str) -> tuple[int, int, NDArray[Any]]:
-        """An array of this step: whose it is, and which piece."""
-        due = [at for at, (_, message) in enumerate(self._early) if message["step"] == self._step]
-        other, message = self._early.pop(due[0]) if due else self._seat.take()
+    def _receive(self, operation: str) -> tuple[int, int, NDArray[Any]]:
+        """An array of this step, behind the rank that sent it and the number of its chunk."""
+        due = [at for at, (_, message) in enumerate(self._later) if message["step"] == self._step]
+        other, message = self._later.pop(due[0]) if due else self._endpoint.receive()
         while message["step"] > self._step:
-            self._early.append((other, message))
-            other, message = self._seat.take()
-        if (message["step"], message["verb"]) != (self._step, verb):
+            self._later.append((other, message))
+            other, message = self._endpoint.receive()
+        if (message["step"], message["verb"]) != (self._step, operation):
             found = f"{message['verb']!r} at step {message['step']}"
             raise RuntimeError(
-                f"rank {other} is out of step: it sent {found}, expected {verb!r} at step {self._step}"
+                f"rank {other} is out of step: it sent {found}, expected {operation!r} at step {self._step}"
             )
         return other, message["place"], message["values"]
 
 
-def _pieces(values: NDArray[Any]) -> list[NDArray[Any]]:
-    """Views of an array's values, one after the other."""
+def _chunks(values: NDArray[Any]) -> list[NDArray[Any]]:
+    """Views of consecutive values of an array."""
     flat = values.reshape(-1)
-    step = max(1, _PIECE // values.itemsize)
+    step = max(1, _CHUNK_BYTES // values.itemsize)
     return [flat[at : at + step] for at in range(0, max(1, flat.size), step)]
 
 
-def _own(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that nobody else writes, and that may be written."""
+def _writable_copy(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy that only the caller has, and that may be written."""
     return np.array(array)

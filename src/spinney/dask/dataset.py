@@ -11,10 +11,10 @@ from spinney import dataset as local
 from spinney.binning.cuts import Cuts
 from spinney.binning.ingest import Categorical, IngestArgs, ingest
 from spinney.dask.client import checked_client
-from spinney.dask.executor import DaskExecutor, Form
+from spinney.dask.executor import DaskExecutor, DatasetMeta
 from spinney.dask.inputs import compute
-from spinney.dask.labels import LabelledPartitions, chosen_rows, join, plain_labels
-from spinney.dask.partitions import open_parts
+from spinney.dask.labels import LabelledPartitions, gather_labels, plain_labels, select_rows
+from spinney.dask.partitions import scan_partitions
 from spinney.data import Schema, read_target
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.params import DataParams
@@ -23,15 +23,15 @@ CUTS = ("sample", "sketch")
 
 
 class Dataset:
-    """A table on the workers of a Dask cluster, binned, with what training needs beside it.
+    """A table on the workers of a Dask cluster, binned, with the labels of its rows.
 
-    It has the columns, cuts, groups and codes that a `spinney.Dataset` of all rows would have. What was given is computed once;
-    only codes, 1 byte a value as a rule, and what belongs to the rows stay on the workers. The table never comes to the client.
+    It has the columns, cuts, groups and codes that a `spinney.Dataset` of all rows would have. The input is computed once; only
+    codes, 1 byte a value as a rule, and labels stay on the workers. The table never comes to the client.
 
     Parameters
     ----------
     client : dask.distributed.Client
-        Whose workers compute; None for Dask's default client.
+        The client, whose workers compute; None for Dask's default client.
     X : dask array or data frame, or list of delayed tables
         The table. Blocks of an array may be NumPy arrays or SciPy sparse matrices. A partition of a list is any table that
         `spinney.Dataset` takes. Every partition must have the same columns and dtypes; partitions may be empty.
@@ -42,16 +42,16 @@ class Dataset:
     group : dask array or series, or list, optional
         Sizes of the queries of each partition, whose rows follow each other.
     qid : dask array or series, or list, optional
-        The query of each row instead. A query may go over several partitions: its rows are then brought together.
+        The query of each row instead. A query may span several partitions: its rows are then moved to one worker.
     base_margin : dask array, series or data frame, or list, optional
         Raw scores that the rows start from.
     reference : Dataset, optional
         Take the columns and cuts of this data set, of the cluster or not; needed for validation data.
     schema : Schema, optional
-        Take the order of columns and the categories of a model, its `schema`.
+        Take the order of columns and the categories of a model: its `schema`.
     cuts : {"sample", "sketch"}, default="sample"
-        Whether cuts come from the same 200 000 rows as on one machine, or from all rows, by quantile sketches. Those are wrong by
-        at most a quarter of a bin, and depend on how rows are cut into partitions, but not on the workers.
+        Whether cuts come from the same 200 000 rows as on one machine, or from all rows, by quantile sketches. The latter have an
+        error of at most a quarter of a bin, and depend on the partitions, but not on the workers.
     max_bin, bundle, bundle_order, max_conflict_rate, absent, categorical, unseen, names
         See `spinney.Dataset`.
 
@@ -108,31 +108,31 @@ class Dataset:
             raise DataError("group and qid are both given; give one of them")
         client = checked_client(client)
         given = {"y": y, "weight": weight, "base_margin": base_margin, "group": group, "qid": qid}
-        opened = open_parts(client, compute(client, X, given), names, args.known, read_target)
-        joined, summary, _, _ = join(client, opened, plain_labels)
-        rows = chosen_rows(client, opened, joined, summary)
-        self._take(client, rows, args, sketch=cuts == "sketch")
+        scanned = scan_partitions(client, compute(client, X, given), names, args.known, read_target)
+        joined, summary, _, _ = gather_labels(client, scanned, plain_labels)
+        rows = select_rows(client, scanned, joined, summary)
+        self._bin(client, rows, args, sketch=cuts == "sketch")
 
     @classmethod
     def of_rows(cls, client: Client, rows: LabelledPartitions, args: IngestArgs) -> Dataset:
-        """A data set of rows whose labels were read already."""
-        made = cls.__new__(cls)
-        made._take(client, rows, args)
-        return made
+        """A data set of partitions whose labels were read already."""
+        dataset = cls.__new__(cls)
+        dataset._bin(client, rows, args)
+        return dataset
 
-    def _take(
+    def _bin(
         self, client: Client, rows: LabelledPartitions, args: IngestArgs, *, sketch: bool = False
     ) -> None:
         self.client = client
-        self.groups: list[Future] | None = None  # of the rows, where an estimator was given some
-        encoded = ingest(rows, args, DaskExecutor(client, sketch))
-        self.form: Form = encoded.form
-        self.parts: list[Future] = encoded.parts
-        self.lengths, self.numbers_as_text = encoded.lengths, encoded.numbers_as_text
+        self.groups: list[Future] | None = None  # group numbers of all rows, where an estimator got groups
+        binned = ingest(rows, args, DaskExecutor(client, sketch))
+        self.meta: DatasetMeta = binned.meta
+        self.parts: list[Future] = binned.parts
+        self.lengths, self.numbers_as_text = binned.lengths, binned.numbers_as_text
         self.rows = int(self.lengths.sum())
-        self.schema: Schema = self.form.schema
-        self.params: DataParams = self.form.params
-        self.cuts: Cuts = self.form.plan.cuts
+        self.schema: Schema = self.meta.schema
+        self.params: DataParams = self.meta.params
+        self.cuts: Cuts = self.meta.plan.cuts
 
     @property
     def columns(self) -> int:
@@ -142,7 +142,7 @@ class Dataset:
     @property
     def has_target(self) -> bool:
         """Whether a target was given."""
-        return self.form.no_labels.has_target
+        return self.meta.no_labels.has_target
 
     def __repr__(self) -> str:
         bins = int(self.cuts.bins.sum())

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 
-from spinney.dask.base import OnCluster, with_client
+from spinney.dask.base import DaskGBMBase, with_client
 from spinney.estimators import gbm as local
 from spinney.estimators.classifier import has_probabilities
 from spinney.estimators.documents import documented
@@ -17,7 +17,7 @@ from spinney.estimators.documents import documented
 
 @documented
 @with_client
-class GBMClassifier(OnCluster, local.GBMClassifier):
+class GBMClassifier(DaskGBMBase, local.GBMClassifier):
     """`spinney.GBMClassifier` on dask arrays and data frames: the same model, byte for byte, trained on a cluster.
 
     `fit` takes what the local estimator takes, with dask collections, or lists of delayed tables, in place of tables and arrays.
@@ -25,7 +25,7 @@ class GBMClassifier(OnCluster, local.GBMClassifier):
 
     {parameters}
     client : dask.distributed.Client, optional
-        Whose workers train; without it Dask's default client. Pickles go without it.
+        The client, whose workers train; without it Dask's default client. Pickles do not contain it.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class GBMClassifier(OnCluster, local.GBMClassifier):
 
 @documented
 @with_client
-class GBMRegressor(OnCluster, local.GBMRegressor):
+class GBMRegressor(DaskGBMBase, local.GBMRegressor):
     """`spinney.GBMRegressor` on dask arrays and data frames: the same model, byte for byte, trained on a cluster.
 
     `fit` takes what the local estimator takes, with dask collections, or lists of delayed tables, in place of tables and arrays.
@@ -83,7 +83,7 @@ class GBMRegressor(OnCluster, local.GBMRegressor):
 
     {parameters}
     client : dask.distributed.Client, optional
-        Whose workers train; without it Dask's default client. Pickles go without it.
+        The client, whose workers train; without it Dask's default client. Pickles do not contain it.
 
     Attributes
     ----------
@@ -123,16 +123,16 @@ class GBMRegressor(OnCluster, local.GBMRegressor):
 
 @documented
 @with_client
-class GBMRanker(OnCluster, local.GBMRanker):
+class GBMRanker(DaskGBMBase, local.GBMRanker):
     """`spinney.GBMRanker` on dask arrays and data frames: the same model, byte for byte, trained on a cluster.
 
     `fit` takes what the local estimator takes, with dask collections, or lists of delayed tables, in place of tables and arrays.
     Predictions of collections are lazy dask arrays; of a table of this process they are plain arrays.
-    `group` has the sizes of the queries of each partition; a query told by `qid` may go over several.
+    `group` has the sizes of the queries of each partition; a query given by `qid` may span several.
 
     {parameters}
     client : dask.distributed.Client, optional
-        Whose workers train; without it Dask's default client. Pickles go without it.
+        The client, whose workers train; without it Dask's default client. Pickles do not contain it.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class GBMRanker(OnCluster, local.GBMRanker):
     >>> from distributed import Client, LocalCluster
     >>> X = da.random.default_rng(0).random((1000, 2), chunks=(250, 2))
     >>> relevance = da.floor(3 * X[:, 0])
-    >>> qid = da.arange(1000, chunks=250) // 60  # some go over two partitions
+    >>> qid = da.arange(1000, chunks=250) // 60  # some span two partitions
     >>> with LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
     ...     ranker = sd.GBMRanker(client=client, n_estimators=10).fit(X, relevance, qid=qid)
     ...     ranker.score(X, relevance, qid=qid) > 0.99

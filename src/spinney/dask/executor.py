@@ -1,4 +1,4 @@
-"""Partitions → codes on the workers, those that one `Dataset` of all rows would have: the steps of `ingest` on a cluster.
+"""Partitions → codes on the workers, the same as one `Dataset` of all rows would have: the steps of `ingest` on a cluster.
 
 Cuts come from sampled rows or from quantile sketches, merged in the order of the partitions.
 """
@@ -39,9 +39,9 @@ from spinney.binning.matrix import SparseEntries
 from spinney.binning.plan import BinPlan, Bundling
 from spinney.binning.sample import sampled, stacked
 from spinney.binning.sketch import QuantileSketch
-from spinney.dask.labels import LabelledPartitions, Learnt
+from spinney.dask.labels import JoinedLabels, LabelledPartitions
 from spinney.dask.partitions import PartTable
-from spinney.dask.tasks import as_task, kept, result, results, weighed
+from spinney.dask.tasks import as_task, put, register_sizeof, result, results
 from spinney.data import Categories, CategoryCounts, Labels, Schema, Table, encode
 from spinney.data.schema import named_categorical
 from spinney.data.sources import errors_of
@@ -51,8 +51,8 @@ from spinney.params import DataParams
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
-    """What all partitions of a data set have in common.
+class DatasetMeta:
+    """Cuts, columns and parameters, which all parts of a data set have in common.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Form:
     params : DataParams
         Parameters of the data.
     from_sparse : bool
-        Whether they come from sparse tables.
+        Whether the rows come from sparse tables.
     no_labels : Labels
         The labels of no rows, which have the types and columns of all.
     """
@@ -77,14 +77,14 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class EncodedPart:
-    """Rows that follow each other, as a training holds them.
+    """Codes and labels of consecutive rows.
 
     Attributes
     ----------
     codes : ColumnCodes
         Their codes by column.
     labels : Labels
-        Their labels. Queries have the numbers that they have in the whole table.
+        Their labels. Queries are numbered as in the whole table.
     """
 
     codes: ColumnCodes
@@ -98,25 +98,25 @@ class EncodedPart:
 
 @as_task
 def draft_part(part: PartTable, schema: Schema, unseen: str, plan: BinPlan) -> ColumnCodes:
-    """Task: codes by the first plan, every column by itself."""
+    """Task: codes by the first plan, which treats every column by itself."""
     found = []
     with Team(1) as team:
-        for title, table, _ in part.pieces():
+        for title, table, _ in part.nonempty_tables():
             with errors_of(title):
                 found.append(encode_columns(encode(table, schema.categories, unseen), plan, team))
-    return join_codes(found)
+    return concatenate_codes(found)
 
 
 @as_task
 def count_part(codes: ColumnCodes, plan: BinPlan) -> Counts:
-    """Task: what a draft tells of its columns."""
+    """Task: count the values of each column of a draft, as the plan of all rows needs it."""
     with Team(1) as team:
         return count_draft(codes, plan, team)
 
 
 @as_task
 def entries_of_part(codes: ColumnCodes, plan: BinPlan, default: NDArray[np.int64]) -> SparseEntries:
-    """Task: the entries of the columns that are to be listed."""
+    """Task: the entries of the columns that have a default bin."""
     with Team(1) as team:
         return bins_of_draft(codes, plan, default, team).entries
 
@@ -133,29 +133,29 @@ def encode_part(
 
 
 @as_task
-def recut(parts: list[EncodedPart], ranges: list[tuple[int, int]]) -> EncodedPart:
-    """Task: some rows of parts that follow each other as one part; a range of rows of each."""
-    pieces = [_between(part, *some) for part, some in zip(parts, ranges, strict=True)]
-    labels = Labels.concatenate([piece.labels for piece in pieces])
-    return EncodedPart(join_codes([piece.codes for piece in pieces]), labels)
+def concatenate_ranges(parts: list[EncodedPart], ranges: list[tuple[int, int]]) -> EncodedPart:
+    """Task: one part of a range of rows of each of some consecutive parts."""
+    selected = [_rows_between(part, *range_) for part, range_ in zip(parts, ranges, strict=True)]
+    labels = Labels.concatenate([part.labels for part in selected])
+    return EncodedPart(concatenate_codes([part.codes for part in selected]), labels)
 
 
-def _between(part: EncodedPart, first: int, last: int) -> EncodedPart:
+def _rows_between(part: EncodedPart, first: int, last: int) -> EncodedPart:
     """Rows first..last-1 of a part."""
     codes = part.codes
     if (first, last) == (0, part.rows):
         return part
     inside = (codes.rows >= first) & (codes.rows < last)
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(inside)])
-    some = ColumnCodes(
+    selected = ColumnCodes(
         np.ascontiguousarray(codes.groups[:, first:last]), before[codes.starts], codes.rows[inside] - np.int32(first),
         codes.codes[inside], codes.from_sparse,
     )  # fmt: skip
-    return EncodedPart(some, part.labels.between(first, last))
+    return EncodedPart(selected, part.labels.between(first, last))
 
 
-def join_codes(parts: list[ColumnCodes]) -> ColumnCodes:
-    """Codes of rows that follow each other as one."""
+def concatenate_codes(parts: list[ColumnCodes]) -> ColumnCodes:
+    """Codes of consecutive rows in one."""
     if len(parts) == 1:
         return parts[0]
     groups = np.concatenate([part.groups for part in parts], axis=1)
@@ -163,45 +163,45 @@ def join_codes(parts: list[ColumnCodes]) -> ColumnCodes:
     total = starts_of(counts.sum(axis=0))
     rows, codes = np.empty(int(total[-1]), np.int32), np.empty(int(total[-1]), np.uint16)
     at, first = total[:-1].copy(), 0
-    for part, own in zip(parts, counts, strict=True):
-        to = np.repeat(at - part.starts[:-1], own) + np.arange(len(part.rows))
+    for part, part_counts in zip(parts, counts, strict=True):
+        to = np.repeat(at - part.starts[:-1], part_counts) + np.arange(len(part.rows))
         rows[to], codes[to] = part.rows + np.int32(first), part.codes
-        at += own
+        at += part_counts
         first += part.groups.shape[1]
     return ColumnCodes(groups, total, rows, codes, parts[0].from_sparse)
 
 
-weighed(ColumnCodes, EncodedPart, SparseEntries)
+register_sizeof(ColumnCodes, EncodedPart, SparseEntries)
 
 
-AT_ONCE = 8  # sketches of a column that are merged by one task
-FINEST, COARSEST = 1e-5, 1e-3
-OF_BIN = 4  # errors that make up a bin
+MERGED_AT_ONCE = 8  # sketches of a column that are merged by one task
+SMALLEST_EPS, LARGEST_EPS = 1e-5, 1e-3
+EPS_PER_BIN = 4
 
 
 def sketch_eps(max_bin: int) -> float:
-    """Largest error of a sketch: a quarter of a bin, within bounds.
+    """Largest error of a sketch, as a share of the rows: a quarter of a bin, within bounds.
 
     Examples
     --------
     >>> sketch_eps(255), sketch_eps(2), sketch_eps(65_535)
     (0.000980392156862745, 0.001, 1e-05)
     """
-    return min(COARSEST, max(FINEST, 1.0 / (OF_BIN * max_bin)))
+    return min(LARGEST_EPS, max(SMALLEST_EPS, 1.0 / (EPS_PER_BIN * max_bin)))
 
 
 def cuts_of_sketches(
     client: Client, tables: list[Future], labels: list[Future], schema: Schema, params: DataParams, thinning: CutThinning
 ) -> Cuts:  # fmt: skip
-    """Cuts of all rows. They depend on the partitions, but not on which worker holds which."""
+    """Cuts of all rows. They depend on the partitions, but not on which worker has which."""
     found = [
-        client.submit(sketch_part, table, own, schema.categorical, params, pure=False)
-        for table, own in zip(tables, labels, strict=True)
+        client.submit(sketch_part, table, part_labels, schema.categorical, params, pure=False)
+        for table, part_labels in zip(tables, labels, strict=True)
     ]
     while len(found) > 1:
         found = [
-            client.submit(merge_sketches, found[at : at + AT_ONCE], pure=False)
-            for at in range(0, len(found), AT_ONCE)
+            client.submit(merge_sketches, found[at : at + MERGED_AT_ONCE], pure=False)
+            for at in range(0, len(found), MERGED_AT_ONCE)
         ]
     cuts: Cuts = result(
         client,
@@ -214,11 +214,11 @@ def cuts_of_sketches(
 def sketch_part(
     part: PartTable, labels: Labels, categorical: frozenset[int], params: DataParams
 ) -> list[bytes]:
-    """Task: the bytes of a sketch of every column; those of categories have none of their values."""
+    """Task: the bytes of a sketch of every column; sketches of categorical columns stay empty."""
     columns = part.tables[0].columns
     sketches = [QuantileSketch(sketch_eps(params.max_bin), n_jobs=1) for _ in range(columns)]
-    for _, table, own in part.pieces():
-        weight = None if labels.weight is None else labels.weight[own]
+    for _, table, rows in part.nonempty_tables():
+        weight = None if labels.weight is None else labels.weight[rows]
         if table.sparse is not None:
             _add_stored(sketches, table, weight, params.absent_value)
         for panel in table.panels:
@@ -231,14 +231,14 @@ def sketch_part(
 def _add_stored(
     sketches: list[QuantileSketch], table: Table, weight: NDArray[np.float64] | None, absent: float
 ) -> None:
-    """Add what a sparse table stores, and the weight of the rows that each column does not list."""
+    """Add the entries of a sparse table, and the weight of the rows that have no entry in a column."""
     assert table.sparse is not None
     starts, rows, values = table.sparse.by_column
     total = float(table.rows if weight is None else weight.sum())
     for column, sketch in enumerate(sketches):
-        own = slice(int(starts[column]), int(starts[column + 1]))
-        stored = np.ones(own.stop - own.start) if weight is None else weight[rows[own]]
-        sketch.update(values[own], stored)
+        entries = slice(int(starts[column]), int(starts[column + 1]))
+        stored = np.ones(entries.stop - entries.start) if weight is None else weight[rows[entries]]
+        sketch.update(values[entries], stored)
         left = total - float(stored.sum())
         if left > 0.0 and not np.isnan(absent):
             sketch.update([absent], [left])
@@ -247,7 +247,7 @@ def _add_stored(
 
 @as_task
 def merge_sketches(parts: list[list[bytes]]) -> list[bytes]:
-    """Task: the sketches of rows that follow each other as one."""
+    """Task: merge the sketches of consecutive rows, column by column."""
     merged = []
     for column in zip(*parts, strict=True):
         first, *others = (QuantileSketch.from_bytes(one, n_jobs=1) for one in column)
@@ -268,21 +268,21 @@ def cut_sketches(
 
 @dataclass(frozen=True, eq=False)
 class EncodedRows:
-    """Rows of a cluster that were binned.
+    """Binned rows on the workers.
 
     Attributes
     ----------
-    form : Form
+    meta : DatasetMeta
         What their parts have in common.
     parts : list of Future
         An `EncodedPart` of each partition, or of those that share a query.
     lengths : int64
         Rows of each part.
     numbers_as_text : dict
-        What `CategoryCounts` calls so, where that is not refused.
+        `CategoryCounts.numbers_as_text()`, where such columns are not an error.
     """
 
-    form: Form
+    meta: DatasetMeta
     parts: list[Future]
     lengths: NDArray[np.int64]
     numbers_as_text: dict[int, str]
@@ -290,12 +290,12 @@ class EncodedRows:
 
 @dataclass(frozen=True, eq=False)
 class DaskExecutor:
-    """Bins partitions on the workers that hold them.
+    """Bins partitions on the workers that have them.
 
     Attributes
     ----------
     client : Client
-        Whose workers hold the partitions.
+        The client, whose workers have the partitions.
     sketch : bool
         Whether cuts come from sketches of all rows, and not from sampled rows.
     """
@@ -305,12 +305,12 @@ class DaskExecutor:
 
     @contextmanager
     def scan(self, source: LabelledPartitions, args: IngestArgs) -> Iterator[PartitionScan]:
-        """Count what the partitions hold, where it must be known."""
+        """Count categories and values of the partitions, where later steps need the counts."""
         yield PartitionScan(self, source, args)
 
 
 class PartitionScan(BatchScan[EncodedRows]):
-    """Partitions that were looked at; their drafts and codes stay on the workers."""
+    """Partitions that were counted; their drafts and codes stay on the workers."""
 
     def __init__(self, executor: DaskExecutor, source: LabelledPartitions, args: IngestArgs) -> None:
         self._executor, self._client, self._source, self._args = executor, executor.client, source, args
@@ -318,46 +318,46 @@ class PartitionScan(BatchScan[EncodedRows]):
         self.rows = int(self._begins[-1])
         self.from_sparse, self.absent = source.from_sparse, args.params.absent_value
         self._drafts: list[Future]
-        self._first: Future
-        self._counts, self._entries = self._counted()
+        self._first_plan: Future
+        self._counts, self._entries = self._count()
 
-    def _counted(self) -> tuple[CategoryCounts | None, NDArray[np.int64] | None]:
-        """Counts of categories and, with many columns, of the values of each that are neither 0 nor missing."""
+    def _count(self) -> tuple[CategoryCounts | None, NDArray[np.int64] | None]:
+        """Counts of categories and, where cuts may be thinned, of each column's values that are neither 0 nor missing."""
         args, source = self._args, self._source
-        named = named_categorical(args.categorical, source.outline, args.known)
-        among, thins = args.counted_columns, args.may_thin(source.outline.columns)
-        if among == () and not thins:
+        named = named_categorical(args.categorical, source.empty_table, args.known)
+        counted_columns, count_values = args.counted_columns, args.may_thin(source.empty_table.columns)
+        if counted_columns == () and not count_values:
             return None, None
         found = results(
             self._client,
             [
-                self._submit(count_columns, table, own, named, among, thins)
-                for table, own in zip(source.tables, source.labels, strict=True)
+                self._submit(count_columns, table, labels, named, counted_columns, count_values)
+                for table, labels in zip(source.tables, source.labels, strict=True)
             ],
         )
         counts: CategoryCounts = found[0][0]
         for more, title, _ in found[1:]:
             with errors_of(title):
                 counts.merge(more)
-        return counts, np.sum([entries for _, _, entries in found], axis=0) if thins else None
+        return counts, np.sum([entries for _, _, entries in found], axis=0) if count_values else None
 
     def _submit(self, task: Any, *args: Any) -> Future:
         return self._client.submit(task, *args, pure=False)
 
     def schema(self) -> Schema:
         """Columns, and the categories that were counted."""
-        outline = self._source.outline
-        return self._args.schema_of(outline.names, outline.columns, self._counts)
+        empty_table = self._source.empty_table
+        return self._args.schema_of(empty_table.names, empty_table.columns, self._counts)
 
     def cuts(self, schema: Schema) -> Cuts:
-        """Cuts of sampled rows, or of sketches."""
+        """Cuts from sampled rows, or from sketches."""
         args, source = self._args, self._source
-        thinning = CutThinning(self.rows, partial(_known, self._entries), thin=True)
+        thinning = CutThinning(self.rows, partial(_counted_entries, self._entries), thin=True)
         if self._executor.sketch:
             return cuts_of_sketches(self._client, source.tables, source.labels, schema, args.params, thinning)
         picks = sample_rows(self.rows)
         low = np.searchsorted(picks, self._begins)
-        pieces = [
+        samples = [
             self._submit(sample_part, table, picks[a:b] - begin)
             for table, (a, b), begin in zip(
                 source.tables, pairwise(low.tolist()), self._begins.tolist(), strict=False
@@ -365,20 +365,20 @@ class PartitionScan(BatchScan[EncodedRows]):
             if a < b
         ]
         weight = source.joined if source.summary.no_labels.weight is not None else None
-        shared = kept(self._client, (schema.categories, args.unseen, args.params, thinning))
-        cuts: Cuts = result(self._client, self._submit(cut_sample, pieces, weight, shared))
+        shared = put(self._client, (schema.categories, args.unseen, args.params, thinning))
+        cuts: Cuts = result(self._client, self._submit(cut_sample, samples, weight, shared))
         return cuts
 
     def draft(self, schema: Schema, first: BinPlan) -> Counts:
-        """Code every partition by the first plan."""
-        self._first, columns = kept(self._client, first), kept(self._client, schema)
+        """Encode every partition by the first plan."""
+        self._first_plan, columns = put(self._client, first), put(self._client, schema)
         self._drafts = [
-            self._submit(draft_part, table, columns, self._args.unseen, self._first)
+            self._submit(draft_part, table, columns, self._args.unseen, self._first_plan)
             for table in self._source.tables
         ]
         counts = Counts.none(first.features.columns)
         for found in results(
-            self._client, [self._submit(count_part, draft, self._first) for draft in self._drafts]
+            self._client, [self._submit(count_part, draft, self._first_plan) for draft in self._drafts]
         ):
             counts.add(found)
         return counts
@@ -386,30 +386,30 @@ class PartitionScan(BatchScan[EncodedRows]):
     def plan(
         self, first: BinPlan, default: NDArray[np.int64], counts: Counts, bundling: Bundling | None
     ) -> BinPlan:
-        """The plan of all rows, made on one worker of the entries of every partition."""
-        listed = kept(self._client, default)
-        entries = [self._submit(entries_of_part, draft, self._first, listed) for draft in self._drafts]
-        given = self._begins, self._first, listed, counts, self.from_sparse, bundling
+        """The plan of all rows, made on one worker from the entries of every partition."""
+        listed = put(self._client, default)
+        entries = [self._submit(entries_of_part, draft, self._first_plan, listed) for draft in self._drafts]
+        given = self._begins, self._first_plan, listed, counts, self.from_sparse, bundling
         plan: BinPlan = result(self._client, self._submit(plan_entries, entries, *given))
         return plan
 
     def store(self, schema: Schema, recoding: Recoding) -> EncodedRows:
-        """Make the drafts codes by the plan, in parts that cut no query."""
-        default = kept(self._client, recoding.default)
-        plan = kept(self._client, recoding.plan) if recoding.needed else self._first
+        """Make codes of the drafts by the plan, in parts that cut no query."""
+        default = put(self._client, recoding.default)
+        plan = put(self._client, recoding.plan) if recoding.needed else self._first_plan
         parts = [
-            self._submit(encode_part, draft, own, self._first, default, plan)
-            for draft, own in zip(self._drafts, self._source.labels, strict=True)
+            self._submit(encode_part, draft, labels, self._first_plan, default, plan)
+            for draft, labels in zip(self._drafts, self._source.labels, strict=True)
         ]
         args, source = self._args, self._source
-        form = Form(recoding.plan, schema, args.params, self.from_sparse, source.summary.no_labels)
+        meta = DatasetMeta(recoding.plan, schema, args.params, self.from_sparse, source.summary.no_labels)
         text = {} if args.strict or self._counts is None else self._counts.numbers_as_text()
-        return EncodedRows(form, *self._recut(parts), text)
+        return EncodedRows(meta, *self._repartition(parts), text)
 
-    def _recut(self, parts: list[Future]) -> tuple[list[Future], NDArray[np.int64]]:
+    def _repartition(self, parts: list[Future]) -> tuple[list[Future], NDArray[np.int64]]:
         """The same rows in parts that cut no query."""
         begins, ends = self._begins[:-1], self._begins[1:]
-        whole = []
+        whole_queries = []
         for first, last in pairwise(self._source.summary.begins.tolist()):
             inside = np.flatnonzero((begins < last) & (ends > first)).tolist()
             ranges = [
@@ -417,29 +417,35 @@ class PartitionScan(BatchScan[EncodedRows]):
                 for k in inside
             ]
             same = len(inside) == 1 and (first, last) == (begins[inside[0]], ends[inside[0]])
-            whole.append(
-                parts[inside[0]] if same else self._submit(recut, [parts[k] for k in inside], ranges)
+            whole_queries.append(
+                parts[inside[0]]
+                if same
+                else self._submit(concatenate_ranges, [parts[k] for k in inside], ranges)
             )
-        return whole, np.diff(self._source.summary.begins)
+        return whole_queries, np.diff(self._source.summary.begins)
 
 
-def _known(entries: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Values of each column that are neither 0 nor missing."""
-    assert entries is not None, "asked for only where bins are many"
+def _counted_entries(entries: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """How many values of each column are neither 0 nor missing."""
+    assert entries is not None, "they are counted wherever cuts may be thinned"
     return entries
 
 
 @as_task
 def count_columns(
-    part: PartTable, labels: Labels, named: set[int], among: tuple[int, ...] | None, many: bool
+    part: PartTable,
+    labels: Labels,
+    named: set[int],
+    counted_columns: tuple[int, ...] | None,
+    count_values: bool,
 ) -> tuple[CategoryCounts, str, NDArray[np.int64] | None]:
-    """Task: count the categories of partitions, and with many columns entries; tells their title."""
+    """Task: count the categories of partitions and, if wanted, their values; the title of the first is for messages."""
     first = part.tables[0]
-    counts = CategoryCounts(first.names, first.columns, named, among)
-    entries = np.zeros(first.columns, np.int64) if many else None
-    for title, table, own in part.pieces():
+    counts = CategoryCounts(first.names, first.columns, named, counted_columns)
+    entries = np.zeros(first.columns, np.int64) if count_values else None
+    for title, table, rows in part.nonempty_tables():
         with errors_of(title):
-            counts.add(table, None if labels.weight is None else labels.weight[own])
+            counts.add(table, None if labels.weight is None else labels.weight[rows])
         if entries is not None:
             entries += count_entries(table)
     return counts, part.titles[0], entries
@@ -448,20 +454,20 @@ def count_columns(
 @as_task
 def sample_part(part: PartTable, picks: NDArray[np.int64]) -> list[Table]:
     """Task: the sampled rows of partitions."""
-    found = (sampled(table, own.start, picks) for _, table, own in part.pieces())
-    return [piece for piece in found if piece.rows]
+    found = (sampled(table, rows.start, picks) for _, table, rows in part.nonempty_tables())
+    return [sample for sample in found if sample.rows]
 
 
 @as_task
 def cut_sample(
-    pieces: list[list[Table]],
-    learnt: Learnt | None,
+    samples: list[list[Table]],
+    joined: JoinedLabels | None,
     shared: tuple[tuple[Categories | None, ...] | None, str, DataParams, CutThinning],
 ) -> Cuts:
     """Task: the cuts of sampled rows."""
     categories, unseen, params, thinning = shared
-    sample = stacked([one for some in pieces for one in some], categories, unseen)
-    weight = None if learnt is None else learnt.labels.weight
+    sample = stacked([table for tables in samples for table in tables], categories, unseen)
+    weight = None if joined is None else joined.labels.weight
     if weight is not None:
         weight = weight[sample_rows(len(weight))]
     counts = Schema(None, sample.columns, categories).category_counts

@@ -1,4 +1,4 @@
-"""What a user gives: dask collections, or lists of delayed tables, as lists of partitions."""
+"""Dask collections, and lists of delayed tables, that a user gives: as lists of partitions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PartitionedInput:
     X : list of Future
         The partitions of the table.
     labels : RawLabels
-        Those of the labels, a list of futures each.
+        The partitions of the labels: a list of futures in place of each array.
     """
 
     X: list[Future]
@@ -39,7 +39,7 @@ class PartitionedInput:
         return partition_title(self.labels.where, partition)
 
     def check_computed(self) -> None:
-        """Raise if a partition could not be computed, by whatever the user's own tasks raised."""
+        """Raise a `ClusterError` if a partition could not be computed; it has the error of the user's tasks."""
         check_computed({"X": self.X, **self.labels.by_name}, self.labels.where)
 
 
@@ -49,7 +49,7 @@ def partition_title(where: str, partition: int) -> str:
 
 
 def check_computed(given: Mapping[str, list[Future] | None], where: str = "") -> None:
-    """Raise if a partition of one of the arguments could not be computed, by whatever the user's own tasks raised."""
+    """Raise a `ClusterError` if a partition of an argument could not be computed; it has the error of the user's tasks."""
     for name, futures in given.items():
         for partition, future in enumerate(futures or ()):
             if future.status == "error":
@@ -61,12 +61,12 @@ def check_computed(given: Mapping[str, list[Future] | None], where: str = "") ->
 
 
 def compute(client: Client, X: Any, arguments: Mapping[str, Any], *, where: str = "") -> PartitionedInput:
-    """Have every partition computed once, and keep it on the workers.
+    """Compute every partition once, and keep it on the workers.
 
     Parameters
     ----------
     client : Client
-        Who computes.
+        The client, whose workers compute.
     X : dask array or data frame, or list of delayed tables
         The table.
     arguments : mapping
@@ -87,25 +87,27 @@ def compute(client: Client, X: Any, arguments: Mapping[str, Any], *, where: str 
                 "rechunk"
             )
     flat = [part for values in given.values() for one in values for part in partitions_of(one)]
-    futures = iter(_computed(client, flat))
+    futures = iter(_compute_parts(client, flat))
     parts = {name: [next(futures) for _ in range(count)] for name, count in counts.items()}
     _, weight_name, *_ = arguments
     labels = RawLabels(*(parts.get(name) for name in arguments), where=where, weight_name=weight_name)
     return PartitionedInput(parts["X"], labels)
 
 
-def computed(client: Client, values: Any, what: str) -> list[Future]:
-    """Have every partition of a collection computed once, and keep it on the workers; messages call it `what`."""
-    return _computed(client, [part for one in collections_of(values, what) for part in partitions_of(one)])
+def compute_collection(client: Client, values: Any, what: str) -> list[Future]:
+    """Compute every partition of a collection once, and keep it on the workers; `what` is its name in messages."""
+    return _compute_parts(
+        client, [part for one in collections_of(values, what) for part in partitions_of(one)]
+    )
 
 
 def collections_of(values: Any, what: str) -> list[Any]:
-    """A collection, or the delayed tables or futures of a list; a partition has all columns of its rows.
+    """The collections of an argument: itself, or the delayed tables or futures of a list. A partition has all columns.
 
     Raises
     ------
     DataTypeError
-        It is no collection of Dask's, and no list of delayed tables.
+        It is not a collection of Dask's, nor a list of delayed tables.
     """
     if isinstance(values, da.Array):
         if values.ndim not in (1, 2):
@@ -117,8 +119,8 @@ def collections_of(values: Any, what: str) -> list[Any]:
     if isinstance(values, Delayed) or (is_dask_collection(values) and hasattr(values, "_meta")):
         return [values]
     raise DataTypeError(
-        f"{what} must be a dask array or data frame, or a list of delayed tables, got {_kind(values)}; for rows of this process "
-        "use spinney without dask, or make it a collection with dask.array.from_array or dask.dataframe.from_pandas"
+        f"{what} must be a dask array or data frame, or a list of delayed tables, got {_type_name(values)}; for rows of this "
+        "process use spinney without dask, or make it a collection with dask.array.from_array or dask.dataframe.from_pandas"
     )
 
 
@@ -137,50 +139,53 @@ def partitions_in(values: Any) -> int:
 
 
 def partitions_of(collection: Any) -> list[Any]:
-    """The partitions of a collection, each a Delayed or a Future, as many as it says that it has."""
+    """The partitions of a collection, each a Delayed or a Future; there are `partitions_in(collection)`."""
     if isinstance(collection, Delayed | Future):
         return [collection]
-    # To optimize a frame further would read several files as one partition.
+    # Further optimization of a frame would read several files as one partition.
     plain = collection.simplify() if hasattr(collection, "simplify") else collection
     found: list[Any] = np.ravel(plain.to_delayed(optimize_graph=False)).tolist()
     return found
 
 
-def _computed(client: Client, parts: list[Any]) -> list[Future]:
-    """Have all partitions computed at once, so that what they share is computed once."""
+def _compute_parts(client: Client, parts: list[Any]) -> list[Future]:
+    """Compute all partitions in one call, so that what they share is computed once."""
     delayed = [part for part in parts if isinstance(part, Delayed)]
-    computed = iter(client.compute(_renamed(delayed), optimize_graph=False))
-    return [next(computed) if isinstance(part, Delayed) else part for part in parts]
+    futures = iter(client.compute(_with_new_names(delayed), optimize_graph=False))
+    return [next(futures) if isinstance(part, Delayed) else part for part in parts]
 
 
-def _renamed(parts: list[Delayed]) -> list[Delayed]:
-    """The same partitions by tasks with names of their own.
+def _with_new_names(parts: list[Delayed]) -> list[Delayed]:
+    """The same partitions, computed by tasks with new names.
 
-    What is kept of a data set can be computed again from these tasks, so the scheduler knows them for long. It confuses them
-    with tasks of the same names that are optimized in another way, as in whatever else is computed from the same collection:
+    The scheduler keeps these tasks as long as the data set, since its parts can be computed again from them. It would confuse
+    them with tasks of the same names that are optimized in another way, in other computations on the same collection:
     https://github.com/dask/dask/issues/9888. Futures keep their names.
     """
-    found = [part.dask for part in parts]  # some make it anew each time they are asked
+    found = [part.dask for part in parts]  # for some this is a new graph at each access
     graphs = {id(graph): graph for graph in found}
-    whole = {key: task for graph in graphs.values() for key, task in ensure_dict(graph).items()}
-    futures = {key: task for key, task in whole.items() if isinstance(task, Future)}
-    tasks = convert_legacy_graph({key: task for key, task in whole.items() if key not in futures}, set(whole))
-    own = uuid4().hex[:12]
+    tasks_by_key = {key: task for graph in graphs.values() for key, task in ensure_dict(graph).items()}
+    futures = {key: task for key, task in tasks_by_key.items() if isinstance(task, Future)}
+    tasks = convert_legacy_graph(
+        {key: task for key, task in tasks_by_key.items() if key not in futures}, set(tasks_by_key)
+    )
+    suffix = uuid4().hex[:12]
     names = {
-        key: (f"{key[0]}-{own}", *key[1:]) if isinstance(key, tuple) else f"{key}-{own}" for key in tasks
+        key: (f"{key[0]}-{suffix}", *key[1:]) if isinstance(key, tuple) else f"{key}-{suffix}"
+        for key in tasks
     }
     graph = {names[key]: task.substitute(names, key=names[key]) for key, task in tasks.items()}
     return [Delayed(names.get(part.key, part.key), {**graph, **futures}) for part in parts]
 
 
-def _kind(values: Any) -> str:
+def _type_name(values: Any) -> str:
     kind = type(values)
     inside = f" of {type(values[0]).__name__}" if isinstance(values, list | tuple) and values else ""
     return f"{kind.__module__.partition('.')[0]}'s {kind.__name__}{inside}".removeprefix("builtins's ")
 
 
-def columns_in(X: Any) -> Any:
-    """A table of no rows with the columns of a collection, where it tells them; None where only its partitions do."""
+def meta_of(X: Any) -> Any:
+    """A table of no rows with the columns of a collection; None where only its partitions have the names and types."""
     meta = getattr(X, "_meta", None)
     return (
         meta

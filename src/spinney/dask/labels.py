@@ -1,6 +1,6 @@
-"""Labels of all rows: joined on one worker, 16 bytes a row and more, and sent to the partitions again.
+"""Labels of all rows: concatenated on one worker, 16 bytes a row and more, and sent back to the partitions.
 
-So are the groups of rows that are held out together: their numbers take 8 bytes a row.
+Groups of rows that are held out together are concatenated too: their numbers take 8 bytes a row.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from spinney.dask.inputs import check_computed, computed
+from spinney.dask.inputs import check_computed, compute_collection
 from spinney.dask.partitions import (
     PartTable,
     ScannedPartitions,
@@ -23,20 +23,20 @@ from spinney.dask.partitions import (
     label_arrays,
     label_info,
 )
-from spinney.dask.tasks import as_task, kept, result, weighed
+from spinney.dask.tasks import as_task, put, register_sizeof, result
 from spinney.data import Labels, RawLabels, Table, read_labels
 from spinney.data.labels import LABEL_NAMES
 from spinney.data.table import starts_of
 from spinney.training.splitting import group_numbers
 
 
-def grouped(client: Client, groups: Any, rows: int) -> Future:
-    """The numbers of the groups that so many rows are of.
+def number_groups(client: Client, groups: Any, rows: int) -> Future:
+    """The number of each row's group, as a future of an array.
 
     Parameters
     ----------
     client : Client
-        Who computes.
+        The client, whose workers compute.
     groups : dask array or series, or list of delayed arrays
         A group for each row, in any partitions.
     rows : int
@@ -47,10 +47,10 @@ def grouped(client: Client, groups: Any, rows: int) -> Future:
     DataError
         There are more or fewer groups, or one is missing.
     """
-    parts = computed(client, groups, "groups")
-    numbers = client.submit(numbers_of, parts, rows, pure=False)
+    parts = compute_collection(client, groups, "groups")
+    numbers = client.submit(number_groups_of_parts, parts, rows, pure=False)
     try:
-        result(client, client.submit(count, numbers, pure=False))
+        result(client, client.submit(count_rows, numbers, pure=False))
     except Exception:
         check_computed({"groups": parts})
         raise
@@ -58,12 +58,12 @@ def grouped(client: Client, groups: Any, rows: int) -> Future:
 
 
 @as_task
-def numbers_of(parts: list[Any], rows: int) -> NDArray[np.int64]:
+def number_groups_of_parts(parts: list[Any], rows: int) -> NDArray[np.int64]:
     """Task: the number of each row's group."""
     arrays = [array_of(part, "groups") for part in parts]
-    some = [k for k, array in enumerate(arrays) if array is None or len(array)]
-    infos = [label_info(parts[k], "groups") for k in some]
-    check_label_info("groups", infos, [f"partition {k}" for k in some])
+    nonempty = [k for k, array in enumerate(arrays) if array is None or len(array)]
+    infos = [label_info(parts[k], "groups") for k in nonempty]
+    check_label_info("groups", infos, [f"partition {k}" for k in nonempty])
     found = [array for array in arrays if array is not None]
     numbers = group_numbers(np.concatenate(found), rows)
     assert numbers is not None
@@ -71,36 +71,36 @@ def numbers_of(parts: list[Any], rows: int) -> NDArray[np.int64]:
 
 
 @as_task
-def count(numbers: NDArray[np.int64]) -> int:
-    """Task: how many there are."""
+def count_rows(numbers: NDArray[np.int64]) -> int:
+    """Task: the length of an array."""
     return len(numbers)
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
-    """What is made of all labels.
+class JoinedLabels:
+    """The labels of all rows, on one worker.
 
     Attributes
     ----------
     labels : Labels
-        Of the rows to train on.
-    told : object
-        What the client is to know.
-    held : Labels, optional
-        Of the rows that are held out.
-    chosen : bool[rows], optional
-        Which rows are.
+        Labels of the rows to train on.
+    facts : object
+        More results of a `MakeLabels`, which the client gets.
+    holdout : Labels, optional
+        Labels of the rows that are held out.
+    in_holdout : bool[rows], optional
+        Whether each row is held out.
     """
 
     labels: Labels
-    told: Any = None
-    held: Labels | None = None
-    chosen: NDArray[np.bool_] | None = None
+    facts: Any = None
+    holdout: Labels | None = None
+    in_holdout: NDArray[np.bool_] | None = None
 
 
-# Makes labels of those that were given for all rows. The table has their columns, without values; the numbers are those of groups
-# of rows that are held out together.
-Learn = Callable[[RawLabels, Table, NDArray[np.int64] | None], Learnt]
+# A function of the raw labels of all rows, a table of their number and their columns but without values, and the number of each
+# row's group, where rows of a group are held out together. It checks the labels, and holds out rows where a fit does.
+MakeLabels = Callable[[RawLabels, Table, NDArray[np.int64] | None], JoinedLabels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class LabelSummary:
     no_labels : Labels
         The labels of no rows, which have the types and columns of all.
     begins : int64
-        Where parts are to begin that cut no query, and where the last one ends.
+        The first row of each part, so that no query is cut, and the end of the last part.
     """
 
     lengths: NDArray[np.int64]
@@ -131,10 +131,10 @@ class LabelledPartitions:
     tables, labels : list of Future
         A `PartTable` and the `Labels` of each.
     joined : Future
-        The labels of all rows, a `Learnt`.
+        The labels of all rows, a `JoinedLabels`.
     summary : LabelSummary
         Summary of their labels.
-    outline : Table
+    empty_table : Table
         The columns and the number of all rows, without values.
     from_sparse : bool
         Whether they are sparse.
@@ -144,75 +144,77 @@ class LabelledPartitions:
     labels: list[Future]
     joined: Future
     summary: LabelSummary
-    outline: Table
+    empty_table: Table
     from_sparse: bool
 
 
-# The summary of rows to train on, that of rows held out, and what `Learn` told.
+# The summary of the rows to train on, that of the rows held out, and `JoinedLabels.facts`.
 Summaries = tuple[LabelSummary, LabelSummary | None, Any]
 
 
-def plain_labels(raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> Learnt:
-    """Labels as `Dataset` reads them."""
-    return Learnt(read_labels(raw, table.rows))
+def plain_labels(raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> JoinedLabels:
+    """A `MakeLabels` for a `Dataset`: it checks the labels, and holds out nothing."""
+    return JoinedLabels(read_labels(raw, table.rows))
 
 
-def join(
-    client: Client, opened: ScannedPartitions, learn: Learn, groups: Future | None = None
+def gather_labels(
+    client: Client, scanned: ScannedPartitions, make_labels: MakeLabels, groups: Future | None = None
 ) -> tuple[Future, LabelSummary, LabelSummary | None, Any]:
-    """Bring all labels together on one worker. `groups` are numbers, of all rows.
+    """Gather all labels on one worker, and make labels of them. `groups` has the number of each row's group.
 
-    Returns the `Learnt`, the summaries of the rows to train on and of those held out, and what `learn` told.
+    Returns the `JoinedLabels`, the summaries of the rows to train on and of those held out, and `JoinedLabels.facts`.
     """
-    raw = opened.labels
-    told = kept(client, (learn, opened.outline, opened.given, raw.where, raw.weight_name))
-    joined = client.submit(join_labels, told, groups, *raw.by_name.values(), pure=False)
-    summaries: Summaries = result(client, client.submit(summarize, joined, opened.lengths, pure=False))
+    raw = scanned.labels
+    shared = put(
+        client, (make_labels, scanned.empty_table, scanned.input_lengths, raw.where, raw.weight_name)
+    )
+    joined = client.submit(join_labels, shared, groups, *raw.by_name.values(), pure=False)
+    summaries: Summaries = result(client, client.submit(summarize, joined, scanned.lengths, pure=False))
     return joined, *summaries
 
 
 @as_task
 def join_labels(
-    told: tuple[Learn, Table, list[int], str, str],
+    shared: tuple[MakeLabels, Table, list[int], str, str],
     groups: NDArray[np.int64] | None,
     *labels: list[Any] | None,
-) -> Learnt:
-    """Task: what is made of the labels of all partitions."""
-    learn, outline, lengths, where, weight_name = told
+) -> JoinedLabels:
+    """Task: concatenate the labels of all partitions, and make labels of them."""
+    make_labels, empty_table, lengths, where, weight_name = shared
     names: Any = {"where": where, "weight_name": weight_name}
     parts = [
         label_arrays(RawLabels(*(one and one[k] for one in labels), **names), rows)
         for k, rows in enumerate(lengths)
     ]
 
-    def whole(name: str) -> Any:
+    def concatenated(name: str) -> Any:
         values = [getattr(part, name) for part in parts]
         return None if values[0] is None else np.concatenate(values)
 
-    return learn(RawLabels(*map(whole, LABEL_NAMES), **names), outline, groups)
+    return make_labels(RawLabels(*map(concatenated, LABEL_NAMES), **names), empty_table, groups)
 
 
 @as_task
-def summarize(learnt: Learnt, lengths: NDArray[np.int64]) -> Summaries:
-    """Task: what the client is told."""
-    if learnt.chosen is None:
-        return _summary(learnt.labels, lengths), None, learnt.told
-    assert learnt.held is not None
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(learnt.chosen)])[starts_of(lengths)]
-    held = np.diff(ends)
-    return _summary(learnt.labels, lengths - held), _summary(learnt.held, held), learnt.told
+def summarize(joined: JoinedLabels, lengths: NDArray[np.int64]) -> Summaries:
+    """Task: the summaries and facts that the client gets."""
+    if joined.in_holdout is None:
+        return _summary(joined.labels, lengths), None, joined.facts
+    assert joined.holdout is not None
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(joined.in_holdout)])[starts_of(lengths)]
+    held_out = np.diff(ends)
+    return _summary(joined.labels, lengths - held_out), _summary(joined.holdout, held_out), joined.facts
 
 
 def _summary(labels: Labels, lengths: NDArray[np.int64]) -> LabelSummary:
-    return LabelSummary(lengths, labels.between(0, 0), whole_queries(labels.queries, lengths))
+    return LabelSummary(lengths, labels.between(0, 0), query_boundaries(labels.queries, lengths))
 
 
-def whole_queries(queries: NDArray[np.int64] | None, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where parts are to begin, and where the last one ends, so that none cuts a query: as soon as can be in each partition.
+def query_boundaries(queries: NDArray[np.int64] | None, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of each part, and the end of the last one, so that no query is cut: as early as possible in each partition.
 
     Examples
     --------
-    >>> whole_queries(np.array([0, 0, 1, 2, 2, 3, 2]), np.array([1, 2, 2, 2])).tolist()
+    >>> query_boundaries(np.array([0, 0, 1, 2, 2, 3, 2]), np.array([1, 2, 2, 2])).tolist()
     [0, 2, 3, 7]
     """
     begins = starts_of(lengths)
@@ -223,68 +225,68 @@ def whole_queries(queries: NDArray[np.int64] | None, lengths: NDArray[np.int64])
     rows = np.arange(len(queries))
     high[queries] = rows
     low[queries[::-1]] = rows[::-1]
-    # Queries that are open between the rows before and after a place.
+    # Queries that have rows both before and after a position.
     change = np.zeros(len(queries) + 2, np.int64)
     np.add.at(change, low + 1, 1)
     np.add.at(change, high + 1, -1)
-    places = np.flatnonzero(np.cumsum(change[:-1]) == 0)
-    return np.unique(places[np.searchsorted(places, begins)])
+    positions = np.flatnonzero(np.cumsum(change[:-1]) == 0)
+    return np.unique(positions[np.searchsorted(positions, begins)])
 
 
-def chosen_rows(
+def select_rows(
     client: Client,
-    opened: ScannedPartitions,
+    scanned: ScannedPartitions,
     joined: Future,
     summary: LabelSummary,
     *,
-    split: bool = False,
-    held: bool = False,
+    has_holdout: bool = False,
+    holdout: bool = False,
 ) -> LabelledPartitions:
-    """The partitions of the rows to train on, or of those that are held out, as far as they have some.
+    """The partitions of the rows to train on, or of the rows that are held out; only those that have such rows.
 
     Parameters
     ----------
     client : Client
-        Whose workers hold them.
-    opened : ScannedPartitions
+        The client, whose workers have the partitions.
+    scanned : ScannedPartitions
         The partitions of all rows.
     joined : Future
-        What was learnt from all labels, a `Learnt`.
+        The labels of all rows, a `JoinedLabels`.
     summary : LabelSummary
-        That of the rows that are wanted.
-    split : bool, default=False
+        Summary of the selected rows.
+    has_holdout : bool, default=False
         Whether some rows are held out.
-    held : bool, default=False
-        Whether those are wanted.
+    holdout : bool, default=False
+        Whether to select those that are held out.
     """
-    tables = opened.tables
-    if split:
-        ranges = pairwise(starts_of(opened.lengths).tolist())
-        chosen = [client.submit(part_chosen, joined, *some, pure=False) for some in ranges]
+    tables = scanned.tables
+    if has_holdout:
+        ranges = pairwise(starts_of(scanned.lengths).tolist())
+        in_holdout = [client.submit(holdout_of_part, joined, *range_, pure=False) for range_ in ranges]
         tables = [
-            client.submit(take_rows, table, own, held, pure=False)
-            for table, own in zip(tables, chosen, strict=True)
+            client.submit(take_rows, table, mask, holdout, pure=False)
+            for table, mask in zip(tables, in_holdout, strict=True)
         ]
-    labels = _by_partition(client, joined, summary, held)
-    some = np.flatnonzero(summary.lengths).tolist()
-    outline = replace(opened.outline, rows=int(summary.lengths.sum()))
+    labels = _labels_by_partition(client, joined, summary, holdout)
+    nonempty = np.flatnonzero(summary.lengths).tolist()
+    empty_table = replace(scanned.empty_table, rows=int(summary.lengths.sum()))
     return LabelledPartitions(
-        [tables[k] for k in some], [labels[k] for k in some], joined,
-        replace(summary, lengths=summary.lengths[some]), outline, opened.from_sparse,
+        [tables[k] for k in nonempty], [labels[k] for k in nonempty], joined,
+        replace(summary, lengths=summary.lengths[nonempty]), empty_table, scanned.from_sparse,
     )  # fmt: skip
 
 
 @as_task
-def part_chosen(learnt: Learnt, first: int, last: int) -> NDArray[np.bool_]:
-    """Task: which rows of a partition are held out."""
-    assert learnt.chosen is not None
-    return learnt.chosen[first:last].copy()
+def holdout_of_part(joined: JoinedLabels, first: int, last: int) -> NDArray[np.bool_]:
+    """Task: whether each row of a partition is held out."""
+    assert joined.in_holdout is not None
+    return joined.in_holdout[first:last].copy()
 
 
 @as_task
-def take_rows(part: PartTable, chosen: NDArray[np.bool_], held: bool) -> PartTable:
+def take_rows(part: PartTable, in_holdout: NDArray[np.bool_], holdout: bool) -> PartTable:
     """Task: the rows of a partition that are held out, or the others."""
-    keep = chosen if held else ~chosen
+    keep = in_holdout if holdout else ~in_holdout
     tables, first = [], 0
     for table in part.tables:
         tables.append(table.take(keep[first : first + table.rows]))
@@ -292,20 +294,22 @@ def take_rows(part: PartTable, chosen: NDArray[np.bool_], held: bool) -> PartTab
     return replace(part, tables=tables)
 
 
-def _by_partition(client: Client, joined: Future, summary: LabelSummary, held: bool) -> list[Future]:
+def _labels_by_partition(
+    client: Client, joined: Future, summary: LabelSummary, holdout: bool
+) -> list[Future]:
     """The `Labels` of each partition."""
     return [
-        client.submit(part_labels, joined, held, first, last, pure=False)
+        client.submit(labels_of_part, joined, holdout, first, last, pure=False)
         for first, last in pairwise(starts_of(summary.lengths).tolist())
     ]
 
 
 @as_task
-def part_labels(learnt: Learnt, held: bool, first: int, last: int) -> Labels:
+def labels_of_part(joined: JoinedLabels, holdout: bool, first: int, last: int) -> Labels:
     """Task: the labels of some rows."""
-    labels = learnt.held if held else learnt.labels
+    labels = joined.holdout if holdout else joined.labels
     assert labels is not None
     return labels.between(first, last)
 
 
-weighed(Learnt, Labels)
+register_sizeof(JoinedLabels, Labels)

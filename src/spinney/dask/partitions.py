@@ -1,6 +1,6 @@
 """Partitions → tables, read on their workers; the client gets the number of rows and the columns.
 
-Types and shapes of labels, such as y or weights, must fit those of other partitions.
+Types and shapes of labels, such as y or weights, must agree with those of other partitions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spinney.binning.binned import MOST_ROWS
 from spinney.dask.inputs import PartitionedInput
-from spinney.dask.tasks import as_task, kept, results, weighed
+from spinney.dask.tasks import as_task, put, register_sizeof, results
 from spinney.data import RawLabels, Schema, Table, describe_column, match_columns, read_queries, read_table
 from spinney.data.arrays import plain_array
 from spinney.data.frame import frame_names, frame_vectors, is_frame, packages_of
@@ -42,7 +42,7 @@ class LabelInfo:
     shape : tuple of int
         Shape of a row.
     kind : str
-        Kind of the values, in words. NumPy would join numbers and text as text.
+        Kind of the values: "numbers", "text", or another type. NumPy would concatenate numbers and text as text.
     dtype : dtype
         Type of the values.
     large : bool
@@ -82,7 +82,7 @@ def label_info(values: Any, what: str) -> LabelInfo | None:
 
 
 def _kind_of(values: NDArray[Any]) -> str:
-    """The kind of values in words, "" if all are missing. Text is text, however it is kept."""
+    """The kind of values, as in `LabelInfo`; "" if all are missing. Text of any dtype is text."""
     kind = values.dtype.kind
     if kind == "O":
         known = (one for one in values.flat if isinstance(one, str | bytes | Number) and one == one)
@@ -92,7 +92,7 @@ def _kind_of(values: NDArray[Any]) -> str:
 
 
 def check_label_info(name: str, infos: Sequence[LabelInfo | None], titles: Sequence[str]) -> None:
-    """Refuse partitions of which some have none, or values that cannot be joined with those of the first. All have rows.
+    """Raise if some partitions have no such labels, or labels that cannot be concatenated with those of the first. All have rows.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def check_label_info(name: str, infos: Sequence[LabelInfo | None], titles: Seque
 
 
 def _check_large(name: str, infos: Sequence[LabelInfo], titles: Sequence[str]) -> None:
-    """Refuse large whole numbers that would be joined with others as floating-point ones."""
+    """Raise if large whole numbers would be concatenated with others as floating-point numbers."""
     large = next((at for at, info in enumerate(infos) if info.large), None)
     numbers = [info.dtype for info in infos if info.dtype.kind in "biuf"]
     if large is None or np.result_type(*numbers).kind != "f":
@@ -144,36 +144,36 @@ def _columns(info: LabelInfo) -> str:
     return f"{info.shape[0]} columns" if info.shape else "one dimension"
 
 
-FEW = 64  # partitions that are worked on one by one, however small
-ENOUGH_ROWS = 2**16
+FEW_PARTITIONS = 64  # so many partitions are never merged, however small
+ENOUGH_ROWS = 2**16  # a partition with so many rows is never small
 
-# Looks at the target of a partition with so many rows, and raises what is wrong with it.
-CheckTarget = Callable[[Any, int], object]
+# Called with the target of a partition and its number of rows; raises if the target is invalid.
+TargetCheck = Callable[[Any, int], object]
 
 
 @dataclass(frozen=True, eq=False)
 class PartTable:
-    """A partition that was read, or several small ones that follow each other.
+    """A partition that was read, or several consecutive small ones.
 
     Attributes
     ----------
     tables : list of Table
         One for each partition.
     titles : list of str
-        What each is called in messages.
-    kinds : tuple of str
-        The types of the columns as the user knows them.
+        The name of each in messages.
+    types : tuple of str
+        The types of the columns in the user's table; see `column_types`.
     labels : tuple of LabelInfo or None
         Types and shapes of y, weight, base_margin, group and qid.
     """
 
     tables: list[Table]
     titles: list[str]
-    kinds: tuple[str, ...]
+    types: tuple[str, ...]
     labels: tuple[LabelInfo | None, ...] = ()
 
-    def pieces(self) -> Iterator[tuple[str, Table, slice]]:
-        """Of every partition that has rows its title, its table, and where these are among all of them."""
+    def nonempty_tables(self) -> Iterator[tuple[str, Table, slice]]:
+        """Title, table and rows of every partition that is not empty; the rows are a slice of those of all partitions."""
         first = 0
         for title, table in zip(self.titles, self.tables, strict=True):
             if table.rows:
@@ -182,14 +182,14 @@ class PartTable:
 
 
 @dataclass(frozen=True)
-class _Facts:
-    """What the client learns of a partition."""
+class _PartitionInfo:
+    """Rows, columns and types of a partition, which the client gets."""
 
     rows: int
     columns: int
     names: tuple[str, ...] | None
     sparse: bool
-    kinds: tuple[str, ...]
+    types: tuple[str, ...]
     labels: tuple[LabelInfo | None, ...]
 
 
@@ -203,11 +203,11 @@ class ScannedPartitions:
         A `PartTable` each; every one has rows.
     lengths : int64
         Rows of each.
-    given : list of int
-        Rows of each partition that was given, but for empty ones.
+    input_lengths : list of int
+        Rows of each partition of the input that is not empty.
     labels : RawLabels
-        The labels of these partitions, as they were given: a list of futures each.
-    outline : Table
+        The labels of these partitions of the input: a list of futures in place of each array.
+    empty_table : Table
         The columns and the number of all rows, without values.
     from_sparse : bool
         Whether they are sparse.
@@ -215,64 +215,66 @@ class ScannedPartitions:
 
     tables: list[Future]
     lengths: NDArray[np.int64]
-    given: list[int]
+    input_lengths: list[int]
     labels: RawLabels
-    outline: Table
+    empty_table: Table
     from_sparse: bool
 
 
-def open_parts(
-    client: Client, given: PartitionedInput, names: Any, known: Schema | None, check: CheckTarget | None
+def scan_partitions(
+    client: Client, given: PartitionedInput, names: Any, known: Schema | None, check: TargetCheck | None
 ) -> ScannedPartitions:
     """Read every partition on its worker, and compare them.
 
     Parameters
     ----------
     client : Client
-        Who reads.
+        The client, whose workers read.
     given : PartitionedInput
         The partitions.
     names : sequence of str, optional
         Column names, for tables that have none.
     known : Schema, optional
-        The columns, where a reference or a model tells them.
+        The columns of a reference or a model.
     check : callable, optional
-        What the target of a partition must pass.
+        A check of the target of each partition.
     """
     titles = [given.title(partition) for partition in range(len(given.X))]
     raw = given.labels
-    told = kept(client, (names, known, check, raw.weight_name))
+    shared = put(client, (names, known, check, raw.weight_name))
     tables = [
         client.submit(
-            read_part, told, title, X, *(one and one[k] for one in raw.by_name.values()), pure=False
+            read_part, shared, title, X, *(one and one[k] for one in raw.by_name.values()), pure=False
         )
         for k, (X, title) in enumerate(zip(given.X, titles, strict=True))
     ]
     try:
-        facts: list[_Facts] = results(client, [client.submit(look, one, pure=False) for one in tables])
+        infos: list[_PartitionInfo] = results(
+            client, [client.submit(partition_info, one, pure=False) for one in tables]
+        )
     except Exception:
         given.check_computed()
         raise
-    _check_alike(facts, titles)
-    some = [k for k, one in enumerate(facts) if one.rows]
-    total = sum(one.rows for one in facts)
+    _check_consistent(infos, titles)
+    nonempty = [k for k, one in enumerate(infos) if one.rows]
+    total = sum(one.rows for one in infos)
     names = [raw.weight_name if name == "weight" else name for name in LABEL_NAMES]
     for at, name in enumerate(names):
-        check_label_info(name, [facts[k].labels[at] for k in some], [titles[k] for k in some])
-    if not some:
+        check_label_info(name, [infos[k].labels[at] for k in nonempty], [titles[k] for k in nonempty])
+    if not nonempty:
         raise DataError(f"{raw.where + ': ' if raw.where else ''}X has no rows; give at least one")
     if total > MOST_ROWS:
         raise DataError(f"X has {total} rows; a Dataset can hold {MOST_ROWS}")
-    first = facts[some[0]]
+    first = infos[nonempty[0]]
     if first.columns > MOST_COLUMNS:
         raise DataError(f"X has {first.columns} columns; a Dataset can hold {MOST_COLUMNS}")
-    rows = [facts[k].rows for k in some]
-    units = grouped(rows)
-    labels: Any = {name: one and [one[k] for k in some] for name, one in raw.by_name.items()}
-    tables = [tables[k] for k in some]
+    rows = [infos[k].rows for k in nonempty]
+    ranges = merged_ranges(rows)
+    labels: Any = {name: one and [one[k] for k in nonempty] for name, one in raw.by_name.items()}
+    tables = [tables[k] for k in nonempty]
     return ScannedPartitions(
-        [tables[a] if b - a == 1 else client.submit(as_one, tables[a:b], pure=False) for a, b in units],
-        np.array([sum(rows[a:b]) for a, b in units], np.int64),
+        [tables[a] if b - a == 1 else client.submit(merge_parts, tables[a:b], pure=False) for a, b in ranges],
+        np.array([sum(rows[a:b]) for a, b in ranges], np.int64),
         rows,
         replace(raw, **labels),
         Table(total, first.columns, first.names, ()),
@@ -280,41 +282,41 @@ def open_parts(
     )
 
 
-def grouped(rows: list[int]) -> list[tuple[int, int]]:
-    """Which partitions are worked on together, so that very many small ones do not cost a task each time and again.
+def merged_ranges(rows: list[int]) -> list[tuple[int, int]]:
+    """Ranges of partitions that are merged: very many small ones would cost a task each, for each step.
 
-    It goes by their rows alone, so workers change nothing.
+    They depend only on the rows of the partitions, not on the workers.
 
     Examples
     --------
-    >>> grouped([10, 20]), grouped([1] * 128)[:2]
+    >>> merged_ranges([10, 20]), merged_ranges([1] * 128)[:2]
     ([(0, 1), (1, 2)], [(0, 2), (2, 4)])
     """
-    if len(rows) <= FEW:
+    if len(rows) <= FEW_PARTITIONS:
         return [(k, k + 1) for k in range(len(rows))]
-    enough = min(ENOUGH_ROWS, -(-sum(rows) // FEW))
-    ends, held = [0], 0
+    enough = min(ENOUGH_ROWS, -(-sum(rows) // FEW_PARTITIONS))
+    ends, rows_so_far = [0], 0
     for k, own in enumerate(rows):
-        held += own
-        if held >= enough or k + 1 == len(rows):
+        rows_so_far += own
+        if rows_so_far >= enough or k + 1 == len(rows):
             ends.append(k + 1)
-            held = 0
+            rows_so_far = 0
     return list(pairwise(ends))
 
 
 @as_task
-def as_one(parts: list[PartTable]) -> PartTable:
-    """Task: partitions that follow each other, without copying them."""
+def merge_parts(parts: list[PartTable]) -> PartTable:
+    """Task: consecutive partitions as one, without copies."""
     tables = [table for part in parts for table in part.tables]
-    return PartTable(tables, [title for part in parts for title in part.titles], parts[0].kinds)
+    return PartTable(tables, [title for part in parts for title in part.titles], parts[0].types)
 
 
 @as_task
 def read_part(
-    told: tuple[Any, Schema | None, CheckTarget | None, str], where: str, X: Any, *labels: Any
+    shared: tuple[Any, Schema | None, TargetCheck | None, str], where: str, X: Any, *labels: Any
 ) -> PartTable:
-    """Task: read a partition. Infinite values, and labels that cannot be read, are refused here, by partition and row."""
-    names, known, check, weight_name = told
+    """Task: read a partition. Infinite values, and invalid labels, are errors here, which name the partition and the row."""
+    names, known, check, weight_name = shared
     raw = RawLabels(*labels, where=where, weight_name=weight_name)
     with errors_of(where):
         table = read_table(X, names=names, allow_empty=True)
@@ -324,10 +326,10 @@ def read_part(
                 f"{describe_column(table, found[1])} holds an infinite value in row {found[0]}, counted from 0; only finite "
                 "numbers and NaN (missing) can be used"
             )
-        kinds = kinds_of(X, table.columns)
+        types = column_types(X, table.columns)
         if known is not None:
             table = match_columns(table, known.names, known.columns, model="the reference")
-            kinds = ()  # their order may have changed, and categories are matched one by one
+            types = ()  # their order may have changed, and categories are matched one by one
         infos: tuple[LabelInfo | None, ...] = ()
         if table.rows:
             infos = tuple(label_info(values, name) for name, values in raw.by_name.items())
@@ -339,7 +341,7 @@ def read_part(
             check(raw.y, table.rows)
         except (DataError, DataTypeError) as error:  # what is wrong with parameters is so in every partition
             raise type(error)(f"{where}: {error}") from None
-    return PartTable([table], [where], kinds, infos)
+    return PartTable([table], [where], types, infos)
 
 
 def label_arrays(raw: RawLabels, rows: int) -> RawLabels:
@@ -356,10 +358,12 @@ def label_arrays(raw: RawLabels, rows: int) -> RawLabels:
 
 
 @as_task
-def look(part: PartTable) -> _Facts:
-    """Task: what the client is told of a partition."""
+def partition_info(part: PartTable) -> _PartitionInfo:
+    """Task: rows, columns and types of a partition."""
     (table,) = part.tables
-    return _Facts(table.rows, table.columns, table.names, table.sparse is not None, part.kinds, part.labels)
+    return _PartitionInfo(
+        table.rows, table.columns, table.names, table.sparse is not None, part.types, part.labels
+    )
 
 
 def _check_empty(given: dict[str, Any]) -> None:
@@ -369,10 +373,10 @@ def _check_empty(given: dict[str, Any]) -> None:
             raise DataError(f"{name} has {count} values, but X has 0 rows; give one value for each row")
 
 
-def kinds_of(X: Any, columns: int) -> tuple[str, ...]:
-    """The types of a table's columns as the user knows them: one for all of an array, else one a column.
+def column_types(X: Any, columns: int) -> tuple[str, ...]:
+    """The types of the columns of a user's table, as its library names them: one for an array, else one for each column.
 
-    A column of a type that says nothing, because it holds nothing, has "".
+    A column without values may have any type; it has "" here.
     """
     if is_sparse(X) or isinstance(X, np.ndarray):
         return (str(X.dtype),)
@@ -392,19 +396,19 @@ def _is_empty(column: Any) -> bool:
     return bool(column.iloc[:1].isna().all() and column.isna().all())
 
 
-def _check_alike(facts: list[_Facts], titles: list[str]) -> None:
-    """Refuse partitions whose columns or types differ. Types of a partition without rows do not matter."""
-    first = next((k for k, one in enumerate(facts) if one.rows), 0)
-    wanted, earlier = facts[first], list[tuple[_Facts, str]]()
-    for found, title in zip(facts, titles, strict=True):
+def _check_consistent(infos: list[_PartitionInfo], titles: list[str]) -> None:
+    """Raise if partitions differ in columns or types. Types of an empty partition do not matter."""
+    first = next((k for k, one in enumerate(infos) if one.rows), 0)
+    wanted, earlier = infos[first], list[tuple[_PartitionInfo, str]]()
+    for found, title in zip(infos, titles, strict=True):
         if found.columns != wanted.columns:
             raise DataError(
                 f"{title} has {found.columns} columns, but {titles[first]} has {wanted.columns}; every partition must have the "
                 "same columns"
             )
         if found.names != wanted.names:
-            told = wanted.names or ()
-            other = next((name for name in found.names or () if name not in told), None)
+            names = wanted.names or ()
+            other = next((name for name in found.names or () if name not in names), None)
             how = "in another order, or none" if other is None else f"of other names, such as {other!r}"
             raise DataError(
                 f"{title} has columns {how}; every partition must have the columns of {titles[first]}"
@@ -414,17 +418,17 @@ def _check_alike(facts: list[_Facts], titles: list[str]) -> None:
         if found.sparse != wanted.sparse:
             is_ = ("dense", "sparse") if wanted.sparse else ("sparse", "dense")
             raise DataError(f"{title} is {is_[0]}, but {titles[first]} is {is_[1]}; give one kind")
-        if len(found.kinds) != len(wanted.kinds):
-            _refuse_kinds(found, wanted, title, titles[first])
-        for column, kind in enumerate(found.kinds):
-            before, its_title = next((one for one in earlier if one[0].kinds[column]), (found, title))
-            if kind and kind != before.kinds[column]:
-                _refuse_kinds(found, before, title, its_title)
+        if len(found.types) != len(wanted.types):
+            _raise_types_differ(found, wanted, title, titles[first])
+        for column, kind in enumerate(found.types):
+            before, its_title = next((one for one in earlier if one[0].types[column]), (found, title))
+            if kind and kind != before.types[column]:
+                _raise_types_differ(found, before, title, its_title)
         earlier.append((found, title))
 
 
-def _refuse_kinds(found: _Facts, wanted: _Facts, title: str, first: str) -> None:
-    pairs = list(zip(found.kinds, wanted.kinds, strict=False))
+def _raise_types_differ(found: _PartitionInfo, wanted: _PartitionInfo, title: str, first: str) -> None:
+    pairs = list(zip(found.types, wanted.types, strict=False))
     column = next((k for k, (one, other) in enumerate(pairs) if one != other and one and other), 0)
     one, other = pairs[column] if pairs else ("another kind of table", "a table")
     what = "X" if len(pairs) <= 1 < found.columns else column_title(found.names, column)
@@ -433,4 +437,4 @@ def _refuse_kinds(found: _Facts, wanted: _Facts, title: str, first: str) -> None
     )
 
 
-weighed(PartTable, Table)
+register_sizeof(PartTable, Table)

@@ -1,4 +1,4 @@
-"""A run of ranks: the task of a rank, in a thread that leaves the slots of its worker free, and the run as its client sees it."""
+"""A run of ranks: the task of a rank, which does not occupy a slot of its worker, and the client's monitor of the run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from distributed.scheduler import KilledWorker
 
 from spinney import __version__
 from spinney.collective import Communicator, RankLostError
-from spinney.dask.callbacks import OwnError
-from spinney.dask.client import answered, cancel
+from spinney.dask.callbacks import RemoteCallbackError
+from spinney.dask.client import call_scheduler, cancel
 from spinney.dask.communicator import (
     NAME,
     STARTED,
@@ -30,21 +30,32 @@ from spinney.errors import ClusterError, SpinneyError
 
 @dataclass(frozen=True)
 class RankInput:
-    """What a rank holds of a table: consecutive partitions, the number of their first row, and the rows of the whole table."""
+    """A rank's rows of a table.
+
+    Attributes
+    ----------
+    parts : list
+        Consecutive partitions, maybe none.
+    first : int
+        Number of their first row in the whole table.
+    total : int
+        Rows of the whole table.
+    """
 
     parts: list[Any]
     first: int
     total: int
 
 
-# work(held, communicator, start, say): `held` has an entry for each table. `start` has the pieces that an interrupted run kept,
-# at the first run none; `say` keeps another piece. All ranks keep the same pieces. What counts is the value of rank 0.
+# work(inputs, communicator, records, on_record): `inputs` has an entry for each table. `records` are the checkpoint records of
+# interrupted runs, none at the first run; `on_record` adds another one. All ranks add the same records. Only the value of rank 0
+# is used.
 Work = Callable[[list[RankInput], Communicator, list[bytes], Callable[[bytes], None]], Any]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """Rank 0 came to its end."""
+    """The result of rank 0's task after its work: the value of the work."""
 
     value: Any
     traffic: TransferStats
@@ -52,17 +63,17 @@ class Finished:
 
 @dataclass(frozen=True)
 class Interrupted:
-    """A rank was broken off, or one that is not rank 0 finished: what it said in this run, and why it ended."""
+    """The result of a task whose rank was interrupted, or is not rank 0: the checkpoint records of this run, and why it ended."""
 
-    pieces: list[bytes]
-    why: str
+    records: list[bytes]
+    reason: str
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A rank failed by an error that the user is to see. Dask would log one that is raised."""
+    """The result of a task whose rank failed by an error for the user. An error that is raised would be logged by Dask."""
 
-    error: SpinneyError | OwnError
+    error: SpinneyError | RemoteCallbackError
 
 
 class WorkerMismatchError(RuntimeError):
@@ -70,78 +81,93 @@ class WorkerMismatchError(RuntimeError):
 
 
 def run_rank(
-    order: RankAssignment,
-    recipe: Sequence[bytes],
-    start: Sequence[Sequence[bytes]],
+    assignment: RankAssignment,
+    work_chunks: Sequence[bytes],
+    checkpoint: Sequence[Sequence[bytes]],
     parts: Sequence[list[Any]],
-    places: Sequence[tuple[int, int]],
+    positions: Sequence[tuple[int, int]],
 ) -> Finished | Interrupted | Failed:
-    """The task of a rank: the partitions that it holds of each table, and the first row and all rows of each.
+    """Task: the work of a rank.
 
-    It is one long task of Dask's that secedes at once: the worker goes on computing other tasks, such as partitions that were
-    lost elsewhere.
+    It is one long task that secedes at once: the worker goes on with other tasks, such as partitions that were lost elsewhere.
+
+    Parameters
+    ----------
+    assignment : RankAssignment
+        The rank.
+    work_chunks : sequence of bytes
+        The pickle of the work.
+    checkpoint : sequence of sequences of bytes
+        Checkpoint records of the runs before, in chunks.
+    parts : sequence of list
+        Of each table the partitions that the rank has.
+    positions : sequence of (int, int)
+        Of each table the number of their first row, and the number of all rows.
     """
     secede()
     plugin: RankPlugin | None = get_worker().extensions.get(NAME)
-    if plugin is None or order.version != __version__:
+    if plugin is None or assignment.version != __version__:
         raise WorkerMismatchError(
-            f"the worker {get_worker().address} has spinney {__version__}, expected {order.version} and its plugin"
+            f"the worker {get_worker().address} has spinney {__version__}, expected {assignment.version} and its plugin"
         )
-    seat = plugin.sit(order)
+    endpoint = plugin.register(assignment)
     try:
-        work: Work = pickle.loads(b"".join(recipe))
-        held = [RankInput(own, first, total) for own, (first, total) in zip(parts, places, strict=True)]
-        pieces = [piece for chunk in start for piece in chunk]
-        value = work(held, DaskCommunicator(seat), pieces, seat.said.append)
+        work: Work = pickle.loads(b"".join(work_chunks))
+        inputs = [
+            RankInput(held, first, total) for held, (first, total) in zip(parts, positions, strict=True)
+        ]
+        records = [record for chunk in checkpoint for record in chunk]
+        value = work(inputs, DaskCommunicator(endpoint), records, endpoint.records.append)
     except RankLostError as error:
-        seat.leave(str(error))
-        return Interrupted(seat.said, str(error))
+        endpoint.finish(str(error))
+        return Interrupted(endpoint.records, str(error))
     except BaseException as error:
-        seat.leave(f"rank {order.rank} at {get_worker().address} failed: {type(error).__name__}: {error}")
-        if isinstance(error, SpinneyError | OwnError):
+        endpoint.finish(
+            f"rank {assignment.rank} at {get_worker().address} failed: {type(error).__name__}: {error}"
+        )
+        if isinstance(error, SpinneyError | RemoteCallbackError):
             return Failed(error)
         raise
-    seat.leave()
+    endpoint.finish()
     return (
-        Finished(value, seat.traffic)
-        if order.rank == 0
-        else Interrupted(seat.said, "rank 0 was lost after the last join")
+        Finished(value, endpoint.traffic)
+        if assignment.rank == 0
+        else Interrupted(endpoint.records, "rank 0 was lost after the last join")
     )
 
 
-def said_since(run: str, count: int) -> list[bytes]:
-    """Task: what this worker's rank of a run has said, but for the first pieces."""
+def records_since(run: str, count: int) -> list[bytes]:
+    """Task: the checkpoint records of a run that this worker's rank has, without the first so many."""
     plugin: RankPlugin = get_worker().extensions[NAME]
-    seat = plugin.seats.get(run)
-    return seat.said[count:] if seat is not None else []
+    endpoint = plugin.endpoints.get(run)
+    return endpoint.records[count:] if endpoint is not None else []
 
 
 def state_of(keys: Mapping[str, str], dask_worker: Any) -> str | None:
-    """The state of the task that a worker was given, by the worker's address. Run on the event loop of each."""
+    """The state of a worker's task, whose key is found by the worker's address. It runs on the event loop of each worker."""
     task = dask_worker.state.tasks.get(keys[dask_worker.address])
     return None if task is None else task.state
 
 
-def end_run(run: str, why: str) -> None:
-    """Task: end a run at this worker."""
+def abort_run(run: str, reason: str) -> None:
+    """Task: abort a run at this worker."""
     plugin: RankPlugin = get_worker().extensions[NAME]
-    plugin.end(run, why)
+    plugin.abort_run(run, reason)
 
 
-# Seconds: between two looks at the cluster; between two askings for news; until ranks that outlast the others are told to end;
-# until they are not waited for any longer; until a rank must have started though its worker is paused; and though another worker
-# is paused, which may have its partitions to compute.
-_LOOK = 1.0
-_NEWS = 2.0
-_TELL = 0.3
-_GRACE = 10.0
-_STUCK = 30.0
-_HOPELESS = 120.0
+# All in seconds.
+_CHECK_INTERVAL = 1.0  # between two checks of the workers
+_PROGRESS_INTERVAL = 2.0  # between two requests of checkpoint records
+_ABORT_DELAY = 0.3  # from the end of the first rank until the others are aborted
+_GRACE_PERIOD = 10.0  # from the end of the first rank until the others are no longer waited for
+_PAUSED_RANK_TIMEOUT = 30.0  # that a worker is paused until its rank is given up, if that has not started
+# that a worker is paused until the training fails, if the rank of another has not started: its partitions may wait there
+_PAUSED_CLUSTER_TIMEOUT = 120.0
 
-_OPEN = ("pending", "lost")
+_UNFINISHED = ("pending", "lost")
 
-# What a value cannot be fetched by, once its worker or its task is gone.
-_LOST = (OSError, CancelledError, KilledWorker)
+# Errors of fetching a value whose worker or task is gone.
+_LOST_ERRORS = (OSError, CancelledError, KilledWorker)
 
 
 @dataclass
@@ -153,112 +179,127 @@ class Rank:
 
 
 class Fetch(threading.Thread):
-    """The value of a future, brought by a thread of its own, so that nobody waits for a worker that is gone."""
+    """A thread that fetches the value of a future, so that the client's thread never waits for a worker that is gone."""
 
-    def __init__(self, future: Future[Any], ring: Callable[[], None]) -> None:
+    def __init__(self, future: Future[Any], wake: Callable[[], None]) -> None:
         super().__init__(daemon=True)
-        self.future, self.value, self._ring = future, None, ring
+        self.future, self.value, self._wake = future, None, wake
         self.error: Exception | None = None
         self.start()
 
     def run(self) -> None:
         """Wait for the value. Without one, it stays None."""
-        # Whatever hinders it (the worker was lost, the future was cancelled, the client closed), there is no value.
+        # Every error means that there is no value: the worker was lost, the future was cancelled, or the client was closed.
         try:
             self.value = self.future.result()
         except Exception as error:
             self.error = error
-        self._ring()
+        self._wake()
 
 
 @dataclass
 class Run:
-    """A run that is going on.
+    """A run in progress, at its client.
 
     Attributes
     ----------
-    number : str
-        What its messages carry.
-    ranks : list of Rank
-    known : int
-        How many of the pieces said in this run the client has.
+    client : Client
+        The client.
+    run_id : str
+        Its identifier, which is in all its messages.
+    ranks : sequence of Rank
+        Its ranks.
+    on_records : callable
+        Called with checkpoint records that have arrived.
+    received : int
+        How many of this run have arrived.
+    lost_workers : set of str
+        Addresses of the workers that are gone, or that will not start their ranks.
     """
 
     client: Client
-    number: str
+    run_id: str
     ranks: Sequence[Rank]
-    news: Callable[[list[bytes]], None]
-    known: int = 0
-    gone: set[str] = field(default_factory=set)
-    _bell: threading.Event = field(default_factory=threading.Event)
-    _told: list[Future[Any]] = field(default_factory=list)
-    _asked: Fetch | None = None
-    _turn: int = 0
+    on_records: Callable[[list[bytes]], None]
+    received: int = 0
+    lost_workers: set[str] = field(default_factory=set)
+    _wakeup: threading.Event = field(default_factory=threading.Event)
+    _aborts: list[Future[Any]] = field(default_factory=list)
+    _request: Fetch | None = None
+    _requested_rank: int = 0
     _paused: dict[str, float] = field(default_factory=dict)
 
-    def watch(self) -> None:
-        """Wait until all ranks have ended, or until those that have not are not worth waiting for."""
+    def monitor(self) -> None:
+        """Wait until all ranks have ended, or until the others have had time to end after the first one."""
         for rank in self.ranks:
-            rank.future.add_done_callback(lambda _: self._bell.set())
-        looked = asked = time.monotonic()
+            rank.future.add_done_callback(lambda _: self._wakeup.set())
+        last_check = last_request = time.monotonic()
         first_end: float | None = None
-        while open_ranks := [
-            rank for rank in self.ranks if rank.future.status in _OPEN and rank.worker not in self.gone
+        while unfinished := [
+            rank
+            for rank in self.ranks
+            if rank.future.status in _UNFINISHED and rank.worker not in self.lost_workers
         ]:
-            self._bell.wait(_LOOK if first_end is None else _LOOK / 10)
-            self._bell.clear()
+            self._wakeup.wait(_CHECK_INTERVAL if first_end is None else _CHECK_INTERVAL / 10)
+            self._wakeup.clear()
             now = time.monotonic()
-            if now - looked >= (_LOOK if first_end is None else _LOOK / 10):
-                self.look()
-                looked = now
+            if now - last_check >= (_CHECK_INTERVAL if first_end is None else _CHECK_INTERVAL / 10):
+                self.check_workers()
+                last_check = now
             if first_end is None and (
-                self.gone or any(rank.future.status not in _OPEN for rank in self.ranks)
+                self.lost_workers or any(rank.future.status not in _UNFINISHED for rank in self.ranks)
             ):
                 first_end = now
-                self._bell.set()
-            if first_end is not None and now - first_end >= _GRACE:
+                self._wakeup.set()
+            if first_end is not None and now - first_end >= _GRACE_PERIOD:
                 return
-            if first_end is not None and now - first_end >= _TELL and not self._told:
-                self._tell(open_ranks)
-            if now - asked >= _NEWS and first_end is None and self._ask(give_up=now - asked >= _GRACE):
-                asked = now
+            if first_end is not None and now - first_end >= _ABORT_DELAY and not self._aborts:
+                self._abort_unfinished(unfinished)
+            if (
+                now - last_request >= _PROGRESS_INTERVAL
+                and first_end is None
+                and self._request_progress(give_up=now - last_request >= _GRACE_PERIOD)
+            ):
+                last_request = now
 
-    def look(self) -> None:
-        """Which workers of the run are gone, or will not start their ranks."""
-        alive = alive_of(self.client)
-        self.gone = {rank.worker for rank in self.ranks} - alive
+    def check_workers(self) -> None:
+        """Find the workers of the run that are gone, or that will not start their ranks."""
+        alive = workers_of(self.client)
+        self.lost_workers = {rank.worker for rank in self.ranks} - alive
         now = time.monotonic()
-        self._paused = {worker: self._paused.get(worker, now) for worker in alive - running_of(self.client)}
-        long = {worker for worker, since in self._paused.items() if now - since >= _STUCK}
+        self._paused = {
+            worker: self._paused.get(worker, now) for worker in alive - running_workers(self.client)
+        }
+        long = {worker for worker, since in self._paused.items() if now - since >= _PAUSED_RANK_TIMEOUT}
         if long:
-            self._pass_by(long, max(now - since for since in self._paused.values()))
+            self._give_up_paused(long, max(now - since for since in self._paused.values()))
 
-    def _pass_by(self, paused: set[str], seconds: float) -> None:
-        """Give up ranks that have not started on workers which Dask has paused, for they are short of memory."""
-        keys = {rank.worker: rank.future.key for rank in self.ranks if rank.worker not in self.gone}
-        states = answered(
+    def _give_up_paused(self, paused: set[str], seconds: float) -> None:
+        """Give up ranks that have not started on workers which Dask has paused for lack of memory."""
+        keys = {rank.worker: rank.future.key for rank in self.ranks if rank.worker not in self.lost_workers}
+        states = call_scheduler(
             self.client, lambda: self.client.run(state_of, keys, workers=list(keys), on_error="ignore")
         )
         waiting = {worker for worker, state in states.items() if state not in STARTED}
-        self.gone |= waiting & paused
-        if waiting and not self.gone and seconds >= _HOPELESS:
+        self.lost_workers |= waiting & paused
+        if waiting and not self.lost_workers and seconds >= _PAUSED_CLUSTER_TIMEOUT:
             raise ClusterError(
                 f"Dask has paused {', '.join(sorted(paused))} for want of memory, {seconds:.0f} s ago, and the training waits "
                 "for partitions; give workers more memory, or take more of them"
             )
 
     def finished(self) -> Finished | None:
-        """What rank 0 gave, if it came to its end."""
+        """The result of rank 0, if it has finished its work."""
         finished: Finished | None = self._first(Finished)
         return finished
 
-    def ended(self) -> Interrupted | None:
-        """What a rank knows that is left. Others may know of a round more or less."""
-        ended: Interrupted | None = self._first(Interrupted)
-        return ended
+    def interrupted(self) -> Interrupted | None:
+        """The checkpoint records of a rank that is left. Other ranks may have one more or less."""
+        interrupted: Interrupted | None = self._first(Interrupted)
+        return interrupted
 
     def errors(self) -> Iterable[tuple[Rank, BaseException]]:
-        """Ranks that failed."""
+        """Ranks that failed, and their errors."""
         for rank in self.ranks:
             if rank.future.status == "error":
                 yield rank, rank.future.exception()
@@ -266,67 +307,70 @@ class Run:
                 yield rank, failed.error
 
     def close(self) -> None:
-        """Nobody wants the ranks any more: those that still run end at their next join."""
-        futures = [rank.future for rank in self.ranks] + self._told
-        if self._asked is not None:
-            futures.append(self._asked.future)
+        """Cancel all tasks of the run: ranks that still work end at their next collective call."""
+        futures = [rank.future for rank in self.ranks] + self._aborts
+        if self._request is not None:
+            futures.append(self._request.future)
         cancel(self.client, futures)
 
-    def _first(self, kind: type[Any]) -> Any:
-        return next((value for rank in self.ranks if (value := self._value(rank, kind)) is not None), None)
+    def _first(self, type_: type[Any]) -> Any:
+        return next((value for rank in self.ranks if (value := self._value(rank, type_)) is not None), None)
 
-    def _value(self, rank: Rank, kind: type[Any]) -> Any:
-        """What a rank gave, if it is of that kind."""
-        finished = rank.future.status == "finished" and rank.future.type is kind
-        return self._fetch(rank) if finished and rank.worker not in self.gone else None
+    def _value(self, rank: Rank, type_: type[Any]) -> Any:
+        """The result of a rank, if it is of that type."""
+        finished = rank.future.status == "finished" and rank.future.type is type_
+        return self._fetch(rank) if finished and rank.worker not in self.lost_workers else None
 
     def _fetch(self, rank: Rank) -> Any:
-        """A rank's value, unless its worker goes."""
-        fetch = Fetch(rank.future, self._bell.set)
-        while fetch.is_alive() and rank.worker not in self.gone:
-            self._bell.wait(_LOOK)
-            self._bell.clear()
-            self.look()
+        """The result of a rank, None if its worker is lost meanwhile."""
+        fetch = Fetch(rank.future, self._wakeup.set)
+        while fetch.is_alive() and rank.worker not in self.lost_workers:
+            self._wakeup.wait(_CHECK_INTERVAL)
+            self._wakeup.clear()
+            self.check_workers()
         if (
             fetch.error is not None
             and rank.future.status == "finished"
-            and not isinstance(fetch.error, _LOST)
+            and not isinstance(fetch.error, _LOST_ERRORS)
         ):
             raise ClusterError(
                 f"what the rank at {rank.worker} gave cannot travel to the client: {type(fetch.error).__name__}: {fetch.error}"
             ) from fetch.error
         return fetch.value
 
-    def _tell(self, ranks: Iterable[Rank]) -> None:
-        """Tell ranks that are left over that the run is over; they may wait for one that never came."""
+    def _abort_unfinished(self, ranks: Iterable[Rank]) -> None:
+        """Abort the run at ranks that have not ended; they may wait for one that never started."""
         for rank in ranks:
-            if rank.worker not in self.gone:
-                self._told.append(self._at(rank, end_run, self.number, "another rank has ended"))
+            if rank.worker not in self.lost_workers:
+                self._aborts.append(self._submit_to(rank, abort_run, self.run_id, "another rank has ended"))
 
-    def _ask(self, *, give_up: bool) -> bool:
-        """Take the news that were asked for, and ask the next rank; unless one has been asked that may still answer."""
-        if self._asked is not None:
-            if self._asked.is_alive() and not give_up:
+    def _request_progress(self, *, give_up: bool) -> bool:
+        """Take the checkpoint records of the last request, and send one to the next rank.
+
+        If the last request has no answer yet, nothing is done and False is returned, unless it is to be given up.
+        """
+        if self._request is not None:
+            if self._request.is_alive() and not give_up:
                 return False
-            self._asked.future.cancel()
-            if self._asked.value:
-                self.known += len(self._asked.value)
-                self.news(self._asked.value)
-        self._turn = (self._turn + 1) % len(self.ranks)
-        asked = self._at(self.ranks[self._turn], said_since, self.number, self.known)
-        self._asked = Fetch(asked, self._bell.set)
+            self._request.future.cancel()
+            if self._request.value:
+                self.received += len(self._request.value)
+                self.on_records(self._request.value)
+        self._requested_rank = (self._requested_rank + 1) % len(self.ranks)
+        future = self._submit_to(self.ranks[self._requested_rank], records_since, self.run_id, self.received)
+        self._request = Fetch(future, self._wakeup.set)
         return True
 
-    def _at(self, rank: Rank, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def _submit_to(self, rank: Rank, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return self.client.submit(task, *arguments, workers=[rank.worker], pure=False, priority=100)
 
 
-def alive_of(client: Client) -> set[str]:
-    """Addresses of the workers that are there, as the scheduler knows them."""
-    return set(answered(client, client.nthreads))
+def workers_of(client: Client) -> set[str]:
+    """Addresses of the workers that the scheduler has."""
+    return set(call_scheduler(client, client.nthreads))
 
 
-def running_of(client: Client) -> set[str]:
-    """Those that start tasks: they are not paused, and do not close."""
+def running_workers(client: Client) -> set[str]:
+    """Addresses of the workers that start tasks: they are not paused, and do not close."""
     scheduler: Any = client.scheduler
-    return set(answered(client, lambda: client.sync(scheduler.ncores_running)))
+    return set(call_scheduler(client, lambda: client.sync(scheduler.ncores_running)))

@@ -1,4 +1,4 @@
-"""`train` on a cluster: on as many ranks as there are workers."""
+"""`train` on a cluster: every worker is a rank."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from spinney import dataset as local
 from spinney import objectives
 from spinney.binning.binned import BinnedData
 from spinney.collective import Communicator
-from spinney.dask.callbacks import OwnError, give_back, packed
+from spinney.dask.callbacks import RemoteCallbackError, callback_state, restore_callbacks
 from spinney.dask.client import checked_client
 from spinney.dask.dataset import Dataset
-from spinney.dask.executor import Form
-from spinney.dask.labels import grouped
+from spinney.dask.executor import DatasetMeta
+from spinney.dask.labels import number_groups
 from spinney.dask.rank_data import rank_data
 from spinney.dask.ranks import RankInput
-from spinney.dask.run import Parts, run_ranks
+from spinney.dask.run import PartitionedTable, run_ranks
 from spinney.dask.tasks import pickled
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team, threads_for
@@ -50,21 +50,21 @@ def train_ranks(
     callbacks: list[Callback] | None = None,
     init_model: Model | None = None,
 ) -> tuple[list[Model], list[bytes]]:
-    """Train on all workers. See `spinney.dask.train`, which checks the arguments. Groups of `Auto` are what `grouped` gives.
+    """Train on all workers. See `spinney.dask.train`, which checks the arguments. `Auto.groups` are those of `number_groups`.
 
     Returns
     -------
     list of Model
-        Those whose mean `spinney.train` gives for all rows.
+        The models whose mean `spinney.train` returns for all rows.
     list of bytes
-        What the callbacks, which were copied to a worker, have in the end: for `give_back`.
+        The `callback_state` of the callbacks' copies on a worker, for `restore_callbacks`.
     """
-    work, tables = planned(config, data, rounds, objective, valid, metrics, callbacks, init_model)
-    models, ended = run_ranks(client, tables, work).value
-    return models, ended
+    work, tables = training_work(config, data, rounds, objective, valid, metrics, callbacks, init_model)
+    models, state = run_ranks(client, tables, work).value
+    return models, state
 
 
-def planned(
+def training_work(
     config: Config,
     data: Dataset,
     rounds: int | Auto,
@@ -73,38 +73,39 @@ def planned(
     metrics: Metrics = None,
     callbacks: list[Callback] | None = None,
     init_model: Model | None = None,
-) -> tuple[Training, list[Parts]]:
-    """The work of every rank of a training, and the partitions of its data sets, each data set once, then those of groups."""
+) -> tuple[Training, list[PartitionedTable]]:
+    """The work of the ranks of a training, and its tables: the partitions of each data set once, then those of groups."""
     valid = {} if valid is None else valid
     sets = list({id(one): one for one in (data, *valid.values())}.values())
-    places = {
-        name: next(place for place, one in enumerate(sets) if one is held) for name, held in valid.items()
+    set_numbers = {
+        name: next(number for number, one in enumerate(sets) if one is valid_set)
+        for name, valid_set in valid.items()
     }
-    tables = [Parts(one.parts, [int(rows) for rows in one.lengths]) for one in sets]
+    tables = [PartitionedTable(one.parts, [int(rows) for rows in one.lengths]) for one in sets]
     if isinstance(rounds, Auto) and rounds.groups is not None:
-        tables.append(Parts([rounds.groups], [data.rows]))
+        tables.append(PartitionedTable([rounds.groups], [data.rows]))
         rounds = replace(rounds, groups=None)
-    forms = [one.form for one in sets]
-    work = Training(config, forms, places, rounds, objective, metrics, callbacks or [], init_model)
+    metas = [one.meta for one in sets]
+    work = Training(config, metas, set_numbers, rounds, objective, metrics, callbacks or [], init_model)
     return work, tables
 
 
 @dataclass(frozen=True)
 class Training:
-    """What a rank does. It travels to every rank, at every run anew, so callbacks begin afresh.
+    """The work of a rank. It is sent to every rank of every run, so callbacks start as fresh copies.
 
     Attributes
     ----------
-    forms : list of Form
-        What the parts of each data set mean; the first is trained on.
+    metas : list of DatasetMeta
+        Cuts, columns and parameters of each data set; the first is trained on.
     valid : dict
-        Which data set a validation set is, by its name.
+        The number of the data set of each validation set, by its name.
     rounds : int or Auto
-        Behind those of data sets, `held` has the numbers of groups where `Auto` was given some.
+        If `Auto` had groups, their numbers are the last of a rank's inputs, behind those of data sets.
     """
 
     config: Config
-    forms: list[Form]
+    metas: list[DatasetMeta]
     valid: dict[str, int]
     rounds: int | Auto
     objective: objectives.Function | None
@@ -114,41 +115,41 @@ class Training:
 
     def __call__(
         self,
-        held: list[RankInput],
+        inputs: list[RankInput],
         communicator: Communicator,
-        start: list[bytes],
-        say: Callable[[bytes], None],
+        records: list[bytes],
+        on_record: Callable[[bytes], None],
     ) -> tuple[list[Model], list[bytes]]:
-        """Train on what this rank holds; see `Work`."""
+        """Train on the rows of this rank; see `Work`."""
         config = self.config
         if config.n_jobs is None:
             config = replace(config, n_jobs=get_worker().state.nthreads)
         with Team(threads_for(config.n_jobs)) as team:
-            shards = [
-                rank_data(form, one.parts, one.first, one.total, team)
-                for form, one in zip(self.forms, held, strict=False)
+            data = [
+                rank_data(meta, one.parts, one.first, one.total, team)
+                for meta, one in zip(self.metas, inputs, strict=False)
             ]
         rounds = self.rounds
-        if isinstance(rounds, Auto) and len(held) > len(self.forms):
-            rounds = replace(rounds, groups=np.concatenate([np.empty(0, np.int64), *held[-1].parts]))
-        done: list[RoundRecord] = [pickle.loads(piece) for piece in start]
+        if isinstance(rounds, Auto) and len(inputs) > len(self.metas):
+            rounds = replace(rounds, groups=np.concatenate([np.empty(0, np.int64), *inputs[-1].parts]))
+        rounds_done: list[RoundRecord] = [pickle.loads(record) for record in records]
         try:
             models = train_rank(
                 config,
-                shards[0],
+                data[0],
                 rounds,
                 communicator=communicator,
                 objective=self.objective,
-                valid={name: shards[place] for name, place in self.valid.items()},
+                valid={name: data[number] for name, number in self.valid.items()},
                 metrics=self.metrics,
                 callbacks=self.callbacks,
                 init_model=self.init_model,
-                checkpoint=Checkpoint(tuple(done)),
-                on_round=lambda one: say(pickle.dumps(one)),
+                checkpoint=Checkpoint(tuple(rounds_done)),
+                on_round=lambda one: on_record(pickle.dumps(one)),
             )
         except CallbackError as error:
-            raise OwnError.of(error.__cause__ or error) from error
-        return models, packed(self.callbacks) if communicator.rank == 0 else []
+            raise RemoteCallbackError.of(error.__cause__ or error) from error
+        return models, callback_state(self.callbacks) if communicator.rank == 0 else []
 
 
 def train(
@@ -189,8 +190,8 @@ def train(
     metrics : iterable of callables or str, optional
         Metrics to compute after those of `eval_metric`; a function of your own is called on one worker.
     callbacks : iterable of callables, optional
-        Called after each round with a `RoundInfo`; one that returns True ends the training. They travel to a worker, which calls
-        copies of them. In the end yours get what the copies have as attributes, but for what cannot be pickled.
+        Called after each round with a `RoundInfo`; one that returns True ends the training. A worker calls copies of them. In the
+        end yours get the attributes of the copies, except those that cannot be pickled.
     init_model : Model, fitted estimator or path, optional
         Go on from this model, which must have been grown on the same cuts.
     max_rounds : int, optional
@@ -219,12 +220,12 @@ def train(
     Model(objective='squared_error', rounds=5, outputs=1, n_features=2)
     """
     log = SearchLog()
-    listeners = checked_callbacks(callbacks)
+    all_callbacks = checked_callbacks(callbacks)
     if isinstance(rounds, str) or rounds is None:
-        listeners.append(log)
+        all_callbacks.append(log)
     models = train_each(
         client, params, data, rounds,
-        objective=objective, valid=valid, metrics=metrics, callbacks=listeners, init_model=init_model,
+        objective=objective, valid=valid, metrics=metrics, callbacks=all_callbacks, init_model=init_model,
         max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups, validation=validation,
     )  # fmt: skip
     warn_of_cap(log.found, "rounds", UserWarning, stacklevel=2)
@@ -249,39 +250,39 @@ def train_each(
 ) -> list[Model]:
     """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
     client = checked_client(client)
-    _check_set(data, "data", client)
-    outline = outline_of(data)
+    _check_data_set(data, "data", client)
+    empty = empty_data(data)
     metrics = list(metrics) if is_iterable(metrics) and not isinstance(metrics, str) else metrics
     args = check_arguments(
-        params, outline, rounds, objective=objective, metrics=metrics, init_model=init_model, max_rounds=max_rounds,
+        params, empty, rounds, objective=objective, metrics=metrics, init_model=init_model, max_rounds=max_rounds,
         validation_fraction=validation_fraction, groups=groups, validation=validation,
     )  # fmt: skip
-    watched = _checked_valid(valid, data, client)
-    growers.check_has_table(args.config, outline, {})
-    args.check_rounds(bool(watched))
-    listeners = checked_callbacks(callbacks)
+    valid_sets = _checked_valid(valid, data, client)
+    growers.check_has_table(args.config, empty, {})
+    args.check_rounds(bool(valid_sets))
+    all_callbacks = checked_callbacks(callbacks)
     pickled(args.function, "objective")
-    for what, given in (("callbacks", listeners), ("metrics", metrics or [])):
+    for what, given in (("callbacks", all_callbacks), ("metrics", metrics or [])):
         for one in given:
             pickled(one, f"{what}: {shown(one)}")
     plan = args.rounds
     if isinstance(plan, Auto) and plan.groups is not None:
-        plan = replace(plan, groups=grouped(client, plan.groups, data.rows))
-    models, ended = train_ranks(
+        plan = replace(plan, groups=number_groups(client, plan.groups, data.rows))
+    models, state = train_ranks(
         client, args.config, data, plan,
-        objective=args.function, valid=watched, metrics=metrics, callbacks=listeners, init_model=model_of(init_model),
+        objective=args.function, valid=valid_sets, metrics=metrics, callbacks=all_callbacks, init_model=model_of(init_model),
     )  # fmt: skip
-    give_back(listeners, ended)
+    restore_callbacks(all_callbacks, state)
     return models
 
 
-def outline_of(data: Dataset) -> BinnedData:
-    """Binned data of the same table, without local rows, which checks of parameters look at."""
+def empty_data(data: Dataset) -> BinnedData:
+    """Binned data of the same table without its rows, which is enough for checks of parameters."""
     with Team(1) as team:
-        return rank_data(data.form, [], 0, data.rows, team)
+        return rank_data(data.meta, [], 0, data.rows, team)
 
 
-def _check_set(data: object, what: str, client: Client) -> None:
+def _check_data_set(data: object, what: str, client: Client) -> None:
     if not isinstance(data, Dataset):
         kind = (
             type(data).__name__
@@ -301,7 +302,7 @@ def _checked_valid(valid: object, data: Dataset, client: Client) -> dict[str, Da
     if not isinstance(valid, Mapping):
         raise DataTypeError(f"valid must map names to Datasets, got {type(valid).__name__}")
     for name, one in valid.items():
-        _check_set(one, f"valid[{name!r}]", client)
+        _check_data_set(one, f"valid[{name!r}]", client)
         if not one.cuts.same(data.cuts):
             raise DataError(f"valid[{name!r}] was binned apart: make it with Dataset(..., reference=data)")
     return dict(valid)

@@ -9,7 +9,7 @@ from spinney.errors import ClusterError
 
 
 class Closing:
-    """A client that another thread closes while it is asked."""
+    """A client that another thread closes during a call."""
 
     status = "running"
 
@@ -26,8 +26,8 @@ class Closing:
 
 @pytest.fixture
 def client(monkeypatch):
-    monkeypatch.setattr(client_module, "_LOOK", 0.0)
-    monkeypatch.setattr(client_module, "_LAST", 0.0)
+    monkeypatch.setattr(client_module, "_CHECK_INTERVAL", 0.0)
+    monkeypatch.setattr(client_module, "_CLOSED_TIMEOUT", 0.0)
     made = Closing()
     yield made
     made.never.set()
@@ -35,7 +35,7 @@ def client(monkeypatch):
 
 def test_a_client_that_is_closed_meanwhile_is_an_error(client):
     with pytest.raises(ClusterError, match=r"client is closed; its scheduler no longer answers"):
-        client_module.answered(client, client.nthreads)
+        client_module.call_scheduler(client, client.nthreads)
 
 
 def test_tasks_of_a_client_that_is_closed_meanwhile_need_no_cancelling(client):
@@ -43,6 +43,6 @@ def test_tasks_of_a_client_that_is_closed_meanwhile_need_no_cancelling(client):
 
 
 def test_what_a_call_gives_or_raises_comes_back(client):
-    assert client_module.answered(client, lambda: 3) == 3
+    assert client_module.call_scheduler(client, lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
-        client_module.answered(client, lambda: 1 // 0)
+        client_module.call_scheduler(client, lambda: 1 // 0)

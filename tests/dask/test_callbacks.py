@@ -1,11 +1,11 @@
-"""What callbacks know in the end comes back to the user's own objects."""
+"""In the end the user's callbacks get the attributes of their copies."""
 
 from __future__ import annotations
 
 import threading
 from typing import Any
 
-from spinney.dask.callbacks import give_back, packed
+from spinney.dask.callbacks import callback_state, restore_callbacks
 
 
 class Plain:
@@ -34,34 +34,36 @@ class Unreadable:
 def test_attributes_that_callbacks_share_are_shared_again() -> None:
     log: list[int] = [1, 2]
     one, two = Plain(), Plain()
-    give_back([one, two], packed([Plain(log=log), Plain(log=log)]))
+    restore_callbacks([one, two], callback_state([Plain(log=log), Plain(log=log)]))
     assert one.log == [1, 2]
     assert one.log is two.log
 
 
 def test_what_cannot_be_pickled_or_read_stays_behind() -> None:
     mine = Plain(lock="mine", odd="mine", rounds=0)
-    give_back([mine], packed([Plain(lock=threading.Lock(), odd=Unreadable(), rounds=5, extra="x")]))
+    restore_callbacks(
+        [mine], callback_state([Plain(lock=threading.Lock(), odd=Unreadable(), rounds=5, extra="x")])
+    )
     assert vars(mine) == {"lock": "mine", "odd": "mine", "rounds": 5, "extra": "x"}
 
 
 def test_a_piece_that_cannot_be_read_at_the_client_changes_nothing() -> None:
     mine = Plain(rounds=1)
-    give_back([mine], [b"no pickle", *packed([Plain(rounds=2)])])
+    restore_callbacks([mine], [b"no pickle", *callback_state([Plain(rounds=2)])])
     assert mine.rounds == 2
 
 
 def test_slots_come_back_too() -> None:
     mine = Slotted().take("mine", 0)
-    give_back([mine], packed([Slotted().take("copy", 7)]))
+    restore_callbacks([mine], callback_state([Slotted().take("copy", 7)]))
     assert (mine.own(), mine.count, hasattr(mine, "unset")) == ("copy", 7, False)
 
 
 def test_the_object_of_a_method_gets_its_attributes() -> None:
     mine = Slotted()
-    give_back([mine.own], packed([Slotted().take("copy", 7).own]))
+    restore_callbacks([mine.own], callback_state([Slotted().take("copy", 7).own]))
     assert mine.count == 7
 
 
 def test_functions_and_classes_may_be_callbacks() -> None:
-    give_back([print, Plain], packed([print, Plain]))
+    restore_callbacks([print, Plain], callback_state([print, Plain]))

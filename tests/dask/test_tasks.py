@@ -1,4 +1,4 @@
-"""Waiting for tasks of a cluster ends, whatever becomes of its workers."""
+"""Waiting for tasks ends, even if the workers or the client of a cluster are lost."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def client() -> Iterator[Client]:
         yield client
 
 
-def test_results_come_in_order_and_the_first_refusal_is_raised(client: Client) -> None:
+def test_results_come_in_order_and_the_first_error_is_raised(client: Client) -> None:
     assert results(client, client.map(abs, [-3, -4], pure=False)) == [3, 4]
-    told = [client.submit(TaskError, DataError(text), pure=False) for text in ("first", "second")]
+    futures = [client.submit(TaskError, DataError(text), pure=False) for text in ("first", "second")]
     with pytest.raises(DataError, match="first"):
-        results(client, told)
+        results(client, futures)
 
 
 def test_tasks_without_a_worker_are_given_up_and_cancelled() -> None:
@@ -48,7 +48,7 @@ def test_a_worker_that_computes_is_waited_for(client: Client) -> None:
     future = client.submit(_waits, "waited-for", pure=False)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            "spinney.dask.tasks.running_of", lambda one: looks.append(one) or event.set() or {"a"}
+            "spinney.dask.tasks.running_workers", lambda one: looks.append(one) or event.set() or {"a"}
         )
         assert result(client, future, patience=0) is True
     assert looks
@@ -66,7 +66,7 @@ def test_a_client_that_is_closed_meanwhile_ends_the_wait(client: Client) -> None
     other = another_client(client)
     future = other.submit(_waits, "after-close", pure=False)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("spinney.dask.tasks.running_of", lambda one: one.close())
+        patched.setattr("spinney.dask.tasks.running_workers", lambda one: one.close())
         with pytest.raises(ClusterError, match="the data set cannot be made: client is closed"):
             result(other, future)
     Event("after-close", client).set()
