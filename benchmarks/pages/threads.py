@@ -74,7 +74,7 @@ THREADS = (1, 2, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class Costs:
-    """What the parts of a round take, in milliseconds unless said otherwise (AMD EPYC, Zen 5)."""
+    """What the parts of a round take, in milliseconds unless named otherwise (AMD EPYC, Zen 5)."""
 
     work: float = 32.0  # of the three kernels
     extra: float = (
