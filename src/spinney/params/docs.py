@@ -114,8 +114,8 @@ def _value_spellings() -> str:
     lines = [
         "## Other spellings of values",
         "",
-        "A spelling that stands in two lines means the metric that fits the objective. Results have a metric under the name that "
-        "was given.",
+        "A spelling that stands in two lines means the metric that fits the objective. Results have a metric under the name",
+        "that was given.",
         "",
         "| name | value | other spellings |",
         "|---|---|---|",
