@@ -142,12 +142,12 @@ def _parts(costs: Costs) -> str:
         ],
         [
             f"{costs.meetings} barriers",
-            f"{1000 * costs.meeting:.2f} µs on two threads: a cache line changes cores "
+            f"{1000 * costs.meeting:.2f} µs on two threads, where a cache line goes from core to core "
             f"{costs.hand_overs(2)} times; in groups of {costs.group}, {costs.hand_overs(64)} times on 64 threads",
         ],
         [
             f"merging the sums of all threads, {costs.merged} times",
-            f"{costs.kilobytes:.0f} KB per thread, shared by at most {costs.units} threads, at "
+            f"{costs.kilobytes:.0f} KB of each thread, divided over at most {costs.units} threads, at "
             f"{costs.speed:.0f} GB/s, an estimate",
         ],
     ]
