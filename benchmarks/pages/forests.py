@@ -81,7 +81,9 @@ def write(results: Results) -> dict[str, str]:
     about = results.environment("forest")
     return {
         "forests.md": TEXT.format(
-            command=" \\\n    ".join(wrap(f"python -m benchmarks {' '.join(CASES)}", 100, break_on_hyphens=False)),
+            command=" \\\n    ".join(
+                wrap(f"python -m benchmarks {' '.join(CASES)}", 100, break_on_hyphens=False)
+            ),
             version=about["versions"]["spinney"],
             cpu=about["cpu"],
             threads=results.threads("forest"),
