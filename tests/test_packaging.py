@@ -144,27 +144,3 @@ def test_the_citation_is_that_of_the_last_version():
     assert (found["version"], found["date-released"]) == (version, date)
     assert version == spinney.__version__
     assert (found["cff-version"], found["license"]) == ("1.2.0", "Apache-2.0")
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/guide.md",
-        "docs/forests.md",
-        "docs/isolation.md",
-        "docs/judging.md",
-        "docs/ranking.md",
-        "docs/sketch.md",
-        "docs/constraints.md",
-        "docs/disk.md",
-        "docs/cluster.md",
-    ],
-)
-def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert blocks
-    exec(compile("\n".join(blocks), page, "exec"), {})
-    assert capsys.readouterr().err == ""
