@@ -14,9 +14,9 @@ from spinney.data import Table
 from spinney.errors import DataError, OwnFunctionError, ParameterError, ParameterTypeError
 from spinney.inspection.forest_leaves import (
     by_output,
-    predicted_outputs,
     each_tree,
     leaf_predictions,
+    predicted_outputs,
     without_single_output,
 )
 from spinney.messages import shown

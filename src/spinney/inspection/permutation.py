@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spinney.data import Labels, Table, read_queries, read_query_weight
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.inspection.forest_leaves import predicted_outputs, each_tree, leaf_predictions
+from spinney.inspection.forest_leaves import each_tree, leaf_predictions, predicted_outputs
 from spinney.inspection.out_of_bag import bags_of, score_of
 from spinney.inspection.scored_model import ScoredModel, scored_model
 from spinney.inspection.scoring import ModelMetric, metric_of

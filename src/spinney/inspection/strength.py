@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Table
 from spinney.errors import DataError
-from spinney.inspection.forest_leaves import predicted_outputs, each_tree, leaf_predictions
+from spinney.inspection.forest_leaves import each_tree, leaf_predictions, predicted_outputs
 from spinney.inspection.out_of_bag import Bags, bags_of, rows_out_of_bag
 from spinney.model.forest import ForestModel
 from spinney.params.common import check_truth
