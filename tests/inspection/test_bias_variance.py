@@ -102,7 +102,8 @@ def test_bias_and_variance_of_a_mean_are_those_of_theory(monkeypatch):
     monkeypatch.setattr("spinney.inspection.bias_variance.bag_counts", every_sample)
     y, truth = np.array([0.5, -1.0, 2.0, 1.5]), np.array([0.0, -1.0, 1.0, 2.0])
     found = sp.bias_variance(Mean(), np.zeros((4, 1)), y, truth, repeats=256)
-    # Outside a sample, a row is predicted by the mean of four draws of the three others: their mean, with a quarter of their variance.
+    # Outside a sample, a row is predicted by the mean of four draws of the three others: their mean, with a quarter of their
+    # variance.
     others = np.array([np.delete(y, i) for i in range(4)])
     middle, variance = others.mean(axis=1), others.var(axis=1) / 4
     samples = 3**4
