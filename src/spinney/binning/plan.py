@@ -7,7 +7,7 @@ meet are bundled into one group, greedily. A group that has an entry in a quarte
 found no such bundle stays sparse: its entries are kept by row, for histograms, and by column, for partition. One-hot columns of a
 bundle are searched in runs, all in one go.
 
-Data that take the cuts of others, as validation data do, have a plan of their own: their rows may conflict where training rows do
+Rows that are coded by the cuts of other data, as validation rows are, are never bundled: they may conflict where the others do
 not.
 """
 

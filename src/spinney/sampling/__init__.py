@@ -7,7 +7,8 @@ a random order of the rows. Trees are not used here.
 Random bits depend on the seed and on a row's number alone, and what is summed are whole numbers and counts by threshold. So a
 draw depends neither on threads, nor on how rows are cut into blocks or shared among ranks. Of equal keys the first rows win.
 
-A *bag* has the rows that a tree sees; a row's *key* decides whether it is drawn: the rows of the largest keys are.
+A *bag* has the rows that a tree sees; a row's *key* decides whether it is drawn: the rows of the largest keys are. A new rule is
+a class or a method beside those of `rows` that fills a bag, and is called where `training/booster.py` draws.
 """
 
 from spinney.sampling.orders import draw_columns, random_order
