@@ -153,7 +153,7 @@ def _adaboost() -> str:
         *_HEADING,
         *map(_line, AdaBoostConfig.table()),
     ]
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _isolation() -> str:
