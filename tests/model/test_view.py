@@ -1,4 +1,4 @@
-"""`EnsembleView`: a plain walk down the trees that it gives comes to the model's prediction, to the last bit, for every kind of model."""
+"""`EnsembleView`: a plain walk down the trees that it gives comes to the prediction of the model, to the last bit."""
 
 import numpy as np
 import pytest

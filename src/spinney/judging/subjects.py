@@ -17,8 +17,9 @@ from spinney.errors import DataError, ParameterTypeError
 from spinney.jit.team import Team
 from spinney.judging.replacing import Replaceable
 from spinney.judging.scales import Scale
-from spinney.judging.walks import BoostedTrees, ColumnReader, GrownTrees, ShuffledScores
+from spinney.judging.walks import ColumnReader, ShuffledScores
 from spinney.messages import shown
+from spinney.model.base import view_of
 from spinney.model.boosted import Model
 from spinney.model.forest import ForestModel
 from spinney.model.isolation import IsolationModel
@@ -95,7 +96,7 @@ class BoostedSubject(Subject):
         if made is not None:
             groups = [made.with_encoded(group, share=True) for group in groups]
             reordered = partial(made.reordered, made.numbers(self._table))
-        return ShuffledScores(BoostedTrees(self._model), rows, repeats, seed, team, reordered).scores(groups)
+        return ShuffledScores(view_of(self._model), rows, repeats, seed, team, reordered).scores(groups)
 
 
 class ForestSubject(Subject):
@@ -121,7 +122,7 @@ class ForestSubject(Subject):
     def shuffled(self, groups: Sequence[tuple[int, ...]], repeats: int, seed: int, team: Team) -> Scores:
         """Shuffle groups of columns."""
         rows = ColumnReader(self._table, self._model.absent)
-        return ShuffledScores(GrownTrees(self._model), rows, repeats, seed, team).scores(groups)
+        return ShuffledScores(view_of(self._model), rows, repeats, seed, team).scores(groups)
 
 
 class AnySubject(Subject):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,12 +18,10 @@ from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.judging.kernels.records import BLOCK, Groups, Shuffled, ShuffleScratch, SomeTrees, UsedColumns
 from spinney.judging.kernels.shuffled import shuffled_scores
-from spinney.model.boosted import Model
-from spinney.model.forest import ForestModel
+from spinney.model.base import EnsembleView
 from spinney.model.kernels.compact_walk import scan_rows
 from spinney.model.predict import dense_values, flags_of, no_flags, pack, rows_per_call
 from spinney.sampling.orders import shuffled_orders
-from spinney.tree import Forest, concatenate
 
 Floats = NDArray[np.float64]
 Columns = tuple[int, ...]
@@ -34,82 +31,6 @@ CELLS = 2**24  # shuffled values and scores that are held at a time: 128 MB
 LISTS = 2**8
 NODES = 2**17  # of the trees of one go: 2 MB
 DENSE_CELLS = 2**20  # values of a sparse table that are written out at a time
-
-
-class EnsembleView(ABC):
-    """The trees of a model, a few at a time.
-
-    Attributes
-    ----------
-    outputs, width : int
-        Values of a row, and of a node.
-    start : float64[outputs]
-        Where the values of a row begin.
-    nodes : int64[trees]
-        Nodes of each tree.
-    """
-
-    outputs: int
-    width: int
-    start: Floats
-    nodes: NDArray[np.int64]
-
-    @abstractmethod
-    def asks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Tree and column of every split."""
-
-    @abstractmethod
-    def some(self, first: int, last: int) -> Forest:
-        """Trees first..last-1; a node has `width` values."""
-
-    @abstractmethod
-    def finish(self, scores: Floats) -> None:
-        """Make of sums over trees what the model predicts, in place."""
-
-
-class BoostedTrees(EnsembleView):
-    """Those of a boosted model."""
-
-    def __init__(self, model: Model) -> None:
-        self._forest = model.forest.first(model.rounds_to_use() * model.outputs)
-        self.outputs, self.width, self.start = model.outputs, 1, model.base_score
-        self.nodes = np.diff(self._forest.start)
-
-    def asks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Tree and column of every split."""
-        split = self._forest.feature >= 0
-        tree = np.repeat(np.arange(len(self.nodes)), self.nodes)
-        return tree[split], self._forest.feature[split].astype(np.int64)
-
-    def some(self, first: int, last: int) -> Forest:
-        """Trees first..last-1."""
-        return concatenate([self._forest.tree(t) for t in range(first, last)])
-
-    def finish(self, scores: Floats) -> None:
-        """Scores are the sums."""
-
-
-class GrownTrees(EnsembleView):
-    """Those of a forest."""
-
-    def __init__(self, model: ForestModel) -> None:
-        self._model = model
-        self.outputs = self.width = model.forest.values
-        self.start = np.zeros(self.outputs)
-        self.nodes = 2 * np.diff(model.forest.split_start) + 1
-
-    def asks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Tree and column of every split."""
-        tree = np.repeat(np.arange(len(self.nodes)), self.nodes // 2)
-        return tree, self._model.forest.column.astype(np.int64)
-
-    def some(self, first: int, last: int) -> Forest:
-        """Trees first..last-1."""
-        return concatenate([self._model.tree(t) for t in range(first, last)])
-
-    def finish(self, scores: Floats) -> None:
-        """The mean over the trees."""
-        scores /= len(self.nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +109,7 @@ class ShuffledScores:
     Parameters
     ----------
     trees : EnsembleView
-        The trees.
+        The trees of a model.
     rows : ColumnReader
         The table.
     repeats, seed : int
@@ -209,9 +130,10 @@ class ShuffledScores:
         team: Team,
         reordered: Reordered | None = None,
     ) -> None:
-        self._trees, self._rows, self._repeats, self._seed, self._team = trees, rows, repeats, seed, team
+        self._trees, self._nodes, self._rows = trees, trees.nodes, rows
+        self._repeats, self._seed, self._team = repeats, seed, team
         self._reordered = reordered
-        self._tree, self._column = trees.asks()
+        self._tree, self._column = trees.split_columns()
         self._asked = np.unique(self._column)
         self._missing = bool(len(self._asked)) and rows.any_missing(self._asked, team)
 
@@ -269,7 +191,7 @@ class ShuffledScores:
         place = np.searchsorted(self._asked, members)
         group = np.full(len(self._asked), -1, np.int32)
         group[place] = np.repeat(np.arange(len(batch)), np.diff(start))
-        pairs = np.zeros((len(self._trees.nodes), len(batch)), np.bool_)
+        pairs = np.zeros((len(self._nodes), len(batch)), np.bool_)
         of_split = group[np.searchsorted(self._asked, self._column)]
         pairs[self._tree[of_split >= 0], of_split[of_split >= 0]] = True
         for first, last in pairwise(self._cuts(pairs)):
@@ -298,7 +220,7 @@ class ShuffledScores:
         """Numbers of trees between which a few are walked in one go."""
         cuts, nodes, lists = [0], 0, 0
         costs = np.maximum(pairs.sum(axis=1), self._trees.width)
-        for tree, (more, cost) in enumerate(zip(self._trees.nodes.tolist(), costs.tolist(), strict=True)):
+        for tree, (more, cost) in enumerate(zip(self._nodes.tolist(), costs.tolist(), strict=True)):
             if tree > cuts[-1] and (nodes + more > NODES or lists + cost > LISTS):
                 cuts.append(tree)
                 nodes = lists = 0
@@ -325,7 +247,7 @@ class ShuffledScores:
 
     def _packed(self, first: int, last: int) -> SomeTrees:
         """Trees whose nodes know columns by their place among those that some node asks for."""
-        forest, width = self._trees.some(first, last), self._trees.width
+        forest, width = self._trees.trees(first, last), self._trees.width
         place = np.searchsorted(self._asked, np.maximum(forest.feature, 0)).astype(np.int32)
         walked = pack(replace(forest, feature=np.where(forest.feature < 0, forest.feature, place)))
         output = (np.arange(first, last) * width) % self._trees.outputs
