@@ -62,7 +62,7 @@ CALLED_FILES = {
 SLACK = 2
 
 # Folders of tests that are not about one package: comparisons with other libraries, whole processes, and the benchmarks.
-NOT_OF_A_PACKAGE = {"benchmarks", "parity", "runtime"}
+NOT_OF_A_PACKAGE = {"benchmarks", "docs", "parity", "runtime"}
 
 
 def assert_none(messages):

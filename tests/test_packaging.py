@@ -119,27 +119,3 @@ def test_xgboost_comes_without_what_it_brings_for_graphics_cards():
 
 def test_the_changelog_speaks_of_this_version():
     assert f"## [{spinney.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/guide.md",
-        "docs/forests.md",
-        "docs/isolation.md",
-        "docs/judging.md",
-        "docs/ranking.md",
-        "docs/sketch.md",
-        "docs/constraints.md",
-        "docs/disk.md",
-        "docs/cluster.md",
-    ],
-)
-def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert blocks
-    exec(compile("\n".join(blocks), page, "exec"), {})
-    assert capsys.readouterr().err == ""

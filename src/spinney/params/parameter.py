@@ -340,8 +340,8 @@ class NumberParameter(Parameter[T]):
 
     @property
     def accepted(self) -> str:
-        """The range, or the words alone, and what other values stand for."""
-        return super().accepted + "".join(
+        """The range, the words, and what other values stand for."""
+        return f"`{self.range}`" + "".join(
             f"; {value} means {meaning}" for value, meaning in self.also.items()
         )
 
@@ -497,11 +497,6 @@ class CountOrShareParameter(NumberParameter[T]):
         """Both ranges, and what else is accepted."""
         numbers = f"an int {self.bounds.words}, a float {self.share.words}"
         return ", ".join([numbers, *self.choices, *(["None"] if self.optional else [])])
-
-    @property
-    def accepted(self) -> str:
-        """Both ranges."""
-        return f"`{self.range}`"
 
     def convert(self, value: object, shown_value: ShownValue) -> Any:
         """Check the number as that which its type makes it."""
