@@ -31,8 +31,7 @@ from spinney.growth.kernels.leaf_values import (
     write_values,
 )
 from spinney.growth.kernels.leaves import add_leaves
-from spinney.growth.kernels.packing import SUM_BLOCK
-from spinney.growth.kernels.records import NodeTable, PartialSums, TreeArrays, TreeRules
+from spinney.growth.kernels.records import SUM_BLOCK, NodeTable, PartialSums, TreeArrays, TreeRules
 from spinney.growth.workspace import Control, allocate_leaf_rows, nodes_of
 from spinney.jit import Bound, allocate
 from spinney.jit.records import of_thread

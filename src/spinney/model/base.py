@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from spinney.data import Categories, Schema, Table, encode, match_columns, read_table
 from spinney.data.files import FileSource, Paths
-from spinney.data.paths import check_path
 from spinney.data.sources import Batch, BatchSource, RowSource, errors_within
 from spinney.errors import DataError, ModelFormatError, ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.model import file
 from spinney.model.file import FileFormat
-from spinney.safe_io import Hidden, hidden_beside
+from spinney.safe_io import Hidden, check_path, hidden_beside
 from spinney.tree import CompactForest, Forest, Tree, concatenate, dump
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".csv": "csv"}

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.paths import check_path
 from spinney.errors import DataTypeError, ModelFormatError
 from spinney.model import container, header
 from spinney.model.header import Field, Parameters, Word
 from spinney.params import ParameterSet
-from spinney.safe_io import write_atomically
+from spinney.safe_io import check_path, write_atomically
 from spinney.tree import Sets
 from spinney.tree.forest import SET_DTYPES
 

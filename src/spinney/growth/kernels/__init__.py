@@ -9,5 +9,5 @@ They stand in layers; each imports only those below it:
 - *sums*: rows → sums by bin (`histogram`);
 - *rows*: gradients as integers (`quantize`), rows by node (`partition`, `pieces`), rows by leaf (`leaves`), rows that did not
   grow the tree (`walk`);
-- `records`, which all of them share, and the limits of packed integers (`packing`).
+- `records`, which all of them share, and how integers are packed, with their limits.
 """

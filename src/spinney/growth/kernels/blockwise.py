@@ -28,7 +28,6 @@ from spinney.growth.kernels.histogram import (
     unpacked,
 )
 from spinney.growth.kernels.nodes import close_task, describe_split, put_in_order, start_tree, write_tree
-from spinney.growth.kernels.packing import HALF, LOW_HALF, SUM_BLOCK
 from spinney.growth.kernels.partition import partition
 from spinney.growth.kernels.pieces import (
     BlockBag,
@@ -41,6 +40,9 @@ from spinney.growth.kernels.pieces import (
 from spinney.growth.kernels.quantize import set_scales, sum_sizes
 from spinney.growth.kernels.records import (
     FINISHED,
+    HALF,
+    LOW_HALF,
+    SUM_BLOCK,
     TOGETHER,
     Axis,
     Control,

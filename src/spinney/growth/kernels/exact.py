@@ -13,7 +13,6 @@ from spinney.binning.kernels.records import SortedColumns
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.kernels.draws import columns_of_children
 from spinney.growth.kernels.nodes import prune, put_in_order, start_tree, write_tree
-from spinney.growth.kernels.packing import WIDE_LARGEST, WIDE_SUM_LIMIT
 from spinney.growth.kernels.quantize import (
     join_sizes,
     power_scale,
@@ -22,6 +21,8 @@ from spinney.growth.kernels.quantize import (
     write_partial_sums,
 )
 from spinney.growth.kernels.records import (
+    WIDE_LARGEST,
+    WIDE_SUM_LIMIT,
     ChosenColumns,
     Control,
     NodeTable,

@@ -9,9 +9,8 @@ import numpy as np
 
 from spinney.data.kernels.records import LeafRows
 from spinney.growth.kernels.leaves import sum_leaf
-from spinney.growth.kernels.packing import SMALL_BAG
 from spinney.growth.kernels.quantize import put_entry, quantized, write_partial_sums
-from spinney.growth.kernels.records import Control, NodeRanges, NodeRows, Subset
+from spinney.growth.kernels.records import SMALL_BAG, Control, NodeRanges, NodeRows, Subset
 from spinney.jit import i32, i64, inline, out, own, record, u16
 from spinney.jit.intrinsics import atomic_add, tail
 

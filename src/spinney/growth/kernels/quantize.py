@@ -1,7 +1,7 @@
 """Gradients → small integers, once per tree, and the rows that each thread owns.
 
 A thread owns the same rows for a whole tree. It rounds their gradients to whole numbers of a *step*, chosen such that sums fit
-the integers that hold them, and writes an entry for each row (see `packing`). Where a bag has a small share of the rows, it is
+the integers that hold them, and writes an entry for each row (see `records`). Where a bag has a small share of the rows, it is
 *gathered* first: its rows are copied side by side.
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney.binning.kernels.records import SHORTEST_ROW
 from spinney.data.kernels.records import GRADIENT_BLOCK, PAIR
-from spinney.growth.kernels.packing import (
+from spinney.growth.kernels.records import (
     CELL_BITS,
     EXACT_LIMIT,
     HALF,

@@ -14,11 +14,11 @@ from spinney.data.kernels.records import Gradients
 from spinney.growth.kernels.histogram import clear_own, flushed_of, sum_rows
 from spinney.growth.kernels.leaves import leaf_sums
 from spinney.growth.kernels.nodes import describe_split, prune, put_in_order, start_tree, write_tree
-from spinney.growth.kernels.packing import SUM_BLOCK
 from spinney.growth.kernels.partition import partition
 from spinney.growth.kernels.quantize import gather, make_entries, owned_rows, set_scales, sum_sizes
 from spinney.growth.kernels.records import (
     FINISHED,
+    SUM_BLOCK,
     TOGETHER,
     Axis,
     CutSums,

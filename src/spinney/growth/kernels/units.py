@@ -27,7 +27,7 @@ from spinney.growth.kernels.cuts import (
 )  # fmt: skip
 from spinney.growth.kernels.draws import any_column, columns_of_children
 from spinney.growth.kernels.histogram import clear, clear_sums, derive, flush, histogram_of, join
-from spinney.growth.kernels.packing import SUM_BLOCK
+from spinney.growth.kernels.records import SUM_BLOCK
 from spinney.jit import inline, own
 from spinney.jit.intrinsics import tail
 

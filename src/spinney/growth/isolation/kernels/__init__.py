@@ -1,1 +1,1 @@
-"""The kernel that grows isolation trees (`grow`), and its records (`records`)."""
+"""The kernel that grows isolation trees (`grow`), and its records."""
