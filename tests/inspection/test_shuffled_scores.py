@@ -10,8 +10,9 @@ import compact_forests
 import forests
 from oracles import random_bits
 from spinney.inspection import shuffled_scores
-from spinney.inspection.shuffled_scores import BoostedTrees, ColumnReader, GrownTrees, ShuffledScores
+from spinney.inspection.shuffled_scores import ColumnReader, ShuffledScores
 from spinney.jit.team import Team
+from spinney.model.base import view_of
 from spinney.model.boosted import Model
 from spinney.sampling.kernels.random import PURPOSE_SHUFFLE as SHUFFLE
 
@@ -65,7 +66,7 @@ def boosted_case(outputs=1, missing=0.1, dtype=np.float64, rows=60, splits=8, ab
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_of_a_boosted_model_are_those_of_the_whole_shuffled_table(outputs, missing, dtype):
     model, X = boosted_case(outputs, missing, dtype)
-    found = found_scores(BoostedTrees(model), model.read(X))
+    found = found_scores(view_of(model), model.read(X))
     assert sorted(found) == list(range(len(GROUPS)))
     for number, group in enumerate(GROUPS):
         np.testing.assert_array_equal(found[number], naive_scores(model.predict_raw, X, group, 2, 3))
@@ -85,7 +86,7 @@ def test_scores_of_a_boosted_model_are_those_of_the_whole_shuffled_table(outputs
 def test_values_of_a_forest_are_those_of_the_whole_shuffled_table(shape):
     model = compact_forests.random_model(1, [9, 0, 12], **shape)
     table = compact_forests.random_table(2, 50, categories=shape.get("categories", ()))
-    found = found_scores(GrownTrees(model), model.read(table))
+    found = found_scores(view_of(model), model.read(table))
 
     def predict(X):
         return model.values(model.read(X))
@@ -100,8 +101,8 @@ def test_a_sparse_table_has_the_scores_of_the_same_dense_one(form, absent):
     model, X = boosted_case(missing=0.0, absent=absent)
     X[X < 0.5] = 0.0
     dense = np.where(X == 0.0, np.nan, X) if absent == "missing" else X
-    found = found_scores(BoostedTrees(model), model.read(form(X)), model.absent)
-    expected = found_scores(BoostedTrees(model), model.read(dense))
+    found = found_scores(view_of(model), model.read(form(X)), model.absent)
+    expected = found_scores(view_of(model), model.read(dense))
     for number in expected:
         np.testing.assert_array_equal(found[number], expected[number])
 
@@ -110,14 +111,14 @@ def test_a_sparse_table_has_the_scores_of_the_same_dense_one(form, absent):
 def test_any_layout_of_the_table_will_do(form):
     model, X = boosted_case(missing=0.0)
     X = form(X)
-    found = found_scores(BoostedTrees(model), model.read(X), groups=[(1,)])
+    found = found_scores(view_of(model), model.read(X), groups=[(1,)])
     np.testing.assert_array_equal(found[0], naive_scores(model.predict_raw, np.array(X), (1,), 2, 3))
 
 
 def test_only_the_rounds_that_predict_uses_are_walked():
     model, X = boosted_case()
     best = Model(model.forest, model.base_score, model.objective, model.params, model.schema, best_round=2)
-    found = found_scores(BoostedTrees(best), best.read(X), groups=[(0,)])
+    found = found_scores(view_of(best), best.read(X), groups=[(0,)])
     np.testing.assert_array_equal(found[0], naive_scores(best.predict_raw, X, (0,), 2, 3))
     assert not np.array_equal(best.predict_raw(X), model.predict_raw(X))
 
@@ -125,23 +126,23 @@ def test_only_the_rounds_that_predict_uses_are_walked():
 def test_a_group_that_no_tree_asks_for_is_left_out():
     X = boosted_case()[1]
     bare = forests.random_model(5, X, splits=1)
-    assert found_scores(BoostedTrees(bare), bare.read(X)) == {}
+    assert found_scores(view_of(bare), bare.read(X)) == {}
     X[:, 3] = 0.0
     some = forests.random_model(5, X[:, :3], splits=3)
     asked = np.unique(some.forest.feature[some.forest.feature >= 0]).tolist()
-    found = found_scores(BoostedTrees(some), some.read(X[:, :3]), groups=[(0,), (1,), (2,)])
+    found = found_scores(view_of(some), some.read(X[:, :3]), groups=[(0,), (1,), (2,)])
     assert sorted(found) == asked
 
 
 @pytest.mark.parametrize("cells", [1, 20_000])
 def test_scores_do_not_depend_on_threads_nor_on_how_much_is_done_in_one_go(monkeypatch, cells):
     model, X = boosted_case(rows=1500, outputs=3, splits=20)
-    expected = found_scores(BoostedTrees(model), model.read(X))
-    many = found_scores(BoostedTrees(model), model.read(X), threads=3)
+    expected = found_scores(view_of(model), model.read(X))
+    many = found_scores(view_of(model), model.read(X), threads=3)
     monkeypatch.setattr(shuffled_scores, "CELLS", cells)
     monkeypatch.setattr(shuffled_scores, "LISTS", 5)
     monkeypatch.setattr(shuffled_scores, "rows_per_call", lambda work, threads: 300)
-    parts = found_scores(BoostedTrees(model), model.read(X), threads=2)
+    parts = found_scores(view_of(model), model.read(X), threads=2)
     for number in expected:
         np.testing.assert_array_equal(many[number], expected[number])
         np.testing.assert_array_equal(parts[number], expected[number])
@@ -149,7 +150,7 @@ def test_scores_do_not_depend_on_threads_nor_on_how_much_is_done_in_one_go(monke
 
 def test_few_trees_are_walked_in_one_go(monkeypatch):
     model, X = boosted_case(outputs=3)
-    trees = BoostedTrees(model)
+    trees = view_of(model)
     monkeypatch.setattr(shuffled_scores, "NODES", 30)
     cuts = ShuffledScores(trees, ColumnReader(model.read(X), 0.0), range(1), 0, Team(1))._cuts(
         np.ones((12, 4), np.bool_)

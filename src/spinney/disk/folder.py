@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.paths import check_path
 from spinney.errors import DataError, DatasetFormatError, DataTypeError
 from spinney.messages import shown
 from spinney.params.parameter import is_iterable
-from spinney.safe_io import write_atomically
+from spinney.safe_io import check_path, write_atomically
 
 HEADER, MARK = "dataset.json", "pages.json"
 WRITING = "writing"  # stands in a folder as long as somebody writes a data set there

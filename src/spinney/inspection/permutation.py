@@ -16,7 +16,7 @@ from spinney.inspection.forest_leaves import each_tree, leaf_predictions, predic
 from spinney.inspection.out_of_bag import bags_of, score_of
 from spinney.inspection.scored_model import ScoredModel, scored_model
 from spinney.inspection.scoring import ModelMetric, metric_of
-from spinney.inspection.shuffled_scores import ColumnReader, ShuffledScores, SingleGrownTree
+from spinney.inspection.shuffled_scores import ColumnReader, ShuffledScores, single_tree
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.messages import shown
 from spinney.metrics import MetricValue
@@ -298,7 +298,7 @@ def out_of_bag_importance(
             before = score(known, predicted_outputs(model, leaf_predictions(model, tree))[leaf[out]])
             losses[:, tree] = 0.0  # of columns by which the tree does not split
             reader = ColumnReader(table.take(out), model.absent)
-            shuffled = ShuffledScores(SingleGrownTree(model, tree), reader, range(tree, tree + 1), seed, team)
+            shuffled = ShuffledScores(single_tree(model, tree), reader, range(tree, tree + 1), seed, team)
             used = shuffled.used.tolist()
             for number, _, predicted in shuffled.scores([(column,) for column in used]):
                 losses[used[number], tree] = before - score(known, np.ascontiguousarray(predicted.T))

@@ -19,9 +19,10 @@ from spinney.data.sparse import is_sparse
 from spinney.errors import DataError, ParameterTypeError
 from spinney.inspection.forest_leaves import by_output
 from spinney.inspection.scoring import PredictionKind
-from spinney.inspection.shuffled_scores import BoostedTrees, ColumnReader, GrownTrees, ShuffledScores
+from spinney.inspection.shuffled_scores import ColumnReader, ShuffledScores
 from spinney.jit.team import Team
 from spinney.messages import shown
+from spinney.model.base import view_of
 from spinney.model.boosted import Model
 from spinney.model.forest import ForestModel
 from spinney.model.isolation import IsolationModel
@@ -128,7 +129,7 @@ class ScoredBoosting(ScoredModel):
         if encoding is not None:
             groups = [encoding.with_encoded(group, share=True) for group in groups]
             reordered = partial(encoding.reordered, encoding.numbers(self._table))
-        trees = BoostedTrees(self._model)
+        trees = view_of(self._model)
         return ShuffledScores(trees, rows, range(repeats), seed, team, reordered).scores(groups)
 
 
@@ -155,7 +156,7 @@ class ScoredForest(ScoredModel):
     def shuffled(self, groups: Sequence[tuple[int, ...]], repeats: int, seed: int, team: Team) -> Scores:
         """Shuffle groups of columns."""
         rows = ColumnReader(self._table, self._model.absent)
-        return ShuffledScores(GrownTrees(self._model), rows, range(repeats), seed, team).scores(groups)
+        return ShuffledScores(view_of(self._model), rows, range(repeats), seed, team).scores(groups)
 
 
 class ScoredEstimator(ScoredModel):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,12 @@ from spinney.inspection.kernels.shuffled import (
 )
 from spinney.jit import allocate
 from spinney.jit.team import Team
-from spinney.model.boosted import Model
+from spinney.model.base import EnsembleView
 from spinney.model.forest import ForestModel
 from spinney.model.kernels.compact_walk import scan_rows
 from spinney.model.predict import dense_values, flags_of, no_flags, pack, rows_per_call
 from spinney.sampling.orders import shuffled_orders
-from spinney.tree import Forest, concatenate
+from spinney.tree import Tree
 
 Floats = NDArray[np.float64]
 Columns = tuple[int, ...]
@@ -43,92 +43,16 @@ NODES = 2**17  # of the trees of one go: 2 MB
 DENSE_CELLS = 2**20  # values of a sparse table that are written out at a time
 
 
-class TreeSums(Protocol):
-    """Trees whose values are summed. A row's sums begin with `start`; tree t adds to sums `t * width % outputs` and on."""
-
-    outputs: int  # sums of a row
-    width: int  # values of a node
-    start: Floats
-    nodes: NDArray[np.int64]  # of each tree
-
-    def split_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Tree and column of every split."""
-
-    def trees(self, first: int, last: int) -> Forest:
-        """Trees first..last-1, as nodes."""
-
-    def finish(self, sums: Floats) -> None:
-        """Make of sums over all trees what is predicted, in place."""
-
-
-class BoostedTrees:
-    """Those of a boosted model."""
-
-    def __init__(self, model: Model) -> None:
-        self._forest = model.forest.first(model.rounds_to_use() * model.outputs)
-        self.outputs, self.width, self.start = model.outputs, 1, model.base_score
-        self.nodes = np.diff(self._forest.start)
-
-    def split_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Tree and column of every split."""
-        split = self._forest.feature >= 0
-        tree = np.repeat(np.arange(len(self.nodes)), self.nodes)
-        return tree[split], self._forest.feature[split].astype(np.int64)
-
-    def trees(self, first: int, last: int) -> Forest:
-        """Trees first..last-1."""
-        return concatenate([self._forest.tree(t) for t in range(first, last)])
-
-    def finish(self, sums: Floats) -> None:
-        """Leave the sums as they are."""
-
-
-class GrownTrees:
-    """Those of a forest."""
-
-    def __init__(self, model: ForestModel) -> None:
-        self._model = model
-        self.outputs = self.width = model.forest.values
-        self.start = np.zeros(self.outputs)
-        self.nodes = 2 * np.diff(model.forest.split_start) + 1
-
-    def split_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Tree and column of every split."""
-        tree = np.repeat(np.arange(len(self.nodes)), self.nodes // 2)
-        return tree, self._model.forest.column.astype(np.int64)
-
-    def trees(self, first: int, last: int) -> Forest:
-        """Trees first..last-1."""
-        return concatenate([self._model.tree(t) for t in range(first, last)])
-
-    def finish(self, sums: Floats) -> None:
-        """Take the mean over the trees."""
-        sums /= len(self.nodes)
-
-
-class SingleGrownTree:
+def single_tree(model: ForestModel, number: int) -> EnsembleView:
     """One tree of a forest; its nodes have what the tree decides, the class or number of every output."""
 
-    def __init__(self, model: ForestModel, tree: int) -> None:
-        self._model, self._tree = model, tree
-        self.outputs = self.width = model.outputs
-        self.start = np.zeros(self.outputs)
-        first, last = model.forest.split_start[tree : tree + 2].tolist()
-        self._columns = model.forest.column[first:last].astype(np.int64)
-        self.nodes = np.array([2 * len(self._columns) + 1])
+    def decided(_: int) -> Tree:
+        tree = model.tree(number)
+        values = predicted_outputs(model, tree.value.reshape(tree.nodes, -1))
+        return replace(tree, value=values.astype(np.float64).reshape(-1))
 
-    def split_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The tree, which is the only one, and the column of every split."""
-        return np.zeros(len(self._columns), np.int64), self._columns
-
-    def trees(self, first: int, last: int) -> Forest:
-        """The tree."""
-        forest = concatenate([self._model.tree(self._tree)])
-        values = predicted_outputs(self._model, forest.value.reshape(forest.nodes, -1))
-        return replace(forest, value=values.astype(np.float64).reshape(-1))
-
-    def finish(self, sums: Floats) -> None:
-        """Leave the sums as they are: each is one value."""
+    only = model.forest.between(number, number + 1)
+    return EnsembleView(only, decided, np.zeros(model.outputs), model.outputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +130,7 @@ class ShuffledScores:
 
     Parameters
     ----------
-    trees : TreeSums
+    trees : EnsembleView
         The trees.
     rows : ColumnReader
         The table.
@@ -224,14 +148,15 @@ class ShuffledScores:
 
     def __init__(
         self,
-        trees: TreeSums,
+        trees: EnsembleView,
         rows: ColumnReader,
         repeats: range,
         seed: int,
         team: Team,
         reordered: Reordered | None = None,
     ) -> None:
-        self._trees, self._rows, self._repeats, self._seed, self._team = trees, rows, repeats, seed, team
+        self._trees, self._nodes, self._rows = trees, trees.nodes, rows
+        self._repeats, self._seed, self._team = repeats, seed, team
         self._reordered = reordered
         self._tree, self._column = trees.split_columns()
         self.used = np.unique(self._column)
@@ -296,7 +221,7 @@ class ShuffledScores:
         place = np.searchsorted(self.used, members)
         group_of = np.full(len(self.used), -1, np.int32)
         group_of[place] = np.repeat(np.arange(len(batch)), np.diff(start))
-        pairs = np.zeros((len(self._trees.nodes), len(batch)), np.bool_)
+        pairs = np.zeros((len(self._nodes), len(batch)), np.bool_)
         of_split = group_of[np.searchsorted(self.used, self._column)]
         pairs[self._tree[of_split >= 0], of_split[of_split >= 0]] = True
         for first, last in pairwise(self._cuts(pairs)):
@@ -325,7 +250,7 @@ class ShuffledScores:
         """Numbers of trees between which a few are walked in one go."""
         cuts, nodes, lists = [0], 0, 0
         costs = np.maximum(pairs.sum(axis=1), self._trees.width)
-        for tree, (more, cost) in enumerate(zip(self._trees.nodes.tolist(), costs.tolist(), strict=True)):
+        for tree, (more, cost) in enumerate(zip(self._nodes.tolist(), costs.tolist(), strict=True)):
             if tree > cuts[-1] and (nodes + more > NODES or lists + cost > LISTS):
                 cuts.append(tree)
                 nodes = lists = 0

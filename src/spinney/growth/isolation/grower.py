@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.growth.isolation.kernels.grow import grow_trees
-from spinney.growth.isolation.kernels.records import IsolationScratch, IsolationTrees, Samples
+from spinney.growth.isolation.kernels.grow import IsolationScratch, IsolationTrees, Samples, grow_trees
 from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.sampling.bags import small_samples

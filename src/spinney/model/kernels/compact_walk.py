@@ -8,17 +8,20 @@ import numpy as np
 
 from spinney.jit import Member, i32, i64, inline, kernel, out, own
 from spinney.jit.intrinsics import bits_of
-from spinney.model.kernels.compact_records import (
+from spinney.model.kernels.records import (
     BLOCK,
+    LANES,
     CodedRows,
     CompactLeafValues,
     CompactScratch,
     CompactTrees,
     CutSearch,
     LeafOutput,
+    StoredRows,
     UsedCuts,
+    ValueFlags,
+    Values,
 )
-from spinney.model.kernels.records import LANES, StoredRows, ValueFlags, Values
 from spinney.model.kernels.walk import scan_missing
 
 # --- Rows as codes.
