@@ -22,10 +22,10 @@ from spinney.estimators.forests.ensemble import ForestEnsemble, spread_rows
 from spinney.estimators.forests.tree import SingleTree
 from spinney.estimators.forests.trees import ClassTreeView, most_likely
 from spinney.estimators.forests.weights import PRESETS, check_factors, weigh_rows
+from spinney.inspection.out_of_bag import OutOfBag
+from spinney.inspection.uncertainty import ClassUncertainty, class_uncertainty
 from spinney.params import ForestConfig, Parameter
 from spinney.params.estimators import CLASS_CRITERION
-from spinney.training.forests.oob import OutOfBag
-from spinney.training.forests.uncertainty import ClassUncertainty, class_uncertainty
 
 _BALANCED_WARM = (
     'class_weight presets "balanced" or "balanced_subsample" are not recommended for warm_start if the fitted data differs from '

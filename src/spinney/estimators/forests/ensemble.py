@@ -22,14 +22,13 @@ from spinney.estimators.fit_inputs import COLUMN_VECTOR, is_column_vector
 from spinney.estimators.forests.base import ForestBase, ForestSample
 from spinney.estimators.forests.growing import EarlierForest
 from spinney.estimators.forests.trees import TreeView
+from spinney.inspection.leaf_neighbours import proximity
+from spinney.inspection.out_of_bag import OutOfBag, check_scorer, out_of_bag, try_scorer
+from spinney.inspection.permutation import PermutationImportance, out_of_bag_importance
+from spinney.inspection.strength import Diagnosis, diagnose
 from spinney.messages import shown
 from spinney.params.estimators import TREES, VERBOSE
 from spinney.params.parameter import SeedLike
-from spinney.training.forests.diagnose import Diagnosis, diagnose
-from spinney.training.forests.oob import OutOfBag, check_scorer, out_of_bag, try_scorer
-from spinney.training.forests.permutation import permutation_importance
-from spinney.training.forests.proximity import proximity
-from spinney.training.importances import PermutationImportance
 from spinney.user_functions import takes_estimator
 
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
@@ -137,7 +136,7 @@ class ForestEnsemble(ForestBase):
         """
         table = self._read(X)
         found = self._find_target(y, table.rows)
-        return permutation_importance(self.model_, table, found, random_state, self.n_jobs)
+        return out_of_bag_importance(self.model_, table, found, random_state, self.n_jobs)
 
     def proximity(self, X: object, other: object = None, *, out_of_bag: bool = False) -> NDArray[np.float64]:
         """Share of the trees in which two rows reach the same leaf; several classes or outputs share the trees.

@@ -17,11 +17,11 @@ from spinney.estimators.base import Scored
 from spinney.estimators.forests.base import ForestBase
 from spinney.estimators.forests.ensemble import ForestEnsemble, spread_rows
 from spinney.estimators.forests.tree import SingleTree
+from spinney.inspection.leaf_neighbours import predict_quantiles
+from spinney.inspection.out_of_bag import OutOfBag
+from spinney.inspection.uncertainty import deviation, jackknife_interval
 from spinney.params import ForestConfig, Parameter
 from spinney.params.estimators import NUMBER_CRITERION
-from spinney.training.forests.oob import OutOfBag
-from spinney.training.forests.quantiles import predict_quantiles
-from spinney.training.forests.uncertainty import deviation, jackknife_interval
 
 
 class NumberForest(Scored, RegressorMixin, ForestBase):
