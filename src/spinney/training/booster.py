@@ -92,7 +92,7 @@ class Booster:
         loss: Objective,
         metrics: list[Metric],
         team: Team,
-        earlier: InitialModel | None,
+        earlier: InitialModel | None = None,
         row_groups: NDArray[np.int64] | None = None,
         communicator: Communicator = ALONE,
         replay: Sequence[Tree] = (),
