@@ -77,7 +77,7 @@ def draw_bias_variance(plots: Any) -> Any:
     return figure
 
 
-DRAWN: dict[str, Callable[[Any], Any]] = {"judging-bias.svg": draw_bias_variance}
+DRAWN: dict[str, Callable[[Any], Any]] = {"inspection-bias.svg": draw_bias_variance}
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from benchmarks.settings import Options
 
 @pytest.mark.slow
 def test_both_libraries_shuffle_the_columns_of_one_model():
-    said = []
+    messages = []
     found = CASES["inspection"].run(
-        Bench(Options(quick=True, threads=1), OURS(), [], said.append), "inspection"
+        Bench(Options(quick=True, threads=1), OURS(), [], messages.append), "inspection"
     )
     assert [row.measure for row in found] == ["auc", "accuracy"]
     for row in found:
@@ -23,9 +23,9 @@ def test_both_libraries_shuffle_the_columns_of_one_model():
         ours, theirs = row.quality["largest"]
         assert ours == pytest.approx(theirs, rel=0.3)
         assert len(row.samples["ours"]) == len(row.samples["theirs"]) == 1
-    alone = Bench(Options(quick=True), None, [], said.append)
+    alone = Bench(Options(quick=True), None, [], messages.append)
     assert CASES["inspection"].run(alone, "inspection") == []
-    assert said[-1] == "inspection is skipped: it needs spinney"
+    assert messages[-1] == "inspection is skipped: it needs spinney"
 
 
 @pytest.fixture(scope="module")

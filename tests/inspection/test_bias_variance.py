@@ -93,7 +93,7 @@ def test_a_constant_has_no_variance_and_its_bias_is_its_distance():
     assert (found.rows, found.left_out, found.refits) == (60, 0, 30)
 
 
-def test_bias_and_variance_of_a_mean_are_what_theory_says(monkeypatch):
+def test_bias_and_variance_of_a_mean_are_those_of_theory(monkeypatch):
     draws = np.array(list(product(range(4), repeat=4)))  # every sample there is
 
     def every_sample(seed, repeat, rows, drawn, replace):
@@ -102,7 +102,8 @@ def test_bias_and_variance_of_a_mean_are_what_theory_says(monkeypatch):
     monkeypatch.setattr("spinney.inspection.bias_variance.bag_counts", every_sample)
     y, truth = np.array([0.5, -1.0, 2.0, 1.5]), np.array([0.0, -1.0, 1.0, 2.0])
     found = sp.bias_variance(Mean(), np.zeros((4, 1)), y, truth, repeats=256)
-    # Outside a sample, a row is told the mean of four draws of the three others: their mean, with a quarter of their variance.
+    # Outside a sample, a row is predicted by the mean of four draws of the three others: their mean, with a quarter of their
+    # variance.
     others = np.array([np.delete(y, i) for i in range(4)])
     middle, variance = others.mean(axis=1), others.var(axis=1) / 4
     samples = 3**4
@@ -137,12 +138,14 @@ def test_the_squared_loss_is_the_sum_of_its_parts(given):
         bag, outside = np.repeat(np.arange(60), counts), counts == 0
         line = LinearRegression().fit(X[bag], y[bag])
         by_hand.append(np.where(outside, line.predict(X), np.nan))
-    said = np.array(by_hand)
-    judged = (~np.isnan(said)).sum(axis=0) > 1
-    assert found.left_out == 60 - judged.sum()
-    assert found.variance == pytest.approx(np.nanvar(said[:, judged], axis=0, ddof=1).mean(), rel=1e-10)
+    predicted = np.array(by_hand)
+    evaluated = (~np.isnan(predicted)).sum(axis=0) > 1
+    assert found.left_out == 60 - evaluated.sum()
+    assert found.variance == pytest.approx(
+        np.nanvar(predicted[:, evaluated], axis=0, ddof=1).mean(), rel=1e-10
+    )
     assert found.observed_loss == pytest.approx(
-        np.nanmean((said - y)[:, judged] ** 2, axis=0).mean(), rel=1e-10
+        np.nanmean((predicted - y)[:, evaluated] ** 2, axis=0).mean(), rel=1e-10
     )
     if not given:
         assert found.loss == found.observed_loss
@@ -161,9 +164,9 @@ def test_the_0_1_loss_is_the_sum_of_its_parts(given, labels):
     for repeat in range(15):
         counts = bag_counts(3, repeat, 80, 80, replace=True)
         bag = np.repeat(np.arange(80), counts)
-        said = Nearest().fit(X[bag], y[bag]).predict(X)
+        predicted = Nearest().fit(X[bag], y[bag]).predict(X)
         for row in np.flatnonzero(counts == 0):
-            votes[row].append(str(said[row]))
+            votes[row].append(str(predicted[row]))
     best = truth if given else y
     rows = [i for i, cast in enumerate(votes) if cast]
     mains = {
@@ -221,7 +224,7 @@ def test_any_table_will_do():
     assert theirs.loss == pytest.approx(whole(theirs), abs=1e-12)
 
 
-def test_the_result_says_what_it_is_made_of():
+def test_the_result_is_shown_with_what_it_is_made_of():
     X, y, truth = wave()
     text = repr(sp.bias_variance(Constant(), X, y, truth, repeats=2))
     assert text.startswith("BiasVariance(squared: loss ")
@@ -287,7 +290,7 @@ class Bare:
         (sp.DecisionTreeRegressor(), 3, DataTypeError, "no table"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(estimator, X, error, message):
+def test_what_cannot_be_evaluated_is_refused(estimator, X, error, message):
     with pytest.raises(error, match=message):
         sp.bias_variance(estimator, X, np.arange(30.0), repeats=3)
 
@@ -306,7 +309,7 @@ def test_a_truth_of_labels_that_are_not_in_y_is_refused():
 
 
 def test_copies_of_a_row_are_held_out_together():
-    """Else a copy that is trained on tells of the one that is held out, and more rounds always seem to help."""
+    """Else a copy that is trained on gives away the one that is held out, and more rounds always seem to help."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(500, 4))
     truth = X[:, 0]

@@ -72,10 +72,10 @@ def test_a_function_gets_the_rows_that_were_drawn():
     name = "rmse"
     y, prediction, function = CASES[name]
     by_name = sp.bootstrap_interval(name, y, prediction, weight=WEIGHT, repeats=20)
-    lone = sp.bootstrap_interval(
+    without_name = sp.bootstrap_interval(
         lambda y, p, weight: function(y, p, weight), y, prediction, weight=WEIGHT, repeats=20
     )
-    np.testing.assert_allclose(lone.values, by_name.values, rtol=1e-10)
+    np.testing.assert_allclose(without_name.values, by_name.values, rtol=1e-10)
 
     def likeness(y, prediction):
         return "likeness", float(np.mean(y == prediction)), True
@@ -85,7 +85,7 @@ def test_a_function_gets_the_rows_that_were_drawn():
     assert found.estimate == np.mean(np.roll(LABELS, 1) == LABELS)
 
 
-def test_the_interval_of_a_mean_is_as_wide_as_theory_says():
+def test_the_interval_of_a_mean_is_as_wide_as_in_theory():
     rng = np.random.default_rng(1)
     y = rng.normal(size=2000)
     found = sp.bootstrap_interval("mse", y, np.zeros(2000), repeats=1500)
@@ -129,20 +129,20 @@ def test_resamples_without_a_value_are_left_out_and_counted():
     assert no_weight.undefined > 5
 
 
-def test_labels_will_do_where_only_classes_are_judged():
-    said = np.roll(LABELS, 1)
-    found = sp.bootstrap_interval("accuracy", LABELS, said, repeats=10)
-    assert found.estimate == np.mean(said == LABELS)
+def test_labels_will_do_where_only_classes_count():
+    predicted = np.roll(LABELS, 1)
+    found = sp.bootstrap_interval("accuracy", LABELS, predicted, repeats=10)
+    assert found.estimate == np.mean(predicted == LABELS)
     many = sp.bootstrap_interval("error", CODES + 5, np.roll(CODES, 1) + 5, repeats=10)
     assert many.metric == "error"
     assert many.estimate == pytest.approx(np.mean(np.roll(CODES, 1) != CODES))
     binary = sp.bootstrap_interval("accuracy", [0, 1, 1, 0], [0, 1, 0, 0], repeats=10)
     assert binary.estimate == 0.75
-    given = sp.bootstrap_interval("f1_macro", LABELS, said, classes=["no", "yes", "never"], repeats=10)
-    assert given.estimate == pytest.approx(f1_score(LABELS, said, average="macro"))
+    given = sp.bootstrap_interval("f1_macro", LABELS, predicted, classes=["no", "yes", "never"], repeats=10)
+    assert given.estimate == pytest.approx(f1_score(LABELS, predicted, average="macro"))
 
 
-def test_classes_tell_the_order_of_the_columns():
+def test_classes_give_the_order_of_the_columns():
     order = [2, 0, 1]
     plain = sp.bootstrap_interval("mlogloss", CODES, SHARES, repeats=5)
     other = sp.bootstrap_interval("mlogloss", CODES, SHARES[:, order], classes=order, repeats=5)
@@ -209,7 +209,7 @@ def test_wrong_arguments_are_refused():
     refused(DataError, "needs probabilities, from 0 to 1; prediction holds", "logloss", LABELS)
     refused(DataError, "needs predictions above 0, got prediction", "poisson_deviance", COUNTS)
     refused(DataError, "metric='auc' needs rows of both classes", "auc", np.ones(ROWS))
-    refused(DataError, "prediction speaks of 3 classes, but y has 2", "mlogloss", LABELS, SHARES)
+    refused(DataError, "prediction is of 3 classes, but y has 2", "mlogloss", LABELS, SHARES)
     refused(DataError, "classes names 2", "mlogloss", CODES, SHARES, classes=[0, 1])
     refused(DataError, "must be a list of distinct labels", "mlogloss", CODES, SHARES, classes=[0, 1, 1])
     refused(DataError, "they must be of one kind", "accuracy", LABELS, CODES + 5)
@@ -230,16 +230,16 @@ SAME = next(s for s in range(1000) if all(bag_counts(s, r, 2, 2, replace=True).m
 
 @pytest.mark.parametrize("kind", [int, float])
 @pytest.mark.parametrize(
-    ("y", "said", "right"),
+    ("y", "predicted", "right"),
     [
         ([1] * 9 + [2], [1] * 10, 0.9),
         ([0, 1, 2] * 10, [0, 1, 1] * 10, 2 / 3),
         ([1, 2, 3] * 10, [1] * 30, 1 / 3),
     ],
 )
-def test_labels_of_which_some_are_never_predicted_are_labels(y, said, right, kind):
-    y, said = np.array(y, kind), np.array(said, int)
-    assert sp.bootstrap_interval("accuracy", y, said, repeats=20).estimate == pytest.approx(right)
+def test_labels_of_which_some_are_never_predicted_are_labels(y, predicted, right, kind):
+    y, predicted = np.array(y, kind), np.array(predicted, int)
+    assert sp.bootstrap_interval("accuracy", y, predicted, repeats=20).estimate == pytest.approx(right)
 
 
 @pytest.mark.parametrize("kind", [float, object])

@@ -9,11 +9,11 @@ from spinney.inspection.forest_leaves import CELLS
 from spinney.inspection.out_of_bag import accuracy, out_of_bag, r2
 
 
-def naive_means(said, out):
+def naive_means(predicted, out):
     """Mean over the trees that did not see a row, NaN where all did; (rows, values)."""
-    found = np.full(said.shape[1:], np.nan)
-    for row in range(said.shape[1]):
-        seen = [said[tree, row] for tree in range(len(said)) if out[tree, row]]
+    found = np.full(predicted.shape[1:], np.nan)
+    for row in range(predicted.shape[1]):
+        seen = [predicted[tree, row] for tree in range(len(predicted)) if out[tree, row]]
         if seen:
             found[row] = np.mean(seen, axis=0)
     return found
@@ -34,7 +34,7 @@ def test_the_decision_function_is_the_mean_of_the_trees_that_did_not_see_a_row(f
 def test_the_prediction_is_the_mean_of_the_trees_that_did_not_see_a_row(forest, name):
     case = forest(name)
     found = out_of_bag(case.model, case.table, case.target)
-    expected = naive_means(case.said(), case.out)
+    expected = naive_means(case.predictions(), case.out)
     several = case.model.outputs > 1
     np.testing.assert_allclose(found.prediction, expected if several else expected[:, 0], rtol=1e-12)
 
@@ -50,8 +50,8 @@ def test_rows_that_every_tree_saw_have_no_prediction_and_do_not_count(forest):
         assert np.array_equal(
             found.prediction[never], np.full(never.sum(), nothing), equal_nan=name == "few numbers"
         )
-        judge = accuracy_score if name == "few trees" else r2_score
-        expected = judge(case.target[~never, 0], found.prediction[~never])
+        score = accuracy_score if name == "few trees" else r2_score
+        expected = score(case.target[~never, 0], found.prediction[~never])
         assert found.score() == pytest.approx(expected, rel=1e-12)
 
 
@@ -82,13 +82,13 @@ def test_scores_and_decisions_of_classifiers_are_those_of_scikit_learn(forest, c
 def test_each_tree_is_scored_by_the_rows_that_it_did_not_see(forest, name):
     case = forest(name)
     found = out_of_bag(case.model, case.table, case.target)
-    for score, said, out in zip(found.tree_scores, case.said(), case.out, strict=True):
+    for score, predicted, out in zip(found.tree_scores, case.predictions(), case.out, strict=True):
         if case.model.classes:
             expected = np.mean(
-                [np.array_equal(*pair) for pair in zip(said[out], case.target[out], strict=True)]
+                [np.array_equal(*pair) for pair in zip(predicted[out], case.target[out], strict=True)]
             )
         else:
-            expected = r2_score(case.target[out], said[out])
+            expected = r2_score(case.target[out], predicted[out])
         assert score == pytest.approx(expected, rel=1e-12)
 
 
@@ -120,7 +120,7 @@ def test_a_function_of_the_users_own_scores_rows_and_class_numbers(forest):
         found.score(lambda target, predicted: "high")
 
 
-def test_without_rows_out_of_bag_there_is_an_error_that_says_what_to_do(forest):
+def test_without_rows_out_of_bag_there_is_an_error_with_what_to_do(forest):
     case = forest("no bags")
     with pytest.raises(
         ParameterError, match=r"out-of-bag score .* bootstrap=False .* train with bootstrap=True"

@@ -38,8 +38,12 @@ def naive_importances(case, seed):
             continue
 
         def score(X, grown=grown, target=target):
-            said = grown.predict(X).reshape(len(X), -1)
-            return np.all(said == target, axis=1).mean() if case.model.classes else r2_score(target, said)
+            predicted = grown.predict(X).reshape(len(X), -1)
+            return (
+                np.all(predicted == target, axis=1).mean()
+                if case.model.classes
+                else r2_score(target, predicted)
+            )
 
         for column in range(columns):
             shuffled = X.copy()
@@ -145,7 +149,7 @@ def test_a_column_that_no_tree_splits_on_is_worth_nothing(forest):
     assert found.importances_mean[0] > 0.5
 
 
-def test_a_tree_without_rows_to_be_judged_by_is_left_out_and_without_any_there_is_an_error(forest):
+def test_a_tree_without_rows_to_be_evaluated_on_is_left_out_and_without_any_there_is_an_error(forest):
     case = converted(RandomForestClassifier(3, random_state=0), np.arange(9.0)[:, None], np.arange(9) % 2)
     case.bags[1] = 1
     forest(case)
@@ -183,10 +187,10 @@ def test_categories_and_missing_values_go_where_a_prediction_sends_them(dtype, m
     found = out_of_bag_importance(model, model.read(X), target, seed=2)
     for tree, bag in enumerate(bags):
         out = bag == 0
-        said = leaf_predictions(model, tree).argmax(axis=1)[:, None]
+        predicted = leaf_predictions(model, tree).argmax(axis=1)[:, None]
 
-        def score(X, tree=tree, out=out, said=said):
-            return np.mean(said[leaves(model.forest, X, categories)[:, tree]] == target[out])
+        def score(X, tree=tree, out=out, predicted=predicted):
+            return np.mean(predicted[leaves(model.forest, X, categories)[:, tree]] == target[out])
 
         for column in range(4):
             shuffled = X[out]

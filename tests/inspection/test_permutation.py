@@ -52,7 +52,7 @@ def shuffled(frame, columns, repeat, seed=0):
 
 
 def slow(model, frame, y, score, groups, repeats=2, seed=0):
-    """Importances the slow way: shuffle, predict, judge."""
+    """Importances the slow way: shuffle, predict, evaluate."""
     before = score(model, frame, y)
     return np.array(
         [[before - score(model, shuffled(frame, g, r, seed), y) for r in range(repeats)] for g in groups]
@@ -73,7 +73,7 @@ def test_importances_are_losses_of_score_the_slow_way(words, fitted, family, tar
                                              -score(model, frame, y))  # fmt: skip
 
 
-def test_a_column_that_no_tree_asks_for_is_worth_nothing_at_all(words, fitted):
+def test_a_column_by_which_no_tree_splits_is_worth_nothing_at_all(words, fitted):
     frame, y = words[0][200:], words[1]["two"][200:]
     for family in ("boosting", "forest"):
         found = sp.permutation_importance(fitted[family, "two"], frame, y)
@@ -92,7 +92,7 @@ def test_columns_of_a_group_are_shuffled_together(words, fitted, family):
     assert found.feature_names == ("shape", "kind", "all")
 
 
-def test_the_order_of_a_column_does_not_depend_on_which_others_are_asked_for(words, fitted):
+def test_the_order_of_a_column_does_not_depend_on_which_others_are_requested(words, fitted):
     frame, y = words[0][200:], words[1]["numbers"][200:]
     model = fitted["boosting", "numbers"]
     everything = sp.permutation_importance(model, frame, y, seed=4)
@@ -200,7 +200,7 @@ def test_the_metric_is_that_of_the_objective_or_accuracy_or_r2(words, fitted):
     }
 
 
-def test_several_outputs_are_judged_by_their_mean():
+def test_several_outputs_are_evaluated_by_their_mean():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(120, 3))
     Y = np.stack([X[:, 0] + X[:, 1], X[:, 1] - X[:, 2]], axis=1)
@@ -218,7 +218,7 @@ def test_several_outputs_are_judged_by_their_mean():
         sp.permutation_importance(model, X, Y[:, 0])
 
 
-def test_a_forest_that_knows_one_class_owes_nothing_to_any_column():
+def test_a_forest_of_one_class_owes_nothing_to_any_column():
     X = np.random.default_rng(0).normal(size=(30, 2))
     for kind in (sp.RandomForestClassifier, sp.GBMClassifier):
         model = kind(n_estimators=3).fit(X, ["oak"] * 30)
@@ -273,7 +273,7 @@ def test_estimators_that_are_not_ours_may_have_any_table(form):
     np.testing.assert_allclose(found.importances, plain.importances, rtol=1e-9)
 
 
-def test_a_detector_of_outliers_is_judged_by_its_decisions():
+def test_a_detector_of_outliers_is_evaluated_by_its_decisions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     X[:20, 0] += 6
@@ -284,7 +284,7 @@ def test_a_detector_of_outliers_is_judged_by_its_decisions():
     assert found.score == pytest.approx(roc_auc_score(y, detector.decision_function(X)))
 
 
-def test_anything_that_predicts_can_be_judged(words, fitted):
+def test_anything_that_predicts_can_be_evaluated(words, fitted):
     class Bare:
         """What has no more than predict."""
 
@@ -372,7 +372,7 @@ def broken(y, prediction):
     return 1 / 0
 
 
-def test_the_model_of_an_isolation_forest_is_judged_like_its_estimator():
+def test_the_model_of_an_isolation_forest_is_evaluated_like_its_estimator():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(6, 2)) + 9])
     y = np.array([1] * 60 + [-1] * 6)

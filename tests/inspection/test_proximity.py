@@ -8,12 +8,12 @@ from spinney.inspection import leaf_neighbours
 from spinney.inspection.leaf_neighbours import proximity
 
 
-def naive_proximity(leaves, others, judges=None):
+def naive_proximity(leaves, others, used=None):
     """Share of the trees that count in which two rows share a leaf; leaves are (rows, trees)."""
     found = np.full((len(leaves), len(others)), np.nan)
     for i in range(len(leaves)):
         for j in range(len(others)):
-            trees = [t for t in range(leaves.shape[1]) if judges is None or (judges[t, i] and judges[t, j])]
+            trees = [t for t in range(leaves.shape[1]) if used is None or (used[t, i] and used[t, j])]
             if trees:
                 found[i, j] = np.mean([leaves[i, t] == others[j, t] for t in trees])
     return found
@@ -54,7 +54,7 @@ def test_the_proximities_of_a_single_tree_are_0_or_1(forest):
     assert set(np.unique(proximity(case.model, case.table))) == {0.0, 1.0}
 
 
-def test_too_many_rows_are_refused_before_any_memory_is_asked_for(forest, monkeypatch):
+def test_too_many_rows_are_refused_before_any_memory_is_allocated(forest, monkeypatch):
     case = forest("classes")
     monkeypatch.setattr(leaf_neighbours, "MOST_PAIRS", 70 * 69)
     with pytest.raises(

@@ -32,7 +32,7 @@ def naive_quantiles(case, weight, wanted, output=0):
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("name", ["numbers", "weighted numbers"])
-def test_quantiles_are_those_of_loops_in_the_order_asked_for(forest, name):
+def test_quantiles_are_those_of_loops_in_the_given_order(forest, name):
     case = forest(name)
     weight = np.arange(70.0) % 4 if name == "weighted numbers" else np.ones(70)
     found = predict_quantiles(case.model, case.table, WANTED)

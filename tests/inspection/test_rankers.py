@@ -1,4 +1,4 @@
-"""Judging models that rank: importances of columns and intervals of metrics by query."""
+"""Inspecting models that rank: importances of columns and intervals of metrics by query."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def fitted():
     return ranker.fit(TRAIN.X, TRAIN.y, qid=TRAIN.qid)
 
 
-def test_shuffled_columns_are_judged_by_query(fitted):
+def test_shuffled_columns_are_evaluated_by_query(fitted):
     found = sp.permutation_importance(fitted, X, Y, qid=QID, repeats=3)
     assert (found.metric, found.score) == ("ndcg", fitted.score(X, Y, qid=QID))
     assert found.importances_mean.argmax() == 0
@@ -91,7 +91,7 @@ def test_an_interval_takes_gains_and_weights(fitted):
 @pytest.mark.parametrize(
     ("metric", "given", "kind", "message"),
     [
-        ("ndcg", {}, ParameterError, "metric='ndcg' judges queries; give the query of each row as qid"),
+        ("ndcg", {}, ParameterError, "metric='ndcg' is computed by query; give the query of each row as qid"),
         ("ndcg", {"qid": np.zeros(len(Y))}, DataError, "one group only"),
         ("map", {"qid": QID, "group": QID}, ParameterError, "group is given beside qid"),
         (lambda y, p: 0.0, {"qid": QID}, ParameterError, "qid is given beside the function"),

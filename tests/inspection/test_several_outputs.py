@@ -1,4 +1,4 @@
-"""Judging models of several targets, labels or levels."""
+"""Inspecting models of several targets, labels or levels."""
 
 import numpy as np
 import pytest
@@ -40,8 +40,8 @@ def test_importances_of_several_labels_go_by_every_label():
 def test_importances_of_levels_go_by_the_pinball_loss_of_sorted_predictions():
     regressor = sp.GBMRegressor(**SMALL, objective="quantile", quantile_alpha=[0.2, 0.8]).fit(X, Y[:, 1])
     found = sp.permutation_importance(regressor, X, Y[:, 1], repeats=2)
-    said = regressor.predict(X)
-    error = Y[:, 1, None] - said
+    predicted = regressor.predict(X)
+    error = Y[:, 1, None] - predicted
     wanted = np.mean(np.maximum(error * [0.2, 0.8], error * [-0.8, -0.2]))
     assert found.score == pytest.approx(wanted)
     assert found.importances_mean[2] < found.importances_mean[0]

@@ -11,14 +11,14 @@ from spinney.errors import DataError, ParameterError
 from spinney.inspection.strength import ClassDiagnosis, NumberDiagnosis, diagnose
 
 
-def naive_classes(said, target, judges, classes):
-    """Strength, correlation and margins, by loops over rows and trees; `said` and `judges` are (trees, rows)."""
-    trees, rows = said.shape
+def naive_classes(predicted, target, used, classes):
+    """Strength, correlation and margins, by loops over rows and trees; `predicted` and `used` are (trees, rows)."""
+    trees, rows = predicted.shape
     margins, rivals = np.full(rows, np.nan), np.full(rows, -1)
     for row in range(rows):
         votes = [0] * classes
         for tree in range(trees):
-            votes[said[tree, row]] += judges[tree, row]
+            votes[predicted[tree, row]] += used[tree, row]
         wrong = [j for j in range(classes) if j != target[row]]
         rivals[row] = max(wrong, key=lambda j: votes[j]) if wrong else -1
         if sum(votes):
@@ -26,15 +26,15 @@ def naive_classes(said, target, judges, classes):
     deviations = []
     for tree in range(trees):
         raw = [
-            int(said[tree, row] == target[row]) - int(said[tree, row] == rivals[row])
+            int(predicted[tree, row] == target[row]) - int(predicted[tree, row] == rivals[row])
             for row in range(rows)
-            if judges[tree, row]
+            if used[tree, row]
         ]
         if raw:
             deviations.append(np.std(raw))
-    judged = margins[~np.isnan(margins)]
+    evaluated = margins[~np.isnan(margins)]
     spread = np.mean(deviations) ** 2
-    return judged.mean(), judged.var() / spread if spread else math.nan, margins
+    return evaluated.mean(), evaluated.var() / spread if spread else math.nan, margins
 
 
 @pytest.mark.parametrize("out_of_bag", [False, True])
@@ -43,10 +43,10 @@ def test_strength_correlation_and_margins_are_those_of_loops(forest, name, out_o
     case = forest(name)
     found = diagnose(case.model, case.table, case.target, out_of_bag=out_of_bag)
     assert isinstance(found, list) == (case.model.outputs > 1)
-    judges = case.out if out_of_bag else np.ones_like(case.out)
+    used = case.out if out_of_bag else np.ones_like(case.out)
     for k, one in enumerate(found if isinstance(found, list) else [found]):
         strength, correlation, margins = naive_classes(
-            case.said()[:, :, k], case.target[:, k], judges, case.model.classes[k]
+            case.predictions()[:, :, k], case.target[:, k], used, case.model.classes[k]
         )
         assert isinstance(one, ClassDiagnosis)
         np.testing.assert_allclose(one.margins, margins, rtol=1e-12)
@@ -60,7 +60,7 @@ def test_strength_correlation_and_margins_are_those_of_loops(forest, name, out_o
 
 
 def test_the_numbers_of_an_example_worked_by_hand():
-    # Four rows of class 0 0 1 1. Two trees say just that, a third one 0 1 1 0.
+    # Four rows of class 0 0 1 1. Two trees predict just that, a third one 0 1 1 0.
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
     grow = partial(RandomForestClassifier, 1, bootstrap=False, max_features=None, random_state=0)
     case, other = converted(grow(), X, [0, 0, 1, 1]), converted(grow(), X, [0, 1, 1, 0])
@@ -110,14 +110,14 @@ def test_a_forest_that_is_mostly_wrong_has_no_bound(forest):
 def test_errors_and_correlation_of_numbers_are_those_of_loops(forest, name, out_of_bag):
     case = forest(name)
     found = diagnose(case.model, case.table, case.target, out_of_bag=out_of_bag)
-    judges = case.out if out_of_bag else np.ones_like(case.out)
-    residuals = case.target[None] - case.said()
+    used = case.out if out_of_bag else np.ones_like(case.out)
+    residuals = case.target[None] - case.predictions()
     for k, one in enumerate(found if isinstance(found, list) else [found]):
         by_tree = [
             np.mean([r[row, k] ** 2 for row in np.flatnonzero(j)])
-            for r, j in zip(residuals, judges, strict=True)
+            for r, j in zip(residuals, used, strict=True)
         ]
-        by_row = [residuals[judges[:, row], row, k].mean() for row in range(70) if judges[:, row].any()]
+        by_row = [residuals[used[:, row], row, k].mean() for row in range(70) if used[:, row].any()]
         error, tree_error = np.mean(np.square(by_row)), np.mean(by_tree)
         assert isinstance(one, NumberDiagnosis)
         assert one.error == pytest.approx(error, rel=1e-12)
@@ -139,13 +139,13 @@ def test_a_forest_of_numbers_without_error_has_no_correlation_and_bound_0():
     )
 
 
-def test_other_rows_than_those_of_training_are_judged_by_all_trees(forest):
+def test_other_rows_than_those_of_training_are_predicted_by_all_trees(forest):
     case = forest("classes")
     few = diagnose(case.model, case.table.take(np.arange(70) < 9), case.target[:9])
     assert np.array_equal(few.margins, diagnose(case.model, case.table, case.target).margins[:9])
 
 
-def test_what_cannot_be_judged_is_refused(forest):
+def test_what_cannot_be_evaluated_is_refused(forest):
     case = forest("no bags")
     with pytest.raises(ParameterError, match=r"a diagnosis out of bag needs .* bootstrap=True"):
         diagnose(case.model, case.table, case.target, out_of_bag=True)

@@ -14,17 +14,17 @@ from spinney.inspection.uncertainty import (
 )
 
 
-def naive_jackknife(said, out, corrected):
-    """The estimate of Wager, Hastie and Efron, row by row; `said` is (trees, rows), `out` (trees, training rows)."""
+def naive_jackknife(predicted, out, corrected):
+    """The estimate of Wager, Hastie and Efron, row by row; `predicted` is (trees, rows), `out` (trees, training rows)."""
     trees, rows = out.shape
-    found = np.empty(said.shape[1])
-    for row in range(said.shape[1]):
-        mean = said[:, row].mean()
-        apart = [said[out[:, i], row].mean() - mean for i in range(rows) if out[:, i].any()]
+    found = np.empty(predicted.shape[1])
+    for row in range(predicted.shape[1]):
+        mean = predicted[:, row].mean()
+        apart = [predicted[out[:, i], row].mean() - mean for i in range(rows) if out[:, i].any()]
         found[row] = (rows - 1) * np.mean(np.square(apart))
         if corrected:
             chance = (1 - 1 / rows) ** rows
-            spread = sum((said[tree, row] - mean) ** 2 for tree in range(trees))
+            spread = sum((predicted[tree, row] - mean) ** 2 for tree in range(trees))
             found[row] -= rows / trees**2 * (1 - chance) / chance * spread
     return found
 
@@ -40,7 +40,7 @@ def test_certain_classes_have_no_uncertainty_and_equal_ones_the_most():
 @pytest.mark.parametrize("name", ["numbers", "two numbers"])
 def test_the_deviation_is_that_of_the_trees(forest, name):
     case = forest(name)
-    expected = case.said().std(axis=0)
+    expected = case.predictions().std(axis=0)
     expected = expected if case.model.outputs > 1 else expected[:, 0]
     np.testing.assert_allclose(deviation(case.model, case.table), expected, rtol=1e-9, atol=1e-12)
 
@@ -49,7 +49,7 @@ def test_the_deviation_keeps_its_digits_far_from_0():
     X, rng = np.arange(40.0)[:, None], np.random.default_rng(0)
     case = converted(RandomForestRegressor(9, random_state=0), X, 1e9 + rng.normal(size=40))
     np.testing.assert_allclose(
-        deviation(case.model, case.table), case.said().std(axis=0)[:, 0], rtol=1e-5, atol=1e-6
+        deviation(case.model, case.table), case.predictions().std(axis=0)[:, 0], rtol=1e-5, atol=1e-6
     )
 
 
@@ -60,7 +60,7 @@ def test_the_jackknife_is_that_of_loops(forest, name, corrected):
     case = forest(name)
     found = jackknife_variance(case.model, case.table, corrected=corrected).reshape(70, -1)
     for output in range(case.model.outputs):
-        expected = naive_jackknife(case.said()[:, :, output], case.out, corrected)
+        expected = naive_jackknife(case.predictions()[:, :, output], case.out, corrected)
         expected[expected < 0] = np.nan
         np.testing.assert_allclose(found[:, output], expected, rtol=1e-9, atol=1e-12)
     assert corrected or not np.isnan(found).any()
