@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from oracles import COLUMNS, LEVEL, NODE, ROUNDING, chosen, chosen_by_weight, random_bits, scrambled
-from spinney.growth.kernels.records import (
+from spinney.growth.kernels.packing import (
     CELL_BITS,
     EXACT_LIMIT,
     LARGEST,

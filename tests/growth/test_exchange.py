@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from spinney.growth.kernels.blockwise import pack_histograms, unpack_histograms
+from spinney.growth.kernels.packing import LARGEST, SMALL_BAG, SUM_BLOCK
 from spinney.growth.kernels.quantize import set_packing
-from spinney.growth.kernels.records import LARGEST, SMALL_BAG, SPARE_SLOTS, SUM_BLOCK, Axis, PackedSums, Sums
+from spinney.growth.kernels.records import SPARE_SLOTS, Axis, PackedSums, Sums
 from spinney.growth.leaf_values import allocate_exchange
 from spinney.growth.workspace import allocate_table
 from spinney.jit import allocate

@@ -6,7 +6,7 @@ import pytest
 import spinney as sp
 from block_data import in_blocks
 from rank_data import raised, train_on_ranks
-from spinney.growth.kernels.records import SMALL_BAG
+from spinney.growth.kernels.packing import SMALL_BAG
 
 
 def table(seed, rows, columns=4):

@@ -1,4 +1,7 @@
-"""The folders of a data set: files that are written once, checked when they are read, and whole or not there at all."""
+"""The folders of a data set: files that are written once, checked when they are read, and whole or not there at all.
+
+The header is written last: a folder without it is no data set.
+"""
 
 from __future__ import annotations
 

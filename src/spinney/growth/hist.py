@@ -19,15 +19,8 @@ from spinney.binning.kernels.records import Codes
 from spinney.binning.matrix import BinnedMatrix, split8
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.grown_tree import LatestTree, Thresholds, set_words
-from spinney.growth.kernels.records import (
-    PLANES,
-    SPARE_SLOTS,
-    CutSums,
-    Gathered,
-    HistBag,
-    NodeRanges,
-    NodeRows,
-)
+from spinney.growth.kernels.packing import PLANES
+from spinney.growth.kernels.records import SPARE_SLOTS, CutSums, Gathered, HistBag, NodeRanges, NodeRows
 from spinney.growth.kernels.tree import grow_tree
 from spinney.growth.kernels.turns import SPECULATIVE_LEAVES
 from spinney.growth.leaf_values import NEWTON, LeafFinisher, LeafValues

@@ -1,4 +1,7 @@
-"""`AdaBoostModel`, the model that AdaBoost gives."""
+"""`AdaBoostModel`, the model that AdaBoost gives: the compact forest of its trees, with a weight each.
+
+Votes are the sums of a forest whose leaves hold votes times the weight of their tree; medians have a kernel of their own.
+"""
 
 from __future__ import annotations
 

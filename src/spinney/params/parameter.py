@@ -1,7 +1,8 @@
 """One parameter, by the type of its values: what it accepts, how a value is checked, and the words that documentation shows.
 
 A field of a `ParameterSet` is declared by `Int(...)`, `Float(...)`, `Choice(...)` and so on. To a type checker these give the
-type of the field; what they make is an `IntParameter`, a `FloatParameter`, a `ChoiceParameter`, ...
+type of the field; what they make is an `IntParameter`, a `FloatParameter`, a `ChoiceParameter`, ... A new one has
+`omit_default=True`, so that models that do not use it keep their bytes.
 """
 
 from __future__ import annotations

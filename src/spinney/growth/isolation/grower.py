@@ -1,4 +1,7 @@
-"""The grower of isolation forests: the values of the rows that trees see, gathered side by side, and the call of the kernel."""
+"""The grower of isolation forests: the values of the rows that trees see, gathered side by side, and the call of the kernel.
+
+Of a sparse table the stored entries of these rows are gathered. Nodes are kept as those of boosted trees.
+"""
 
 from __future__ import annotations
 

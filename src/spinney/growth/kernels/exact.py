@@ -3,6 +3,9 @@
 A node has a range of the entries of every column, sorted by value. When it is split, each thread marks which rows go left,
 partitions the entries of its columns, left ones first, and searches both children there. Node table and queue are those of
 histogram trees. Gradients are whole numbers of up to 31 bits, and sums stay below 2**52, so they are exact as float64, too.
+
+Every boundary between two values is a cut (see `scan`). Rows that a column does not list are missing, or 0 in a sparse table;
+they get the rest of the node's sums.
 """
 
 import math
@@ -13,6 +16,7 @@ from spinney.binning.kernels.records import SortedColumns
 from spinney.data.kernels.records import Gradients, LeafRows
 from spinney.growth.kernels.draws import columns_of_children
 from spinney.growth.kernels.nodes import prune, put_in_order, start_tree, write_tree
+from spinney.growth.kernels.packing import WIDE_LARGEST, WIDE_SUM_LIMIT
 from spinney.growth.kernels.quantize import (
     join_sizes,
     power_scale,
@@ -21,8 +25,6 @@ from spinney.growth.kernels.quantize import (
     write_partial_sums,
 )
 from spinney.growth.kernels.records import (
-    WIDE_LARGEST,
-    WIDE_SUM_LIMIT,
     ChosenColumns,
     Control,
     NodeTable,

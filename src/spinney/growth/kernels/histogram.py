@@ -1,6 +1,6 @@
 """Histograms: rows of codes → integer sums by code.
 
-Rows are summed into *packed sums* first (see `records`), a thread's own, SLAB groups at a time so that those in use stay in
+Rows are summed into *packed sums* first (see `packing`), a thread's own, SLAB groups at a time so that those in use stay in
 the first-level cache. A full block of rows is moved to the thread's `flushed` sums. What is left in the packed sums is unpacked
 when a unit's histogram is made (`flush`, or `join` for the sums of all threads). Both are zero again for the next node.
 
@@ -10,14 +10,8 @@ wider groups follow each other. Last come the sums of sparse columns, of which e
 
 import numpy as np
 
-from spinney.growth.kernels.records import (
-    GRADIENT_SHIFT,
-    HESSIAN_SHIFT,
-    LOW_HALF,
-    PLANES,
-    SUM_BLOCK,
-    Histogram,
-)
+from spinney.growth.kernels.packing import GRADIENT_SHIFT, HESSIAN_SHIFT, LOW_HALF, PLANES, SUM_BLOCK
+from spinney.growth.kernels.records import Histogram
 from spinney.jit import inline, own
 from spinney.jit.intrinsics import prefetch, tail
 

@@ -2,15 +2,17 @@
 
 The entries of a block's rows stand together, in the order of the table, and each has its row's position in the block. Every
 thread owns a *piece* of each block's entries for the whole tree. Its rows of a node are a range of the piece, counted from the
-beginning of the piece, so that a piece can be partitioned like the rows of one thread.
+beginning of the piece, so that a piece can be partitioned like the rows of one thread. A node so has a range for each block and
+thread.
 """
 
 import numpy as np
 
 from spinney.data.kernels.records import LeafRows
 from spinney.growth.kernels.leaves import sum_leaf
+from spinney.growth.kernels.packing import SMALL_BAG
 from spinney.growth.kernels.quantize import put_entry, quantized, write_partial_sums
-from spinney.growth.kernels.records import SMALL_BAG, Control, NodeRanges, NodeRows, Subset
+from spinney.growth.kernels.records import Control, NodeRanges, NodeRows, Subset
 from spinney.jit import i32, i64, inline, out, own, record, u16
 from spinney.jit.intrinsics import atomic_add, tail
 

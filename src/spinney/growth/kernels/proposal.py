@@ -9,8 +9,9 @@ import numpy as np
 
 from spinney.binning.kernels.records import NO_DEFAULT, Binned
 from spinney.data.kernels.records import Gradients
+from spinney.growth.kernels.packing import WIDE_LARGEST, WIDE_SUM_LIMIT
 from spinney.growth.kernels.quantize import join_sizes, power_scale, sum_sizes
-from spinney.growth.kernels.records import WIDE_LARGEST, WIDE_SUM_LIMIT, Control, PartialSums, Subset
+from spinney.growth.kernels.records import Control, PartialSums, Subset
 from spinney.jit import Member, i32, i64, inline, kernel, out, own, record, u8, u16
 from spinney.jit.barrier import meet
 from spinney.jit.intrinsics import tail
