@@ -26,7 +26,7 @@ from spinney.params.common import check_truth
 from spinney.params.parameter import SeedLike
 from spinney.target_encoding.duplicates import Duplicates
 from spinney.target_encoding.fit import encoded_columns
-from spinney.training.booster import Booster
+from spinney.training.booster import Booster, check_members
 from spinney.training.callbacks import (
     Callback,
     EarlyStopping,
@@ -35,7 +35,7 @@ from spinney.training.callbacks import (
     schedule_of,
 )
 from spinney.training.checkpoint import Evals
-from spinney.training.driver import Hooks, TrainingArguments, boost, check_arguments, check_members
+from spinney.training.driver import Hooks, TrainingArguments, boost, check_arguments
 from spinney.training.evaluation import mean_of
 from spinney.training.global_steps import check_start
 from spinney.training.growers import check_grower, threads_of

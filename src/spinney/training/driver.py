@@ -27,7 +27,14 @@ from spinney.params.common import AUTO, BEST
 from spinney.target_encoding.duplicates import Duplicates
 from spinney.target_encoding.fit import encoded_columns
 from spinney.training import growers
-from spinney.training.booster import Booster, build_model, config_of, resolved_config
+from spinney.training.booster import (
+    Booster,
+    build_model,
+    check_members,
+    config_of,
+    members_of,
+    resolved_config,
+)
 from spinney.training.callbacks import (
     AutoRounds,
     Callback,
@@ -58,9 +65,6 @@ from spinney.training.holdout import find_row_groups
 from spinney.training.rank_checks import check_rank_data, check_ranks, checked_rank_valid
 from spinney.training.round_plan import USUAL, Auto, RoundPlan, auto_of, check_auto, may_draw, plan_rounds
 from spinney.training.splitting import Numbers
-
-_STEP = 0x9E3779B97F4A7C15  # between seeds: trainings whose random_state is near share none
-_SEEDS = 2**62  # leaves space for what is added to a seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -584,27 +588,3 @@ def _broadcast(state: _State, evals: Evals, ranks: Communicator) -> Evals:
 
 def _no_model() -> Model:
     raise ParameterError("a cross-validation has a model for each fold: see `models` of what cv returns")
-
-
-def members_of(config: Config) -> list[Config]:
-    """The parameters of each model of a mean: the seed is another, the first has that of the user.
-
-    Examples
-    --------
-    >>> [member.random_state for member in members_of(Config(random_state=7, models=2))]
-    [7, 2177342782468422684]
-    """
-    others = (
-        replace(config, random_state=(config.random_state + place * _STEP) % _SEEDS)
-        for place in range(1, config.models)
-    )
-    return [config, *others]
-
-
-def check_members(config: Config, contradicts: str, why: str) -> None:
-    """Refuse a mean of several models where there can be one training only."""
-    if config.models > 1:
-        source = "" if config.preset == "default" else f" of preset={config.preset!r}"
-        raise ParameterError(
-            f"models={config.models}{source} contradicts {contradicts}, {why}; set models=1, or leave that out"
-        )
