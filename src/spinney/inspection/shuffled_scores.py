@@ -46,13 +46,13 @@ DENSE_CELLS = 2**20  # values of a sparse table that are written out at a time
 def single_tree(model: ForestModel, number: int) -> EnsembleView:
     """One tree of a forest; its nodes have what the tree decides, the class or number of every output."""
 
-    def decided(_: int) -> Tree:
+    def tree_of_outputs(_: int) -> Tree:
         tree = model.tree(number)
         values = predicted_outputs(model, tree.value.reshape(tree.nodes, -1))
         return replace(tree, value=values.astype(np.float64).reshape(-1))
 
     only = model.forest.between(number, number + 1)
-    return EnsembleView(only, decided, np.zeros(model.outputs), model.outputs)
+    return EnsembleView(only, tree_of_outputs, np.zeros(model.outputs), model.outputs)
 
 
 @dataclass(frozen=True, eq=False)
