@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from spinney.jit.math import exp, log
+from spinney.sampling.kernels.random import PURPOSE_SHUFFLE
 
 MASK = 2**64 - 1
 # What random numbers are drawn for.
@@ -110,6 +111,19 @@ def scrambled(key):
 def random_bits(seed, purpose, position):
     golden = 0x9E3779B97F4A7C15
     return scrambled(scrambled(seed + purpose * golden) + (position + 1) * golden)
+
+
+def shuffled_order(seed, number, column, count):
+    """The order of a column: from the last row on, each changes places with one not after it.
+
+    `number` is that of the repeat, or of the tree.
+    """
+    seed = random_bits(random_bits(seed, PURPOSE_SHUFFLE, number), PURPOSE_SHUFFLE, column)
+    order = list(range(count))
+    for i in range(count - 1, 0, -1):
+        j = (random_bits(seed, PURPOSE_SHUFFLE, i) >> 32) * (i + 1) >> 32
+        order[i], order[j] = order[j], order[i]
+    return order
 
 
 def chosen(numbers, wanted, seed, purpose):

@@ -7,25 +7,14 @@ from sklearn.inspection import permutation_importance as sklearn_importance
 from sklearn.metrics import r2_score
 
 from compact_forests import leaves, random_model, random_table
-from oracles import random_bits
+from oracles import shuffled_order
 from sklearn_forests import converted
 from spinney.data import read_table
 from spinney.errors import DataError, ParameterError, SpinneyError
 from spinney.inspection.forest_leaves import leaf_predictions
 from spinney.inspection.permutation import out_of_bag_importance
 from spinney.jit.team import Team
-from spinney.sampling.kernels.random import PURPOSE_SHUFFLE as SHUFFLE
 from spinney.sampling.orders import shuffled_orders
-
-
-def naive_order(seed, tree, column, count):
-    """The order of a column by whole numbers of Python: from the last row on, each changes places with one not after it."""
-    seed = random_bits(random_bits(seed, SHUFFLE, tree), SHUFFLE, column)
-    order = list(range(count))
-    for i in range(count - 1, 0, -1):
-        j = (random_bits(seed, SHUFFLE, i) >> 32) * (i + 1) >> 32
-        order[i], order[j] = order[j], order[i]
-    return order
 
 
 def naive_importances(case, seed):
@@ -47,7 +36,7 @@ def naive_importances(case, seed):
 
         for column in range(columns):
             shuffled = X.copy()
-            shuffled[:, column] = X[naive_order(seed, tree, column, len(X)), column]
+            shuffled[:, column] = X[shuffled_order(seed, tree, column, len(X)), column]
             found[column, tree] = score(X) - score(shuffled)
     return found
 
@@ -72,7 +61,7 @@ def drawn(seed, tree, column, count):
 @pytest.mark.parametrize("seed", [0, 2**63 - 1])
 def test_the_order_of_a_column_depends_on_seed_tree_and_column(seed):
     order = drawn(seed, 2, 3, 50)
-    assert order == naive_order(seed, 2, 3, 50)
+    assert order == shuffled_order(seed, 2, 3, 50)
     assert sorted(order) == list(range(50))
     assert order not in [drawn(seed ^ 1, 2, 3, 50), drawn(seed, 1, 3, 50), drawn(seed, 2, 4, 50)]
 
@@ -194,7 +183,7 @@ def test_categories_and_missing_values_go_where_a_prediction_sends_them(dtype, m
 
         for column in range(4):
             shuffled = X[out]
-            shuffled[:, column] = shuffled[naive_order(2, tree, column, len(shuffled)), column]
+            shuffled[:, column] = shuffled[shuffled_order(2, tree, column, len(shuffled)), column]
             assert found.importances[column, tree] == pytest.approx(
                 score(X[out]) - score(shuffled), abs=1e-12
             )

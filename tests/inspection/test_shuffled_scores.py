@@ -1,4 +1,4 @@
-"""Only rows that meet a shuffled column walk again: what comes out is the prediction of the whole shuffled table."""
+"""Only rows whose path splits by a shuffled column walk again: what comes out is the prediction of the whole shuffled table."""
 
 from itertools import pairwise
 
@@ -8,25 +8,14 @@ import scipy.sparse
 
 import compact_forests
 import forests
-from oracles import random_bits
+from oracles import shuffled_order
 from spinney.inspection import shuffled_scores
 from spinney.inspection.shuffled_scores import ColumnReader, ShuffledScores
 from spinney.jit.team import Team
 from spinney.model.base import view_of
 from spinney.model.boosted import Model
-from spinney.sampling.kernels.random import PURPOSE_SHUFFLE as SHUFFLE
 
 GROUPS = [(0,), (2, 1), (3,), (1,), (0, 1, 2, 3)]
-
-
-def naive_order(seed, repeat, column, count):
-    """The order of a column by whole numbers of Python: from the last row on, each changes places with one not after it."""
-    seed = random_bits(random_bits(seed, SHUFFLE, repeat), SHUFFLE, column)
-    order = list(range(count))
-    for i in range(count - 1, 0, -1):
-        j = (random_bits(seed, SHUFFLE, i) >> 32) * (i + 1) >> 32
-        order[i], order[j] = order[j], order[i]
-    return order
 
 
 def naive_scores(predict, X, group, repeats, seed):
@@ -34,7 +23,7 @@ def naive_scores(predict, X, group, repeats, seed):
     found = []
     for repeat in range(repeats):
         shuffled = X.copy()
-        order = naive_order(seed, repeat, min(group), len(X))
+        order = shuffled_order(seed, repeat, min(group), len(X))
         shuffled[:, group] = X[order][:, group]
         found.append(predict(shuffled).reshape(len(X), -1).T)
     return np.array(found)
@@ -123,15 +112,15 @@ def test_only_the_rounds_that_predict_uses_are_walked():
     assert not np.array_equal(best.predict_raw(X), model.predict_raw(X))
 
 
-def test_a_group_that_no_tree_asks_for_is_left_out():
+def test_a_group_by_which_no_tree_splits_is_left_out():
     X = boosted_case()[1]
     bare = forests.random_model(5, X, splits=1)
     assert found_scores(view_of(bare), bare.read(X)) == {}
     X[:, 3] = 0.0
     some = forests.random_model(5, X[:, :3], splits=3)
-    asked = np.unique(some.forest.feature[some.forest.feature >= 0]).tolist()
+    used = np.unique(some.forest.feature[some.forest.feature >= 0]).tolist()
     found = found_scores(view_of(some), some.read(X[:, :3]), groups=[(0,), (1,), (2,)])
-    assert sorted(found) == asked
+    assert sorted(found) == used
 
 
 @pytest.mark.parametrize("cells", [1, 20_000])

@@ -23,8 +23,8 @@ from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.params.common import AUTO, FRACTION, LAST, MAX_ROUNDS, VALIDATION, preset_values
 from spinney.params.estimators import BOOSTING_ROUNDS, IMPORTANCE
+from spinney.training.booster import check_members
 from spinney.training.continuation import check_compatible, model_of
-from spinney.training.driver import check_members
 from spinney.training.holdout import Rows
 from spinney.training.round_plan import Auto, check_share
 

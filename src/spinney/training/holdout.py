@@ -76,7 +76,7 @@ def find_row_groups(
     if groups is None:
         if duplicates is None or labels.queries is not None:
             return AllGroups()
-        own = duplicates.of(data, HELD_TOGETHER)
+        own = duplicates.of(data, labels, HELD_TOGETHER)
         numbers = None if own is None else communicator.gather_rows(own)
         return AllGroups(None if numbers is None else RowGroups(numbers, duplicates=True))
     if communicator.size > 1:
