@@ -377,7 +377,7 @@ def test_names_need_columns_that_have_some(table, numbers, path):
     opened = Opened(path)
     opened.text["estimator"]["named"] = True
     opened.close()
-    with pytest.raises(ModelFormatError, match="named must tell whether columns have names"):
+    with pytest.raises(ModelFormatError, match="named must be whether columns have names"):
         sp.load_estimator(path)
 
 

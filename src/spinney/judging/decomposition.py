@@ -239,9 +239,9 @@ def _predictions(
 
 def _groups(model: Any, bag: NDArray[np.int64]) -> dict[str, Any]:
     """What tells an estimator that holds out rows of its own which of them are copies."""
-    from spinney.estimators.boosting import RowByRow
+    from spinney.estimators.boosting import PointwiseGBM
 
-    holds_out = isinstance(model, RowByRow) and (
+    holds_out = isinstance(model, PointwiseGBM) and (
         model.n_estimators == AUTO or model.validation_fraction is not None
     )
     return {"groups": bag} if holds_out else {}
