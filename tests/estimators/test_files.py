@@ -276,7 +276,7 @@ ATTACKS = {
     "giant dtype": (labels("U1000000000", ["a", "b", "c"]), "cannot have the dtype 'U1000000000'"),
     "dtype too narrow": (labels("U1", ["ab", "b", "c"]), "cannot have the dtype 'U1'"),
     "dtype of no width": (labels("U", ["a", "b", "c"]), "cannot have the dtype 'U'"),
-    "named is 1": (put("named", 1), "named must tell"),
+    "named is 1": (put("named", 1), "named must be whether"),
     "evals are a list": (put("evals", []), "evals must map data sets to metrics"),
     "metrics are a list": (put("evals", {"a": []}), "evals must map data sets to metrics"),
     "values are text": (put("evals", {"a": {"rmse": "1"}}), "must be a list of 1 to 4 numbers"),

@@ -67,26 +67,26 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
         )
     model = estimator.model_
     estimator._check_parameters()
-    params, left_out = {}, list(estimator._unsaved)
+    params, unsaved = {}, list(estimator._unsaved)
     for parameter, value in estimator.get_params(deep=False).items():
         write = write_columns if parameter == "categorical" else write_value
         try:
-            if parameter not in NO_MODEL and parameter not in left_out:
+            if parameter not in NO_MODEL and parameter not in unsaved:
                 params[parameter] = write(value)
         except NotJsonError:
-            left_out.append(parameter)
+            unsaved.append(parameter)
     names = getattr(estimator, "feature_names_in_", None)
     part = {
         "class": name,
         "params": params,
-        "left_out": left_out,
+        "left_out": unsaved,
         "named": names is not None and tuple(names) == model.feature_names,
         **_part_of(estimator),
     }
     save_with_part(model, path, part)
-    if left_out:
+    if unsaved:
         warnings.warn(
-            f"{name}.save left out {', '.join(left_out)}, which no file can hold; after spinney.load_estimator, set it again "
+            f"{name}.save left out {', '.join(unsaved)}, which no file can hold; after spinney.load_estimator, set it again "
             "with set_params before another fit",
             UserWarning,
             stacklevel=3,
@@ -229,17 +229,17 @@ def _restored(part: dict[str, object], model: AnyModel) -> Any:
     return estimator
 
 
-def _made(name: str, params: object, left_out: object) -> Any:
-    if not isinstance(params, dict) or not isinstance(left_out, list):
+def _made(name: str, params: object, unsaved: object) -> Any:
+    if not isinstance(params, dict) or not isinstance(unsaved, list):
         raise ModelFormatError("params must be a JSON object, and left_out a list of names")
-    for parameter in (*params, *left_out):
+    for parameter in (*params, *unsaved):
         if not isinstance(parameter, str) or parameter not in EVERY[name]:
             raise ModelFormatError(f"{name} has no parameter {short_repr(parameter)} in this spinney")
-    if len({*params, *left_out}) < len(params) + len(left_out):
+    if len({*params, *unsaved}) < len(params) + len(unsaved):
         raise ModelFormatError("a parameter is left out that is there, or left out twice")
     estimator = getattr(spinney, name)(**{key: read_value(value) for key, value in params.items()})
-    if left_out:
-        estimator._unsaved = tuple(left_out)
+    if unsaved:
+        estimator._unsaved = tuple(unsaved)
     return estimator
 
 
