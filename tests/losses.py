@@ -113,7 +113,7 @@ def loss(name, score, y, **params):
 
 
 def hessian(name, score, y, curvature, **params):
-    """What an objective takes as its hessian where the loss has some curvature, as the guide gives."""
+    """What an objective takes as its hessian where the loss has some curvature, as docs/losses.md gives it."""
     e = score - y
     if name in ("absolute_error", "quantile", "huber"):
         return np.ones_like(score)

@@ -41,7 +41,7 @@ class Converted:
         by_output = said if self.model.outputs > 1 else [[one] for one in said]
         return [np.array([tree[output] for tree in by_output]) for output in range(self.model.outputs)]
 
-    def said(self, X=None):
+    def predictions(self, X=None):
         """What each tree predicts, (trees, rows, outputs): class numbers or numbers."""
         X = self.matrix if X is None else X
         said = np.array([tree.predict(X) for tree in self.sklearn.estimators_])

@@ -117,29 +117,30 @@ def test_xgboost_comes_without_what_it_brings_for_graphics_cards():
         assert [re.split(r"[<>=]", wanted)[0] for wanted in found] == ["xgboost-cpu"]
 
 
+def dated_versions():
+    """Versions of the changelog that have a date, with it, in its order."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", text, re.MULTILINE)
+
+
 def test_the_changelog_speaks_of_this_version():
     assert f"## [{spinney.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/guide.md",
-        "docs/forests.md",
-        "docs/isolation.md",
-        "docs/judging.md",
-        "docs/ranking.md",
-        "docs/sketch.md",
-        "docs/constraints.md",
-        "docs/disk.md",
-        "docs/cluster.md",
-    ],
-)
-def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert blocks
-    exec(compile("\n".join(blocks), page, "exec"), {})
-    assert capsys.readouterr().err == ""
+def test_each_version_of_the_changelog_has_a_date_and_the_newest_is_first():
+    versions = dated_versions()
+    headings = re.findall(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(versions) == len(headings) - 1  # all but what is not released yet
+    assert versions == sorted(
+        versions, reverse=True, key=lambda one: [int(part) for part in one[0].split(".")]
+    )
+    assert [date for _, date in versions] == sorted((date for _, date in versions), reverse=True)
+
+
+def test_the_citation_is_that_of_the_last_version():
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    found = dict(line.split(": ", 1) for line in lines if ": " in line and not line.startswith(" "))
+    version, date = dated_versions()[0]
+    assert (found["version"], found["date-released"]) == (version, date)
+    assert version == spinney.__version__
+    assert (found["cff-version"], found["license"]) == ("1.2.0", "Apache-2.0")

@@ -206,7 +206,7 @@ PROSE = {
 }
 
 # Public names, and words that stand in files, which stay as they are.
-PUBLIC = {"OwnFunctionError", "committee_"}
+PUBLIC = {"OwnFunctionError", "committee_", "left_out"}
 
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 

@@ -1,6 +1,7 @@
 """The figures of docs/forests.md, from the cases about forests; the rest of that page is written by hand."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from benchmarks.pages.methods import table
 from benchmarks.pages.results import Found, Results
@@ -28,8 +29,12 @@ OTHERS = ("forest-memory", "forest-growth", "forest-accuracy", "forest-missing")
 CASES = (*dict.fromkeys(case for case, _ in SPEED), *OTHERS)
 
 TEXT = """Written by `python -m benchmarks.page` from a run of
-`python -m benchmarks {cases}`:
-spinney {version} on {cpu}, {threads} threads each. Each case was measured once or twice,
+
+```sh
+{command}
+```
+
+with spinney {version} on {cpu}, {threads} threads each. Each case was measured once or twice,
 alternating between the libraries; single runs differ by a tenth to a fifth.
 
 ### Speed
@@ -76,7 +81,9 @@ def write(results: Results) -> dict[str, str]:
     about = results.environment("forest")
     return {
         "forests.md": TEXT.format(
-            cases=" ".join(CASES),
+            command=" \\\n    ".join(
+                wrap(f"python -m benchmarks {' '.join(CASES)}", 100, break_on_hyphens=False)
+            ),
             version=about["versions"]["spinney"],
             cpu=about["cpu"],
             threads=results.threads("forest"),

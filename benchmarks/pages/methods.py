@@ -28,60 +28,87 @@ TEXT = """# Exact, approximate and histogram trees, measured
 Written by `python -m benchmarks.page` from a run of
 `python -m benchmarks {cases}`.
 
-`tree_method` sets which cuts of a column a split may use.
+To split a node, a tree compares cuts of each column: places between two values. `tree_method` sets which cuts it may
+use. This page shows how the methods differ in time, memory and accuracy, and compares them with XGBoost's.
 
-- `exact` sorts every column once and tries every distinct value in every node. A cut lies halfway between two
-  values. Trees are grown to their full depth, and `gamma` prunes them afterwards, from the leaves up.
-- `approx` tries about `max_bin` cuts of each column, or 1 / `sketch_eps`: quantiles of the rows weighted by their
-  hessian. With `proposal="global"` they are chosen again for every tree, with `proposal="local"` in every node.
+```python
+import numpy as np
+import spinney as sp
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2_000, 5))
+y = X[:, 0] * X[:, 1] + X[:, 2]
+for method in ("hist", "approx", "exact"):
+    regressor = sp.GBMRegressor(n_estimators=50, tree_method=method, grow_policy="depthwise", max_depth=6)
+    print(method, regressor.fit(X[:1_500], y[:1_500]).score(X[1_500:], y[1_500:]))
+```
+
+## Options
+
+| parameter | default | meaning |
+|---|---|---|
+| `tree_method` | `"hist"` | `"hist"`, `"approx"` or `"exact"`; `"auto"` is `"hist"` |
+| `max_bin` | 255 | most bins of a column; for `approx` about so many cuts are tried |
+| `proposal` | `"global"` | for `approx`: cuts are chosen once per tree, or in every node (`"local"`) |
+| `sketch_eps` | None | for `approx`: about 1 / `sketch_eps` cuts are tried, in place of `max_bin` |
+| `gamma` | 0 | the least gain of a split |
+| `grow_policy` | `"lossguide"` | `"depthwise"` grows level by level, as on this page |
+
 - `hist` bins every column once, when the `Dataset` is made, and sums gradients by bin. It is the default.
+- `approx` tries quantiles of the rows weighted by their hessian. With `proposal="global"` they are chosen again for
+  every tree, with `proposal="local"` in every node.
+- `exact` sorts every column once and tries every distinct value in every node. A cut lies halfway between two values.
+  Trees are grown to their full depth, and `gamma` prunes them afterwards, from the leaves up.
 
 `exact` and `approx` read the table when they train, so sorting and binning it are part of their training time.
 
-Measured on {cpu}, {threads} threads, level-wise trees (`grow_policy="depthwise"`).
+Measured on {cpu}, {threads} threads, with level-wise trees (`grow_policy="depthwise"`).
 
 ## Time, memory and AUC
 
-1 000 000 rows, 100 columns, depth 6, {rounds} rounds, each method in a separate process. The memory includes the
-table, {raw:,.0f} MB.
+1 000 000 rows, 100 columns, depth 6, {rounds} rounds, each method in a separate process. The memory includes the table,
+{raw:,.0f} MB.
 
 {costs}
 
 ![Seconds a round by method](methods.svg)
 
-The plot shows the training time divided by the number of rounds: the work that `exact` and `approx` do once is
-spread over {rounds} rounds here.
+The plot shows the training time divided by the number of rounds: the work that `exact` and `approx` do once is spread
+over {rounds} rounds here.
 
 ## Comparison with XGBoost {xgboost}, and of the methods
 
-Equal settings, a new data set for every repeat; only training is timed. The ratio is the other time
-over that of the method named first.
+Equal settings, a new data set for every repeat; only training is timed. The ratio is the other time over that of the
+method named first.
 
 {ratios}
 
 {sparse}
 
-spinney's `exact` grew each tree of XGBoost's `exact` again, from the same scores; XGBoost's `gamma` was twice
-spinney's. A tie is a node where two splits have the same gain within the precision of XGBoost's float32, or where
-two columns split the rows in the same way. Nodes below a tie of the first kind are not compared. A mirrored node
-splits the rows in the same way with left and right exchanged, which can happen where a column has a single value.
-The value of a rounded leaf differs by no more than the error of XGBoost's float32 gradients. Trees with such
-nodes count as the same.
+The next table compares whole trees: spinney's `exact` grew each tree of XGBoost's `exact` again, from the same scores.
+XGBoost's `gamma` was twice spinney's. Three kinds of nodes are counted separately:
+
+- A *tie* is a node where two splits have the same gain within the precision of XGBoost's float32, or where two columns
+  split the rows in the same way. Nodes below a tie of the first kind are not compared.
+- A *mirrored* node splits the rows in the same way with left and right exchanged, which can happen where a column has a
+  single value.
+- The value of a *rounded* leaf differs by no more than the error of XGBoost's float32 gradients.
+
+A tree is the same if every node is, mirrored or rounded or not; a tree with a tie is not counted as the same.
 
 {parity}
 
 ## Small tables
 
 This section tests whether trying every value is better on small tables. Default parameters except for the method,
-{splits} splits. The first four tables are from scikit-learn, with three quarters of the rows for training; the
-others have 1 000 training rows and up to 20 000 test rows.
+{splits} splits. The first four tables are from scikit-learn, with three quarters of the rows for training; the others
+have 1 000 training rows and up to 20 000 test rows.
 
 {small}
 
 {verdict}
 
 The splits of a table are few, and they share rows, so some tables exceed that limit by chance.
-`tree_method="auto"` is `hist`.
 """
 
 
@@ -133,7 +160,7 @@ def _ratios(results: Results) -> str:
         "`approx`, 500 000 × 28, depth 6, 20 rounds, against XGBoost's": ("approx", "train"),
         "`hist`, 500 000 × 28, depth 6, 100 rounds, against XGBoost's": ("depthwise", "train: depth 6"),
         "the same, depth 8": ("depthwise", "train: depth 8"),
-        "`hist`, 500 000 × 28, depth 6, 20 rounds, against our `exact`": ("hist-exact", "train"),
+        "`hist`, 500 000 × 28, depth 6, 20 rounds, against spinney's `exact`": ("hist-exact", "train"),
     }
     lines = []
     for title, (case, measure) in wanted.items():
@@ -143,14 +170,14 @@ def _ratios(results: Results) -> str:
             [title, *(f"{row[side]:.2f}" for side in ("ours", "theirs")), f"{row['ratio']:.2f}x"]
             + [f"{auc[side]:.4f}" for side in ("ours", "theirs")]
         )
-    return table(["", "ours, s", "theirs, s", "ratio", "AUC", "theirs"], lines)
+    return table(["", "spinney, s", "other, s", "ratio", "AUC", "AUC of the other"], lines)
 
 
 def _sparse(row: Found) -> str:
     same = "The two forests are the same." if row["holds"] else "The two forests are not the same."
     return (
-        f"`exact` on a sparse matrix of 100 000 × 200, of which 1 % is stored, takes {row['ours']:.3f} s for 5 rounds; on the\n"
-        f"same table made dense {row['theirs']:.3f} s, {row['ratio']:.1f} times as long. {same}"
+        f"`exact` on a sparse matrix of 100 000 × 200, of which 1 % is stored, takes {row['ours']:.3f} s for 5 rounds; on\n"
+        f"the same table made dense {row['theirs']:.3f} s, {row['ratio']:.1f} times as long. {same}"
     )
 
 
@@ -184,13 +211,13 @@ def _small(rows: Sequence[Found]) -> str:
         )
     head = ["", "rows", "loss", "`exact`", "`hist`", "difference", "fit `exact`, ms", "fit `hist`, ms"]
     return (
-        table(head, lines)
-        + "\n\nThe losses are means with their deviation from split to split, the difference is a mean with its standard error."
+        table(head, lines) + "\n\nThe losses are means with their standard deviation over the splits, "
+        "the difference is a mean with its standard error."
     )
 
 
 def _verdict(rows: Sequence[Found]) -> str:
-    """Say on how many tables either method is ahead."""
+    """On how many tables either method is ahead, and how long the fits take."""
     beyond = [
         row for row in rows if abs(row["facts"]["mean difference"]) > 2.0 * row["facts"]["standard error"]
     ]

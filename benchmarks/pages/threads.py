@@ -11,27 +11,62 @@ TEXT = """# Threads, measured and modelled
 Written by `python -m benchmarks.page` from a run of `python -m benchmarks threads` with spinney {version} on
 {cpu}, {cores} cores, Python {python}.
 
-The number of threads changes the time, but not the model. Each learner was trained on one thread and on two; each
-of the other libraries is compared with itself on one thread. *Processor time* is that of two threads divided by
-that of one: the part above 1 is lost to waiting, to speculative work that is not used, or to resources that cores
-share. *Work of four threads a core* is the processor time of {crowd} threads divided by that of one. Only
-this measurement uses so many threads: spinney starts no more threads than there are cores. Best of a few runs;
-on this machine runs differ by a tenth and more.
+Every training and prediction shares its work among threads. `n_jobs` sets their number. It changes the time, but not
+the model: the file of a model has the same bytes for any number of threads.
+
+```python
+import numpy as np
+import spinney as sp
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20_000, 10))
+y = X[:, 0] * X[:, 1] + X[:, 2] > 0
+one = sp.GBMClassifier(n_estimators=20, n_jobs=1).fit(X, y)
+two = sp.GBMClassifier(n_estimators=20, n_jobs=2).fit(X, y)
+assert one.model_.to_bytes() == two.model_.to_bytes()
+```
+
+## Options
+
+| setting | meaning |
+|---|---|
+| `n_jobs=None` or -1 | all cores that the process may use; this is the default |
+| `n_jobs=-2` | all of these but one, and so on, at least one |
+| `n_jobs=4` | four threads |
+| `OMP_NUM_THREADS=4` | environment variable: the number of cores that None, -1 and -2 refer to is at most 4 |
+
+The cores that a process may use follow from its CPU affinity and from the quota of its control group (a container's
+limit). spinney never starts more threads than these cores, and fewer where there is less work.
+
+## Speed-up on two threads
+
+Each learner was run on one thread and on two; each of the other libraries is compared with itself on one thread. The
+rows "predict" (boosted trees) and "isolation forest" are predictions, the others trainings. The numbers are the best of
+a few runs; on this machine runs differ by a tenth and more.
+
+- *Speed-up* is the time on one thread divided by the time on two.
+- *Processor time* is that of two threads divided by that of one. The part above 1 is lost to waiting, to speculative
+  work that is not used, or to resources that cores share.
+- *Work of four threads per core* is the processor time of {crowd} threads divided by that of one. Only this measurement
+  uses so many threads.
 
 {scaling}
 
 ## More threads: a model
 
-Nothing below was measured on more than {cores} cores. It is a model of the time of one tree of 255 leaves on
-500 000 rows of 28 columns. Its parts were measured on one and on two threads, except for two estimates:
+Nothing below was measured on more than {cores} cores. It is a model of the time of one tree of 255 leaves on 500 000
+rows of 28 columns. Its parts were measured on one and on two threads, except for two estimates:
 
 {parts}
 
+Threads meet at barriers in groups of {group}, so that the moves of a cache line do not grow with every thread. The times
+that follow from these parts:
+
 {model}
 
-The last line is the speed-up that XGBoost's authors have published for their library. With 64 threads, the
-speed-up is limited by merging and by the work that one thread does alone. Searching one of the {units} columns of
-a node takes about as long as a barrier, so dividing the search by nodes as well would gain nothing here.
+The last line is the speed-up that XGBoost's authors have published for their library. With 64 threads, the speed-up is
+limited by merging and by the work that one thread does alone. Searching one of the {units} columns of a node takes
+about as long as a barrier, so dividing the search by nodes as well would gain nothing here.
 """
 PUBLISHED = {8: 6.3, 16: 9.8, 32: 14.9}
 THREADS = (1, 2, 8, 16, 32, 64)
@@ -39,7 +74,7 @@ THREADS = (1, 2, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class Costs:
-    """What the parts of a round take, in milliseconds unless said otherwise (AMD EPYC, Zen 5)."""
+    """What the parts of a round take, in milliseconds unless named otherwise (AMD EPYC, Zen 5)."""
 
     work: float = 32.0  # of the three kernels
     extra: float = (
@@ -108,6 +143,7 @@ def write(results: Results) -> dict[str, str]:
         model=_model(costs),
         parts=_parts(costs),
         units=costs.units,
+        group=costs.group,
     )
     return {"threads.md": page}
 
@@ -124,7 +160,7 @@ def _scaling(rows: Sequence[Found]) -> str:
             line[1] = f"{line[1]}, {theirs}" if line[1] else theirs
         elif what.startswith("work of"):
             line[3] = f"{row['ours']:.2f}"
-    heads = ["", "1 → 2 threads", "others' own", "processor time", "work of four threads a core"]
+    heads = ["", "speed-up", "speed-up of others", "processor time", "work of four threads per core"]
     return table(heads, [[name, *line] for name, line in lines.items()])
 
 
@@ -133,25 +169,27 @@ def _parts(costs: Costs) -> str:
     lines = [
         [
             "work that threads share",
-            f"{costs.work:.1f} ms of one thread; {costs.extra:.2f} times as much on several, as was measured on two",
+            f"{costs.work:.1f} ms on one thread",
+            f"{costs.extra:.2f} times as much on several, as was measured on two",
         ],
-        ["Python between kernels, and what thread 0 does alone", f"{costs.serial:.2f} ms, an estimate"],
+        ["Python between kernels, and what thread 0 does alone", f"{costs.serial:.2f} ms", "an estimate"],
         [
-            "jobs: three kernels a round",
-            f"{1000 * costs.job:.1f} µs on two threads; the other threads wait for them without Python",
+            f"starting {costs.jobs} kernels per round",
+            f"{1000 * costs.job:.1f} µs each on two threads",
+            "the other threads wait without Python",
         ],
         [
             f"{costs.meetings} barriers",
-            f"{1000 * costs.meeting:.2f} µs on two threads, where a cache line goes from core to core "
-            f"{costs.hand_overs(2)} times; in groups of {costs.group}, {costs.hand_overs(64)} times on 64 threads",
+            f"{1000 * costs.meeting:.2f} µs each on two threads",
+            f"{costs.hand_overs(2)} moves of a cache line between cores; on 64 threads {costs.hand_overs(64)}",
         ],
         [
-            f"merging the sums of all threads, {costs.merged} times",
-            f"{costs.kilobytes:.0f} KB of each thread, divided over at most {costs.units} threads, at "
-            f"{costs.speed:.0f} GB/s, an estimate",
+            f"merging sums, {costs.merged} times",
+            f"{costs.kilobytes:.0f} KB of each thread",
+            f"at {costs.speed:.0f} GB/s, an estimate; divided over at most {costs.units} threads",
         ],
     ]
-    return table(["part", "what it takes"], lines)
+    return table(["part", "cost", "remarks"], lines)
 
 
 def _model(costs: Costs) -> str:

@@ -14,6 +14,8 @@ import signal
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -93,12 +95,10 @@ def main(trainings: str, seed: str) -> None:
     counts: Counter[str] = Counter()
     left = int(trainings)
     while left > 0:
-        with (
-            distributed.LocalCluster(
-                n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL, memory_limit=0
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):  # fmt: skip
+        cluster = distributed.LocalCluster(
+            n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL, memory_limit=0
+        )  # fmt: skip
+        with closing(cluster), distributed.Client(cluster) as client:
             data = face.Dataset(client, *_collections(X, y))
             train = partial(face.train, client, PARAMS, data, ROUNDS)
             while left > 0 and _ready(cluster, client):
@@ -107,6 +107,16 @@ def main(trainings: str, seed: str) -> None:
                 counts += _one(train, wanted, cluster, rng)
                 faulthandler.cancel_dump_traceback_later()
     print(json.dumps({"trainings": int(trainings), **counts}))
+
+
+@contextmanager
+def closing(cluster: Any) -> Iterator[None]:
+    """Close a cluster in the end, even where Dask looks for a worker that was killed and is no longer in its list."""
+    try:
+        yield
+    finally:
+        with suppress(KeyError):
+            cluster.close()
 
 
 def _one(train: Any, wanted: bytes, cluster: Any, rng: random.Random) -> Counter[str]:

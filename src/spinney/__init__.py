@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from spinney.estimators.isolation import IsolationForest
     from spinney.estimators.ranker import GBMRanker
     from spinney.estimators.regressor import GBMRegressor
-    from spinney.judging.decomposition import bias_variance
-    from spinney.judging.intervals import bootstrap_interval
-    from spinney.judging.permutation import permutation_importance
+    from spinney.inspection.bias_variance import bias_variance
+    from spinney.inspection.bootstrap import bootstrap_interval
+    from spinney.inspection.permutation import permutation_importance
     from spinney.model.adaboost import AdaBoostModel
     from spinney.model.boosted import Model
     from spinney.model.forest import ForestModel
@@ -70,13 +70,13 @@ _HOME = {
     "adaboost_r2_step": "spinney.training.adaboost",
     "adaboost_step": "spinney.training.adaboost",
     "average_path_length": "spinney.tree.isolation",
-    "bias_variance": "spinney.judging.decomposition",
-    "bootstrap_interval": "spinney.judging.intervals",
+    "bias_variance": "spinney.inspection.bias_variance",
+    "bootstrap_interval": "spinney.inspection.bootstrap",
     "cv": "spinney.training.cross_validation",
     "load": "spinney.model.loading",
     "load_estimator": "spinney.estimators.files",
     "open_dataset": "spinney.dataset",
-    "permutation_importance": "spinney.judging.permutation",
+    "permutation_importance": "spinney.inspection.permutation",
     "split": "spinney.training.splitting",
     "train": "spinney.training.train",
 }

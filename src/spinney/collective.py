@@ -1,8 +1,14 @@
 """Collective calls of the ranks of one training, with the names that XGBoost and MPI have for them.
 
-A training may run on several ranks at once, each with consecutive rows of the table. Every rank does the same steps on its own
-rows. Where a step needs all rows, every rank makes the same collective call; afterwards all hold the same numbers, so all go on
-in the same way.
+A training may run on several ranks at once, threads or machines, each with consecutive rows of the table (its *shard*). Every
+rank does the same steps on its own rows. Where a step needs all rows, every rank makes the same collective call: integers are
+summed, floats are compared for the largest, and what is neither is gathered at rank 0, which broadcasts what follows from it.
+Afterwards all hold the same numbers, so all go on in the same way: the same tree grows at each, and each has the whole model.
+
+What is exchanged: of a tree sizes of gradients, sums of the root, one array of histograms a pass, sums of leaves
+(`growth/blockwise.py`, `growth/leaf_values.py`). Of a round the largest gradients, a draw's counts by digit of the key
+(`sampling/ranks.py`) and, at rank 0, the scores of validation rows (`training/global_steps.py`). Once, all labels at rank 0, and
+sums of the target by fold and category (`target_encoding/sums.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`Dataset`: a table binned once, with its target and weights, for any number of trainings; and the ways to make or open one."""
+"""`Dataset`: a table binned once, with its target and weights, for any number of trainings; and the ways to make or open one.
+
+It is the public face of a `BinnedData` (`binning/binned.py`), which it holds.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Files that are written whole or not at all, and JSON that is read strictly.
 
 `write_atomically` writes to a hidden file that then takes the place of the file; what a killed process left of one is removed.
-`parse_json` takes no duplicate keys, no numbers that are not finite and nothing that is nested deeply.
+`parse_json` takes no duplicate keys, no numbers that are not finite and nothing that is nested deeply. `check_path` refuses paths
+that no file can have.
 """
 
 from __future__ import annotations
@@ -19,7 +20,22 @@ from contextlib import contextmanager, suppress
 from reprlib import repr as short_repr
 from typing import IO, NamedTuple
 
-from spinney.errors import ModelFormatError
+from spinney.errors import DataError, ModelFormatError
+
+
+def check_path(path: str | os.PathLike[str], title: str) -> None:
+    """Refuse a path that no file can have; `title` names it in messages.
+
+    Examples
+    --------
+    >>> check_path("größe.csv", "out='größe.csv'")
+    """
+    if "\0" in os.fsdecode(path):
+        raise DataError(f"{title} holds a null character, which no path can")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise DataError(f"{title} cannot be written as a path of this system: {error}") from error
 
 
 class Hidden(NamedTuple):

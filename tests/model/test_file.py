@@ -3,6 +3,7 @@ import os
 import struct
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 
 from spinney.errors import DataError, DataTypeError, ModelFormatError
 from spinney.model import file
+from spinney.model.adaboost import AdaBoostModel
 from spinney.model.boosted import Model
+from spinney.model.forest import ForestModel
+from spinney.model.isolation import IsolationModel
 from spinney.model.loading import load
 from spinney.tree import check
 from spinney.tree.forest import FOREST_DTYPES
@@ -174,3 +178,13 @@ def test_only_bytes_are_read_as_bytes(source):
 
 def test_a_memoryview_is_read_as_bytes(model):
     assert Model.from_bytes(memoryview(model.to_bytes())) == model
+
+
+def test_the_class_of_a_file_is_found_by_the_number_and_the_kind_of_its_format():
+    found = {(one.FILE.number, one.FILE.kind): one for one in (ForestModel, AdaBoostModel, IsolationModel)}
+    listed = {
+        (number, kind): getattr(import_module(module), name)
+        for number, kinds in file.BY_KIND.items()
+        for kind, (module, name) in kinds.items()
+    }
+    assert listed == found

@@ -26,7 +26,7 @@ HEADER = {
     "format of a boosted model": (("header", "format", 1), "too much or too little"),
     "format of an estimator": (("header", "format", 4), "too much or too little"),
     "another kind": (("header", "kind", "wood"), "kind must be 'forest', not 'wood'"),
-    "no kind": (lambda opened: opened.header.pop("kind"), "too much or too little: 'kind'"),
+    "no kind": (lambda opened: opened.header.pop("kind"), "kind must be 'forest', not None"),
     "a field of boosted models": (("header", "rounds", 2), "too much or too little: 'rounds'"),
     "version is a number": (("header", "version", 1), "version must be a short text"),
     "classes is a number": (("header", "classes", 2), "classes must be a list"),

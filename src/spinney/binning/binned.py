@@ -1,6 +1,14 @@
 """`BinnedData`: a table in bins, with the labels of its rows: what every training reads, in memory, from disk or on a rank.
 
-Where its codes are, in memory at once or some rows at a time, is the business of a `CodeStore`.
+Where its codes are, in memory at once or some rows at a time, is the business of a `CodeStore`. `ingest` makes binned data of a
+table in memory, `disk/open.py` of a folder, `dask/rank_data.py` of the parts of a rank. A new store is a class with the members
+of `CodeStore`, and what makes a `BinnedData` with it.
+
+Some rows (`BinnedData.take`: a fold, a part of a split, a hold-out) share the codes of the whole; `selected` has their places
+there. They have numbers of their own, from 0, on which random numbers depend, so a part trains to the bytes of a data set of its
+rows.
+
+A *shard* is consecutive rows of a table that one rank holds, with their codes in blocks.
 """
 
 from __future__ import annotations

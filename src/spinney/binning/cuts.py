@@ -1,4 +1,8 @@
-"""Where the columns of a table are cut into bins, and fewer bins for columns of few entries."""
+"""Where the columns of a table are cut into bins, and fewer bins for columns of few entries.
+
+Where bins would be very many, columns of few entries get fewer of them (`CutThinning`), so that histograms stay smaller than the
+table.
+"""
 
 from __future__ import annotations
 

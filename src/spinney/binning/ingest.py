@@ -1,6 +1,11 @@
 """Rows → binned data: `ingest` has the order of the steps, an `Executor` does each of them where the rows are.
 
-`MemoryExecutor` has the whole table; `disk/executor.py` reads rows in batches, `dask/executor.py` has them on workers.
+`MemoryExecutor` has the whole table; `disk/executor.py` reads rows in batches, `dask/executor.py` has them on workers. A table in
+memory is binned once: every value gets its bin, the plan is made of the entries, and the codes of the same bins. Rows in batches
+are not there all at once, so they become drafts first (`BatchScan`): counts of the drafts show which columns have a default bin,
+the plan is made from the entries of these, and drafts are recoded by it, if there are any.
+
+What an entry that a sparse table does not store means is one number on the whole way, 0 or NaN (`DataParams.absent_value`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,14 @@
 """The plan of a binned table: which columns stand alone, share a bundle or are sparse, and what their codes are.
 
 It is made from the bins of the table's columns and which of them mostly are in one (`bin_table`), by exclusive feature bundling.
+
+A column of which one bin, that of 0 or of missing values, holds most rows is listed as entries. Columns whose entries hardly ever
+meet are bundled into one group, greedily. A group that has an entry in a quarter of the rows is kept for all rows. A column that
+found no such bundle stays sparse: its entries are kept by row, for histograms, and by column, for partition. One-hot columns of a
+bundle are searched in runs, all in one go.
+
+Rows that are coded by the cuts of other data, as validation rows are, are never bundled: they may conflict where the others do
+not.
 """
 
 from __future__ import annotations

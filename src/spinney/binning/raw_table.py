@@ -1,8 +1,11 @@
 """The table behind binned data, for what needs values and not bins: tree_method exact and approx, and `init_model`.
 
 `SourceTable` is the table that a user gave, read again when it is needed; `RowsOfTable` has some rows of it. `NoTable` is for
-data of which only codes are kept, `HiddenTable` for data with columns that the table does not have. `Checksum` shows whether the
-values of a table are those that were read before.
+data of which only codes are kept, `HiddenTable` for data with columns that the table does not have. What is made of a table
+(`views.py`) is made at first use and kept until the table is released.
+
+`Checksum` shows whether the values of a table are those that were read before: that of the values that were binned is compared
+whenever the table is read again, and a table that was changed is an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What growers other than the histogram grower need of a table: fine bins, and columns whose values are sorted."""
+"""What growers other than the histogram grower need of a table: fine bins, and columns whose values are sorted.
+
+Fine bins are for `tree_method="approx"`. Of sorted columns each lists its entries, rank of the value and row, sorted once.
+"""
 
 from __future__ import annotations
 

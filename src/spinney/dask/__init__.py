@@ -7,6 +7,14 @@ Enters: a client, dask collections. Leaves: an ordinary `Model`, or dask collect
 in a training is a *rank*. It has consecutive partitions, and exchanges sums with the others over Dask's own connections. A rank
 that is lost costs time, not the training: those that are left, and workers that came meanwhile, go on from the last finished
 round. No other package imports Dask, nor does `import spinney`.
+
+Binning: `inputs` has the *partitions* that a user gives, `partitions` reads them on their workers, `executor` makes an
+`EncodedPart` of each, codes and labels. The client only gets small results: lengths, names, types, counts. `labels` gathers all
+labels on one worker.
+
+Training: a *run* is the same work on all ranks, one task on each worker (`ranks`), whose collective calls are messages
+(`communicator`). `rank_data` makes a `BinnedData` of a rank's parts. Ranks keep *checkpoint records*, the finished rounds; after
+a run that was interrupted, `run` starts the next one from these.
 """
 
 from __future__ import annotations

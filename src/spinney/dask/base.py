@@ -1,4 +1,8 @@
-"""The base class of the Dask estimators. The rules of a local estimator for targets and weights run on a worker."""
+"""The base class of the Dask estimators. The rules of a local estimator for targets and weights run on a worker.
+
+Labels of all rows are gathered on one worker (`labels.py`), so an estimator's own rules for targets, weights and the hold-out run
+there unchanged: they are a `MakeLabels`.
+"""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any

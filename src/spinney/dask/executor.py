@@ -1,6 +1,7 @@
 """Partitions → codes on the workers, the same as one `Dataset` of all rows would have: the steps of `ingest` on a cluster.
 
-Cuts come from sampled rows or from quantile sketches, merged in the order of the partitions.
+The client gets counts of categories, and of the drafts' default bins. Cuts come from sampled rows (`binning/sample.py`) or from
+quantile sketches, merged in the order of the partitions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Labels of all rows: concatenated on one worker, 16 bytes a row and more, and sent back to the partitions.
 
-Groups of rows that are held out together are concatenated too: their numbers take 8 bytes a row.
+Groups of rows that are held out together are concatenated too: their numbers take 8 bytes a row. Where a query spans partitions,
+the parts that are binned end where a query does (`query_boundaries`).
 """
 
 from __future__ import annotations

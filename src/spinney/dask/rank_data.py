@@ -1,4 +1,7 @@
-"""Parts of a data set → the binned data of one rank of a training."""
+"""Parts of a data set → the binned data of one rank of a training.
+
+Consecutive small parts are merged into blocks.
+"""
 
 from __future__ import annotations
 

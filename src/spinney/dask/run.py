@@ -1,4 +1,8 @@
-"""`run_ranks`: the same work on all ranks, run after run until one finishes or none can; partitions and workers of the ranks."""
+"""`run_ranks`: the same work on all ranks, run after run until one finishes or none can; partitions and workers of the ranks.
+
+After a run that was interrupted, partitions are assigned to ranks and ranks to workers anew. The next run starts from the
+checkpoint records of all runs before, or an error is raised with the reason why it cannot.
+"""
 
 from __future__ import annotations
 

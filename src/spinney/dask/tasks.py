@@ -1,4 +1,8 @@
-"""Tasks of Dask: their arguments become aligned arrays, and spinney's errors are returned to the client as values."""
+"""Tasks of Dask: their arguments become aligned arrays, and spinney's errors are returned to the client as values.
+
+Arrays that were sent may be at any address in memory, and kernels need aligned ones. An error that is raised would be logged by
+Dask.
+"""
 
 from __future__ import annotations
 

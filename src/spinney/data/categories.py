@@ -1,6 +1,7 @@
 """Categorical columns: what may be a category, the `Categories` of a column, and values → numbers of categories (`encode`).
 
-A model keeps text and numbers as they are, and dates, times and intervals as text of a kind (`kept_as`).
+A model keeps text and numbers as they are, and dates, times and intervals as text of a kind (`kept_as`). A category's number is
+its bin. A column that held no value has categories, but none of them: see `Schema`.
 """
 
 from __future__ import annotations

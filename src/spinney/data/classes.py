@@ -1,6 +1,6 @@
 """Classes: numbers of class labels, and weights of rows by `class_weight`.
 
-The second half is the same for targets of several labels (multilabel): columns of 0 and 1, of which a row has each or not.
+The second half is the same for targets of *several labels* (multilabel): columns of 0 and 1, of which a row has each or not.
 """
 
 from __future__ import annotations

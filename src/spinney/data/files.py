@@ -1,4 +1,7 @@
-"""`FileSource`: rows of Parquet, Arrow and CSV files, read by PyArrow a batch at a time."""
+"""`FileSource`: rows of Parquet, Arrow and CSV files, read by PyArrow a batch at a time.
+
+A new kind of file has its ending in `FORMATS`, and how PyArrow opens it.
+"""
 
 from __future__ import annotations
 

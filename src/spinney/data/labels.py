@@ -1,7 +1,7 @@
 """Labels: what belongs to the rows of a table besides its columns, as a user gives it and once it is checked.
 
 `RawLabels` has anything a user may give, `Labels` has arrays of one type, which losses, metrics, sampling and hold-outs read.
-`spinney.data.label_collector` makes the second from the first, for all rows at once or for rows that come in batches.
+`read_labels` in `target.py` makes the second from the first for all rows at once, `LabelCollector` for rows that come in batches.
 `LabelVector` is the form in which functions of users get labels, `Gradients` (of the kernels) what a loss makes of them.
 """
 

@@ -1,6 +1,10 @@
 """Queries: rows that are ranked together, given by the query of each row (`qid`) or by the sizes of queries (`group`).
 
-Here they are read, with weights of rows or of queries; the second half lists rows by query as kernels take them.
+Here they are read, with weights of rows or of queries; the second half lists rows by query as kernels take them. The rows of a
+query need not stand together in the table; queries are numbered from 0 in the order of their first rows.
+
+Words of ranking: a *list* has the rows of a query in the order of their scores, a *place* is where a row stands in it, from 1.
+*Relevance* is the target, a whole number, and *gain* what a row of it is worth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`read_table`: any table of a user as a `Table`. Frames, sparse matrices and arrays have a reader each."""
+"""`read_table`: any table of a user as a `Table`. Frames, sparse matrices and arrays have a reader each.
+
+The reader of a new kind of table gives a `Table` of panels, and is chosen here.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,8 @@
 """Targets, class labels, weights and margins: read from anything a user gives, and checked.
 
 Targets of boosting are float64 of one column or several (`read_target`); those of forests are class numbers or numbers of one
-output or several (`ForestTarget`). Errors name the argument and the first wrong row.
+output or several (`ForestTarget`). `read_labels` reads all labels of a table. Errors name the argument and the first
+wrong row.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Batches of rows that are read several times (`BatchReader`): every later reading is compared with the first one."""
+"""Batches of rows that are read several times (`BatchReader`): every later reading is compared with the first one.
+
+The first reading counts rows, categories and entries, and collects labels and the very rows that cuts of a table in memory would
+be found from.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Reading pages: one at a time, or as blocks of codes that are read ahead while others are worked on."""
+"""Reading pages: one at a time, or as blocks of codes that are read ahead while others are worked on.
+
+A page has codes by column; the copy by rows is made when it is read. The team that works on a page unpacks it, but for codes that
+are bytes, which are used where they were read.
+"""
 
 from __future__ import annotations
 

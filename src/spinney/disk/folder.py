@@ -1,4 +1,7 @@
-"""The folders of a data set: files that are written once, checked when they are read, and whole or not there at all."""
+"""The folders of a data set: files that are written once, checked when they are read, and whole or not there at all.
+
+The header is written last: a folder without it is no data set.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.paths import check_path
 from spinney.errors import DataError, DatasetFormatError, DataTypeError
 from spinney.messages import shown
 from spinney.params.parameter import is_iterable
-from spinney.safe_io import write_atomically
+from spinney.safe_io import check_path, write_atomically
 
 HEADER, MARK = "dataset.json", "pages.json"
 WRITING = "writing"  # stands in a folder as long as somebody writes a data set there

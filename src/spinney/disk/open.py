@@ -1,4 +1,7 @@
-"""Opening a data set on disk."""
+"""Opening a data set on disk.
+
+The header and its arrays are read and checked here, and the sizes of all pages; their codes are checked when they are first used.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,8 @@
 """Losses of the estimators, and losses and metrics that users give as functions or scorers, in the form that `train` takes."""
 
-# scikit-learn has no types, so its classes are Any to a type checker.
-# mypy: allow-subclassing-any
-
 from __future__ import annotations
 
-import inspect
 import numbers
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,17 +11,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from spinney import objectives
-from spinney.data.classes import are_of_labels
 from spinney.data.labels import LabelVector
 from spinney.errors import OwnFunctionError, ParameterError, ParameterTypeError
+from spinney.inspection.scorers import call_scorer, is_scorer, scorer_name
 from spinney.messages import shown
 from spinney.metrics.custom import checked_value
 from spinney.params import Config, ObjectiveInfo, kind_of, metrics_for, objective_info, takes_targets
 from spinney.params.objectives import OBJECTIVES, OWN
-from spinney.user_functions import WithWeight, call_user_function, checked_number, name_of, takes_estimator
+from spinney.user_functions import WithWeight, checked_number, name_of, takes_estimator
 
 _OF_CLASSES = ("two", "many")  # kinds
 CLASSIFICATION = tuple(name for name in OBJECTIVES if kind_of(name) in _OF_CLASSES)
@@ -275,26 +269,20 @@ def _names(given: list[Any], config: Config) -> list[str]:
     same = [(id(getattr(one, "_score_func", one)), is_scorer(one) and repr(one)) for one in functions]
     for place, metric in enumerate(functions):
         if same[place] in same[:place]:
-            raise ParameterError(f"eval_metric holds the metric {plain_name(metric)!r} twice; give it once")
+            raise ParameterError(f"eval_metric holds the metric {scorer_name(metric)!r} twice; give it once")
     taken = {replace(config, eval_metric=(one,)).eval_metric[0] for one in given if isinstance(one, str)}
     names = []
     for metric in given:
         if isinstance(metric, str):
             names.append(metric)
             continue
-        plain = plain_name(metric)
-        others = [one for one in functions if one is not metric and plain_name(one) == plain]
+        plain = scorer_name(metric)
+        others = [one for one in functions if one is not metric and scorer_name(one) == plain]
         name = plain + _distinct_arguments(metric, others)
         numbered = (f"{name}_{number}" for number in count(2))
         names.append(next(one for one in chain([name], numbered) if one not in taken))
         taken.add(names[-1])
     return names
-
-
-def plain_name(metric: Any) -> str:
-    """Name of a function or scorer."""
-    sign = "neg_" if is_scorer(metric) and getattr(metric, "_sign", 1) < 0 else ""
-    return sign + name_of(getattr(metric, "_score_func", metric))
 
 
 def _distinct_arguments(metric: Any, others: list[Any]) -> str:
@@ -314,12 +302,6 @@ def _arguments(metric: Any) -> dict[str, object]:
     if is_scorer(metric):
         return {**_arguments(metric._score_func), **getattr(metric, "_kwargs", {})}
     return {**_arguments(metric.func), **metric.keywords} if isinstance(metric, partial) else {}
-
-
-def is_scorer(metric: object) -> bool:
-    """Whether `make_scorer` made it; a caller with a scorer has imported the module, which takes long."""
-    module = sys.modules.get("sklearn.metrics")
-    return module is not None and isinstance(metric, type(module.make_scorer(module.accuracy_score)))
 
 
 def _of_function(
@@ -351,111 +333,7 @@ def _of_scorer(scorer: Any, name: str, config: Config, classes: NDArray[Any] | N
     def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> MetricResult:
         link = objectives.get(config).link
         shares = None if config.objective == OWN and classes is not None else link(scores)
-        return name, scored(scorer, name, scores, shares, target.target, weight, classes), True
+        return name, call_scorer(scorer, name, scores, shares, target.target, weight, classes), True
 
     metric.__name__ = name
     return metric
-
-
-def scored(
-    scorer: Any,
-    name: str,
-    scores: NDArray[np.float64],
-    predictions: NDArray[np.float64] | None,
-    target: NDArray[np.float64],
-    weight: Any,
-    classes: NDArray[Any] | None,
-) -> float:
-    """The value of a scorer for rows that are predicted already.
-
-    Parameters
-    ----------
-    scorer : callable
-        The scorer.
-    name : str
-        What to call it in messages.
-    scores : float64 array of shape (rows,) or (rows, classes)
-        Raw scores, which decide the class.
-    predictions : float64 array, or None
-        Numbers, or probabilities of the second of two classes or of all; None where the probabilities are not known.
-    target : float64[rows]
-        Numbers, or places of labels among the classes.
-    weight : float64[rows], or None
-        Weights of the rows.
-    classes : ndarray or list of ndarray, or None
-        Labels of the classes; a list where rows have several labels.
-    """
-    fitted = _Numbers(predictions) if classes is None else _Classes(classes, scores, predictions)
-    truth = target if classes is None else labels_at(classes, target.astype(np.int64))
-    given = weight is not None and _takes_weight(getattr(scorer, "_score_func", scorer))
-    more = {"sample_weight": weight} if given else {}
-    value = call_user_function(
-        "the metric", _Named(scorer, name), fitted, np.empty((len(target), 0)), truth, **more
-    )
-    return checked_number(name, value)
-
-
-def labels_at(classes: NDArray[Any], codes: NDArray[np.int64]) -> NDArray[Any]:
-    """Labels of some places; where rows have several labels, which of them a row has."""
-    labels: NDArray[Any] = codes if are_of_labels(classes) else classes[codes]
-    return labels
-
-
-def _takes_weight(function: Any) -> bool:
-    """Whether a scorer may be given weights for its function."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return True
-    return any(one.name == "sample_weight" or one.kind == one.VAR_KEYWORD for one in parameters)
-
-
-class _Named:
-    """A function under the name that users gave."""
-
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
-        self._function, self.__name__ = function, name
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        return self._function(*args, **named)
-
-
-class _Numbers(RegressorMixin, BaseEstimator):
-    """A fitted regressor, as far as a scorer sees it: it has predicted already."""
-
-    def __init__(self, predicted: NDArray[np.float64] | None) -> None:
-        self.predicted = predicted
-
-    def predict(self, X: object) -> NDArray[np.float64] | None:
-        """The predictions."""
-        return self.predicted
-
-
-class _Classes(ClassifierMixin, BaseEstimator):
-    """A fitted classifier, as far as a scorer sees it: it has predicted already."""
-
-    def __init__(
-        self,
-        classes: NDArray[Any],
-        scores: NDArray[np.float64],
-        shares: NDArray[np.float64] | None,
-    ) -> None:
-        self.classes_, self.scores, self.shares = classes, scores, shares
-
-    def predict(self, X: object) -> NDArray[Any]:
-        """The most probable classes."""
-        many = self.scores.ndim == 2 and not are_of_labels(self.classes_)
-        codes = self.scores.argmax(axis=1) if many else (self.scores > 0).astype(np.int64)
-        return labels_at(self.classes_, codes)
-
-    def predict_proba(self, X: object) -> NDArray[np.float64]:
-        """Probabilities of all classes."""
-        if self.shares is None:
-            raise ParameterError(
-                "it needs probabilities, which the scores of an objective of your own are not"
-            )
-        return np.column_stack([1 - self.shares, self.shares]) if self.shares.ndim == 1 else self.shares
-
-    def decision_function(self, X: object) -> NDArray[np.float64]:
-        """Raw scores."""
-        return self.scores

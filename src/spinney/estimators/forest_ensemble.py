@@ -22,14 +22,13 @@ from spinney.errors import DataError, ParameterError, ParameterTypeError
 from spinney.estimators.base import COLUMN_VECTOR, NO_MORE, check_flags, is_column_vector
 from spinney.estimators.forest_base import EarlierForest, ForestBase, ForestInputs
 from spinney.estimators.forest_trees import TreeView, depth, leaves, pruning_path, root_impurity
+from spinney.inspection.leaf_neighbours import proximity
+from spinney.inspection.out_of_bag import OutOfBag, check_scorer, out_of_bag, try_scorer
+from spinney.inspection.permutation import PermutationImportance, out_of_bag_importance
+from spinney.inspection.strength import Diagnosis, diagnose
 from spinney.messages import shown
 from spinney.params.estimators import TREES, VERBOSE
 from spinney.params.parameter import SeedLike
-from spinney.training.forests.diagnose import Diagnosis, diagnose
-from spinney.training.forests.oob import OutOfBag, check_scorer, out_of_bag, try_scorer
-from spinney.training.forests.permutation import permutation_importance
-from spinney.training.forests.proximity import proximity
-from spinney.training.importances import PermutationImportance
 from spinney.tree import Tree
 from spinney.user_functions import takes_estimator
 
@@ -138,7 +137,7 @@ class ForestEnsemble(ForestBase):
         """
         table = self._read(X)
         found = self._find_target(y, table.rows)
-        return permutation_importance(self.model_, table, found, random_state, self.n_jobs)
+        return out_of_bag_importance(self.model_, table, found, random_state, self.n_jobs)
 
     def proximity(self, X: object, other: object = None, *, out_of_bag: bool = False) -> NDArray[np.float64]:
         """Share of the trees in which two rows reach the same leaf; several classes or outputs share the trees.

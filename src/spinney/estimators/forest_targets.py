@@ -20,17 +20,17 @@ from spinney.estimators.base import Scored
 from spinney.estimators.forest_base import ForestBase
 from spinney.estimators.forest_ensemble import ForestEnsemble, SingleTree, spread_rows
 from spinney.estimators.forest_trees import ClassTreeView, most_likely
-from spinney.messages import shown
-from spinney.params import ForestConfig, Parameter
-from spinney.params.estimators import CLASS_CRITERION, NUMBER_CRITERION
-from spinney.training.forests.oob import OutOfBag
-from spinney.training.forests.quantiles import predict_quantiles
-from spinney.training.forests.uncertainty import (
+from spinney.inspection.leaf_neighbours import predict_quantiles
+from spinney.inspection.out_of_bag import OutOfBag
+from spinney.inspection.uncertainty import (
     ClassUncertainty,
     class_uncertainty,
     deviation,
     jackknife_interval,
 )
+from spinney.messages import shown
+from spinney.params import ForestConfig, Parameter
+from spinney.params.estimators import CLASS_CRITERION, NUMBER_CRITERION
 
 PRESETS = ("balanced", "balanced_subsample")
 _BALANCED_WARM = (

@@ -1,4 +1,9 @@
-"""The approximate grower: bins chosen anew for every tree by hessian, then histograms over them."""
+"""The approximate grower: bins chosen anew for every tree by hessian, then histograms over them.
+
+The table is binned very finely once (`binning/views.py`). For every tree, hessians are summed by fine bin, neighbours are joined
+into few bins of about equal sums, and codes are rewritten (`kernels/proposal.py`); the histogram grower does the rest. With
+local proposals a tree is grown by the exact grower, which then tries only some of the cuts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The histogram grower for codes that come block by block: the same trees, in as few passes over the blocks as possible."""
+"""The histogram grower for codes that come block by block: the same trees, in as few passes over the blocks as possible.
+
+A block's codes are gone when the scan of the blocks goes on. All else that belongs to a row stays in memory: labels, scores,
+gradients, entries, rows by leaf. Rows that did not grow a tree walk down it block by block, too. `kernels/blockwise.py` has what
+a pass over the blocks does.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +75,8 @@ FEW_TASKS = 16
 class BlockGrower:
     """Grows the trees of `HistGrower` on binned rows that come block by block.
 
-    Gradients, scores and rows by leaf stay in memory. Codes are read in passes over the blocks.
+    Gradients, scores and rows by leaf stay in memory. Codes are read in passes over the blocks. Where there is little memory for
+    histograms, fewer leaves are split in a pass, and there are more passes.
 
     Where other ranks hold other rows of the table, each of them grows the same tree. It takes a collective call for the sizes of
     gradients, one for the sums of the root, one for the histograms of each pass, and one for the sums of leaves: three more than

@@ -1,4 +1,7 @@
-"""The exact grower: memory for growing trees on sorted columns, and one call of a kernel per tree."""
+"""The exact grower: memory for growing trees on sorted columns, and one call of a kernel per tree.
+
+Columns are sorted once (`SortedTable` in `binning/views.py`); `kernels/exact.py` grows a tree on their entries.
+"""
 
 from __future__ import annotations
 

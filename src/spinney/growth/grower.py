@@ -1,6 +1,8 @@
 """What the growers of boosted trees share: the interface that training calls, and what a grower works with.
 
-`training/growers.py` has a `TreeGrower` for each `tree_method`, made of the classes of this package.
+`training/growers.py` has a `TreeGrower` for each `tree_method`, made of the classes of this package. A new grower is a class
+beside `HistGrower` with `grow` and `add`, a tree kernel made of the steps in `kernels/`, and a class there that gives it this
+interface.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Trees as binned rows walk them: the latest tree of a grower, and trees of a finished model.
 
 A grower's tree is in memory that the next one uses again (`LatestTree`); it is copied, and rows that did not grow it walk it by
-their bins. `replay` walks a tree of a model over bins: its thresholds become bins by the cuts that they came from.
+their bins. `replay` walks a tree of a model over bins: its thresholds become bins by the cuts that they came from, so a training
+can continue a model on a data set whose table is gone. (Predicting by a model needs no bins: it compares values with thresholds.)
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
 """The last steps of a tree: leaf values that do not follow from the gradients of the rows that it saw, and scores.
 
-Leaf values may come from all rows where a tree saw a sample (`refit`), or from a rule of the loss, such as the median
-(`refit_by_loss`). Each rank holds some rows of the table, but the same tree grows at every rank: what is summed over ranks
-while a tree grows stands here too.
+A leaf's value is minus the sum of its gradients over that of its hessians (and penalties), from the rows that grew the tree or,
+with `leaf_values="all"`, from all rows where the tree saw a sample (`refit`). Where the second derivative is 0 (absolute error,
+quantiles, Huber's tails), or with `leaf_estimation="line_search"`, the loss finds the values (`refit_by_loss`) between growing
+and adding the tree to the scores: a weighted quantile of the residuals, or the step at which the derivative of the leaf's loss
+is 0.
+
+Each rank holds some rows of the table, but the same tree grows at every rank: what is summed over ranks while a tree grows stands
+here too.
 """
 
 from __future__ import annotations

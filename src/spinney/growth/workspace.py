@@ -2,6 +2,10 @@
 
 Rules for trees and columns from the parameters (`rules_of`, `ColumnChoice`), the axis of the histograms of one tree
 (`HistogramAxis`), the rows of a table that a data set has (`subset_of`), and memory for nodes, histograms and tasks.
+
+Rows of a data set that are some rows of a table (a fold, a part of a split) have numbers of their own, from 0, in labels, scores,
+gradients, bags and rows by leaf. Only what reads codes uses the table's row: entries of a growing tree name it, and `Subset`
+leads from a number to the row and back.
 """
 
 from __future__ import annotations

@@ -3,6 +3,16 @@
 Enters: Python functions with a declared signature. Leaves: machine code, called without the GIL by a team of threads.
 Nothing here depends on trees. Numba is imported only here, and only while something is compiled; LLVM also where it loads object
 files.
+
+`kernel`, `types` and `records` declare kernels and what they are given. `compiler` makes machine code of them, `build` a library
+for the package or the user's cache, and `library` finds and loads it: so one wheel per platform serves every version of Python.
+`team` runs kernels on threads, which meet at the barriers of `barrier` and take up jobs by `kernels`. `intrinsics` and `math`
+have what Python has no word for, and functions with the same bits on every system.
+
+Words: a *kernel* is a compiled entry point. A *record* has arrays and numbers under one name; a *per-thread record* is memory of
+each thread; an *item* is a type of table rows. A *frame* is a function that calls *holes*: names, declared in its module, of
+functions that are put in later, such as the formula of a loss. A *team* is the threads of one training, a *member* one of them,
+its *rank* the number of it.
 """
 
 from spinney.jit.barrier import Counter, Member

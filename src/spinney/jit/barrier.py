@@ -4,7 +4,8 @@
 stands on other cache lines than what those look at.
 
 Threads meet in groups: each counts itself in at its group, and the last one of a group at the team. So no counter is taken from
-core to core by more than `GROUP` threads, however large the team is.
+core to core by more than `GROUP` threads, however large the team is. A waiting thread spins a little, then gives up its
+processor. Every barrier watches a flag (`ABORT`), so that a thread that fails, or an interrupt, frees the others.
 """
 
 from spinney.jit.intrinsics import atomic_add, atomic_load, atomic_store, give_way

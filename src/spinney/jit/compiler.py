@@ -3,7 +3,10 @@
 `object_codes` compiles kernels for some CPU levels and returns one relocatable object for each; `dispatcher` compiles one
 for this process only.
 
-Much of the time goes into typing the functions, so that is done once for all levels.
+Much of the time goes into typing the functions, so that is done once for all levels. For each level LLVM then optimises the
+code, with all but the entry points internal. `build` links the objects into a shared library without any tie to Python's ABI.
+
+`fastmath` and the contraction of products and sums are off, so all CPU levels give the same bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How many cores this process may use: CPU affinity, the cgroup's quota and OMP_NUM_THREADS all count."""
+"""How many threads to start: by the cores that this process may use, by `n_jobs`, and by the work that there is.
+
+CPU affinity, the quota of control groups and OMP_NUM_THREADS all limit the cores, and a limited address space the threads.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 `@kernel` marks an entry point that is compiled ahead of time, `@inline` a function that kernels call. Neither imports
 Numba. A kernel sees flat arrays without a length; every size it needs is an argument, or a field of a record, of its own.
+Types, sizes and layout of its arrays are checked once, in `Kernel.bind`; the kernel itself checks nothing.
 """
 
 from __future__ import annotations

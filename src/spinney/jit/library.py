@@ -8,6 +8,9 @@ of the package, a user's own, stand in no library: Numba's JIT compiles them.
 `SPINNEY_KERNELS` overrides the choice: `python`, `jit`, or the CPU level of a library. `NUMBA_DISABLE_JIT=1` means
 `python`; `NUMBA_BOUNDSCHECK=1` means `jit`, because a library's pointers have no bounds.
 
+A library is used only if its note has the digest of the present sources (`jit.sources`). It has no tie to Python's ABI, and using
+it imports neither Numba nor LLVM.
+
 A library or an object file is built for one CPU level. Where no C compiler links the kernels into a library, the objects of all
 parts are kept side by side in one file, and LLVM puts them into memory: the same machine code, loaded in 0.1 s.
 `python -m spinney.jit.library PATH` tries it.

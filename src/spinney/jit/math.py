@@ -1,7 +1,8 @@
 """exp, log, the logistic function and the normal distribution for kernels.
 
 All but the normal distribution are within 1 ulp and free of branches, so that loops over them vectorise. Tails and intervals
-of the normal distribution lose no digits far from the middle.
+of the normal distribution lose no digits far from the middle: they are computed from the ratio of tail and density (`mills`),
+from which logarithms and ratios of differences follow where the tails themselves are 0.
 
 They do not call the system's math library, whose last bit differs between systems; a model trained with these is the
 same everywhere. Rounding to an integer and moving it into an exponent is done by adding a large constant, because AVX2

@@ -8,7 +8,9 @@ in arrays.
 
 Memory that each thread of a team has for itself is a record declared by `@record(per_thread=True)`. Its sizes are those of
 one thread. `allocate` gives every thread an arena of its own: a stretch of memory in which its arrays stand together, and
-which shares no cache line with that of another thread. A kernel gets its thread's record by `own(scratch, team.rank)`.
+which shares no cache line with that of another thread: two threads that write to one line wait for each other. A kernel gets
+its thread's record by `own(scratch, team.rank)`. What several threads write side by side is an array of items with a line each
+(`@item(own_line=True)` in `jit.types`).
 """
 
 import math

@@ -2,7 +2,8 @@
 
 Every thread of a team calls the same kernel with its own rank; they meet at barriers inside it. A team lives as long as
 one `with` block and belongs to the code that opened it, so that fits in several threads, nested fits and forked processes
-never share one. Opening a team of two costs about 0.1 ms.
+never share one. Opening a team of two costs about 0.1 ms. OpenMP is not used: it would not survive a fork, and would fight with
+the pools of other libraries.
 
 A thread that has done its part of a job looks for the next one for a while, in machine code and without the interpreter's lock
 (`jit.kernels`). Then it sleeps until something is put into its inbox.
@@ -32,9 +33,10 @@ from spinney.jit.types import aligned_bytes
 __all__ = ["Team", "available_cores", "most_for", "parallel_map", "run_alone", "threads_for"]
 
 AGAIN = 0.05  # seconds after which a waiting thread handles signals; one that was interrupted sets the abort flag anew
-# How often a thread looks for a job before it sleeps, where every thread has a core: about as long as Python takes between two
-# kernels of a round. Time / processor time of a round on two threads with 0, 600, 700, 2 000 looks (AMD EPYC): 5 000 x 50, 31
-# leaves .741/1.370, .697/1.357, .694/1.355, .693/1.370 ms; 200 000 x 28 3.89/7.52, 3.84/7.51, 3.83/7.52, 3.83/7.56 ms.
+# How often a thread looks for a job before it sleeps (700 looks take some 70 µs), where every thread has a core: about as long as
+# Python takes between two kernels of a round. Time / processor time of a round on two threads with 0, 600, 700, 2 000 looks (AMD
+# EPYC): 5 000 x 50, 31 leaves .741/1.370, .697/1.357, .694/1.355, .693/1.370 ms; 200 000 x 28 3.89/7.52, 3.84/7.51, 3.83/7.52,
+# 3.83/7.56 ms.
 LOOKS = 700
 # A job that is called by way of Python, and where a thread reports that it has done its part: None, or what went wrong. Each run
 # has a queue of its own, so that what is left of an interrupted one cannot be taken for the end of the next.

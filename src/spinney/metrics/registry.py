@@ -2,6 +2,8 @@
 
 `metrics_of` makes the metrics of a configuration, `get` one of them. A metric of a model with several outputs, each of which is a
 prediction of its own (of a column of the target, or of a level), is the mean over outputs.
+
+A metric of a new form is a function that `_FORMS` lists.
 """
 
 from __future__ import annotations

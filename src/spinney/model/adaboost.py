@@ -1,4 +1,7 @@
-"""`AdaBoostModel`, the model that AdaBoost gives."""
+"""`AdaBoostModel`, the model that AdaBoost gives: the compact forest of its trees, with a weight each.
+
+Votes are the sums of a forest whose leaves hold votes times the weight of their tree; medians have a kernel of their own.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,11 @@ from numpy.typing import NDArray
 
 from spinney.data import Schema, Table
 from spinney.data.schema import check_schema
-from spinney.errors import ModelFormatError
+from spinney.errors import ModelFormatError, ParameterTypeError
 from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model import header
+from spinney.model.base import EnsembleView
 from spinney.model.compact import COMPACT_ARRAYS, CompactModel, check_counts, read_forest
 from spinney.model.file import ArrayGroup, Arrays, FileFormat, one_dtype
 from spinney.model.header import COLUMNS, Count, CountList
@@ -221,10 +225,24 @@ class AdaBoostModel(CompactModel):
         return votes
 
     @cached_property
-    def _votes(self) -> ForestPredictor:
+    def _voting_forest(self) -> CompactForest:
         """The trees with votes in their leaves."""
-        voting = replace(self.forest, value=self._leaf_votes.reshape(-1))
-        return ForestPredictor(voting, False, self.schema.category_counts, self.absent)
+        return replace(self.forest, value=self._leaf_votes.reshape(-1))
+
+    @cached_property
+    def _votes(self) -> ForestPredictor:
+        return ForestPredictor(self._voting_forest, False, self.schema.category_counts, self.absent)
+
+    def _view(self) -> EnsembleView:
+        """The trees with votes in their leaves; sums are those of `decision`."""
+        if not self.classes:
+            raise ParameterTypeError(
+                "an AdaBoost model of numbers predicts medians over its trees, which are no sums; give a model of classes"
+            )
+        forest, weight = self._voting_forest, float(self.tree_weights.sum())
+        # As in `decision`, votes for the second of two classes are from -2 to 2.
+        total = weight / 2.0 if self.classes == (2,) else weight
+        return EnsembleView(forest, forest.tree, np.zeros(forest.values), forest.values, total)
 
     def _medians(self, leaf: NDArray[np.int32], trees: int, n_jobs: int | None) -> NDArray[np.float64]:
         """Medians by weight of what the first so many trees predict for rows with these leaves."""

@@ -1,13 +1,17 @@
-"""What every finished model has: columns, a file, bytes; and predicting rows that come in batches or stand in files."""
+"""What every finished model has: columns, a file, bytes, a view of its trees (`EnsembleView`).
+
+It predicts rows that come in batches or stand in files (`PredictsBatches`), and writes predictions to a file.
+"""
 
 from __future__ import annotations
 
 import inspect
 import json
 import os
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -17,14 +21,13 @@ from numpy.typing import NDArray
 
 from spinney.data import Categories, Schema, Table, encode, match_columns, read_table
 from spinney.data.files import FileSource, Paths
-from spinney.data.paths import check_path
 from spinney.data.sources import Batch, BatchSource, RowSource, errors_within
 from spinney.errors import DataError, ModelFormatError, ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.model import file
 from spinney.model.file import FileFormat
-from spinney.safe_io import Hidden, hidden_beside
-from spinney.tree import Tree, dump
+from spinney.safe_io import Hidden, check_path, hidden_beside
+from spinney.tree import CompactForest, Forest, Tree, concatenate, dump
 
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".csv": "csv"}
 
@@ -231,6 +234,76 @@ def _joined(parts: list[Any]) -> Any:
     return np.concatenate(parts)
 
 
+@dataclass(frozen=True, eq=False)
+class EnsembleView:
+    """The trees of a model, of whichever kind, whose predictions are made of sums over them; `view_of` gives it.
+
+    A row has `outputs` sums. They begin with `start`; tree t adds the `width` values of the row's leaf to sums
+    `t * width % outputs` and on. `finish` makes of the sums what the model predicts.
+
+    Attributes
+    ----------
+    forest : Forest or CompactForest
+        The trees, as the model keeps them.
+    tree : callable
+        Makes nodes of a tree, given by its number: with `width` values each, as they are added.
+    start : float64[outputs]
+        Where the sums of a row begin.
+    width : int
+        Values of a node.
+    total : float
+        What sums are divided by: the number of the trees, or their weight; 1 where the sums are predicted as they are.
+
+    Examples
+    --------
+    >>> import spinney as sp
+    >>> X = np.linspace(0, 1, 50).reshape(-1, 1)
+    >>> view = view_of(sp.train({}, sp.Dataset(X, X[:, 0]), rounds=3))
+    >>> view.outputs, view.trees(0, 2).trees, view.nodes.tolist() == view.trees(0, 3).tree_nodes.tolist()
+    (1, 2, True)
+    """
+
+    forest: Forest | CompactForest
+    tree: Callable[[int], Tree]
+    start: NDArray[np.float64]
+    width: int = 1
+    total: float = 1.0
+
+    @property
+    def outputs(self) -> int:
+        """Number of sums of a row."""
+        return len(self.start)
+
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """Number of nodes of each tree."""
+        return self.forest.tree_nodes
+
+    def split_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Tree and column of every split."""
+        return self.forest.split_columns()
+
+    def trees(self, first: int, last: int) -> Forest:
+        """Trees first..last-1, as nodes."""
+        return concatenate([self.tree(t) for t in range(first, last)])
+
+    def finish(self, sums: NDArray[np.float64]) -> None:
+        """Make of sums over all trees what the model predicts, in place."""
+        if self.total != 1.0:
+            sums /= self.total
+
+
+def view_of(model: SavedModel) -> EnsembleView:
+    """The trees of a model.
+
+    Raises
+    ------
+    ParameterTypeError
+        Its predictions are no sums over trees: an AdaBoost model of numbers takes a median.
+    """
+    return model._view()
+
+
 class SavedModel(PredictsBatches):
     """A finished model; it never changes.
 
@@ -291,6 +364,10 @@ class SavedModel(PredictsBatches):
         if table.rows == 0:
             return table
         return encode(table, self.schema.categories, self._config.unseen)
+
+    @abstractmethod
+    def _view(self) -> EnsembleView:
+        """What `view_of` gives."""
 
     def _titles(self) -> tuple[Sequence[str | int] | None, Sequence[Categories | None] | None]:
         """What columns are called in a dump, and their categories."""

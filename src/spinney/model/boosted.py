@@ -19,6 +19,7 @@ from spinney.data.schema import check_schema
 from spinney.data.target_encoding import TARGET_ENCODING_DTYPES, TargetEncoding
 from spinney.errors import ModelFormatError, ParameterError
 from spinney.model import header
+from spinney.model.base import EnsembleView
 from spinney.model.evaluation import EvaluatesBatches
 from spinney.model.file import ArrayGroup, Arrays, FileFormat, attributes, one_dtype, set_arrays, take_sets
 from spinney.model.header import COLUMNS, Count, OptionalCount, Word
@@ -219,6 +220,11 @@ class Model(EvaluatesBatches):
         """
         facts = {**self.FILE.describe(self), "base_score": self.base_score.tolist()}
         return self._json(facts, (self.forest.tree(t) for t in range(self.forest.trees)))
+
+    def _view(self) -> EnsembleView:
+        """The trees that `predict` uses; sums are raw scores."""
+        forest = self.forest.first(self.rounds_to_use() * self.outputs)
+        return EnsembleView(forest, forest.tree, self.base_score)
 
     def _titles(self) -> tuple[Sequence[str | int] | None, Sequence[Categories | None] | None]:
         names, categories = super()._titles()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spinney.data import Table
 from spinney.errors import ModelFormatError
-from spinney.model.base import SavedModel
+from spinney.model.base import EnsembleView, SavedModel
 from spinney.model.file import ArrayGroup, Arrays, attributes
 from spinney.model.importance import tree_importances
 from spinney.model.predict_compact import ForestPredictor
@@ -34,6 +34,11 @@ class CompactModel(SavedModel):
     def tree(self, t: int) -> Tree:
         """Tree t, from 0; its nodes hold shares of classes, or numbers."""
         return self.forest.tree(t, shares=bool(self.classes))
+
+    def _view(self) -> EnsembleView:
+        """Of all trees the mean: shares of classes, or numbers, outputs one after another."""
+        values = self.forest.values
+        return EnsembleView(self.forest, self.tree, np.zeros(values), values, self.trees)
 
     def shaped(self, values: NDArray[np.float64]) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Values, (..., values), in the shape that `predict` gives: apart by output."""

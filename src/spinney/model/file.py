@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from reprlib import repr as short_repr
@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.data.paths import check_path
 from spinney.errors import DataTypeError, ModelFormatError
 from spinney.model import container, header
 from spinney.model.header import Field, Parameters, Word
 from spinney.params import ParameterSet
-from spinney.safe_io import write_atomically
+from spinney.safe_io import check_path, write_atomically
 from spinney.tree import Sets
 from spinney.tree.forest import SET_DTYPES
 
@@ -144,8 +143,6 @@ class FileFormat:
     def read_fields(self, found: Mapping[str, object]) -> dict[str, Any]:
         """The fields of a header, of which only the format and the kind were checked."""
         self.check_keys(found)
-        if self.kind and found["kind"] != self.kind:
-            raise _wrong_kind([self.kind], found["kind"])
         VERSION.read(found)
         return {field.name: field.read(found) for field in self._all_fields}
 
@@ -155,6 +152,10 @@ class FileFormat:
         wanted = {group.prefix + name: dtypes for group in groups for name, dtypes in group.dtypes.items()}
         found = container.take(box, wanted)
         return {group.name: {name: found[group.prefix + name] for name in group.dtypes} for group in groups}
+
+    def begin(self, model: object) -> dict[str, object]:
+        """The first fields of a header."""
+        return {"format": self.number, "version": header.library_version(), "kind": self.kind}
 
     def with_estimator(self, fields: dict[str, object]) -> dict[str, object]:
         """The fields of a file that has an estimator too."""
@@ -166,22 +167,19 @@ class FileFormat:
 
     @property
     def keys(self) -> set[str]:
-        """The keys of all fields."""
-        return {"version"}.union(*(field.keys for field in self._all_fields))
+        """The keys of the version and of all fields."""
+        return {VERSION.name}.union(*(field.keys for field in self._all_fields))
 
     @property
     def _all_fields(self) -> tuple[Field, ...]:
         return (*self.fields, Parameters("params", self.config, self.parameters_of))
 
-    def begin(self, model: object) -> dict[str, object]:
-        """The first fields."""
-        return {"format": self.number, "version": header.library_version(), "kind": self.kind}
-
 
 VERSION = Word("version")
-# Where the class of a kind of models is, by the number of its format. Modules are imported when a file of their kind is read.
+# Where the classes of models are, by the number of the format and by the kind that the header names. Their modules are imported
+# when a file of that kind is read. All other formats are those of boosted trees, which name no kind.
 BOOSTED = "spinney.model.boosted", "Model"
-KINDS = {
+BY_KIND: dict[int, dict[str, tuple[str, str]]] = {
     header.WITH_FOREST: {"forest": ("spinney.model.forest", "ForestModel")},
     header.WITH_KIND: {
         "adaboost": ("spinney.model.adaboost", "AdaBoostModel"),
@@ -190,24 +188,18 @@ KINDS = {
 }
 
 
-def _class_of(found: Mapping[str, object]) -> Any:
+def _class_of(found: Mapping[str, Any]) -> Any:
     """The class of the model that a header belongs to."""
-    place = BOOSTED
-    kinds = KINDS.get(found["format"]) if isinstance(found["format"], int) else None
-    if kinds is not None:
-        kind = (
-            found.get("kind") if len(kinds) > 1 else next(iter(kinds))
-        )  # that of the only one is checked with the other keys
+    kinds = BY_KIND.get(found["format"])
+    if kinds is None:
+        module, name = BOOSTED
+    else:
+        kind = found.get("kind")
         if not isinstance(kind, str) or kind not in kinds:
-            raise _wrong_kind(kinds, kind)
-        place = kinds[kind]
-    module, name = place
+            known = " or ".join(repr(one) for one in kinds)
+            raise ModelFormatError(f"the model's kind must be {known}, not {short_repr(kind)}")
+        module, name = kinds[kind]
     return getattr(import_module(module), name)
-
-
-def _wrong_kind(kinds: Iterable[str], found: object) -> ModelFormatError:
-    named = " or ".join(repr(kind) for kind in kinds)
-    return ModelFormatError(f"the model's kind must be {named}, not {short_repr(found)}")
 
 
 def loads(data: bytes | bytearray | memoryview) -> tuple[Any, dict[str, object] | None]:

@@ -19,7 +19,7 @@ from spinney.errors import ModelFormatError, ParameterError
 from spinney.jit import allocate
 from spinney.jit.team import Team, most_for, threads_for
 from spinney.model import header
-from spinney.model.base import SavedModel
+from spinney.model.base import EnsembleView, SavedModel
 from spinney.model.file import ArrayGroup, Arrays, FileFormat, attributes, one_dtype, set_arrays, take_sets
 from spinney.model.header import COLUMNS, Count, Real
 from spinney.model.kernels.heaps import (
@@ -202,6 +202,10 @@ class IsolationModel(SavedModel):
     def tree(self, t: int) -> Tree:
         """Tree t, from 0. A node's value is its depth and the average path length of its rows."""
         return self.forest.tree(t)
+
+    def _view(self) -> EnsembleView:
+        """The trees with the lengths of paths in their leaves; the mean is that of `path_lengths`."""
+        return EnsembleView(self.forest, self.tree, np.zeros(1), total=self.trees)
 
     def path_lengths(self, X: object, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Mean length of the paths that isolate each row.

@@ -1,4 +1,4 @@
-"""The training rows behind each leaf of a forest: what quantiles are found from."""
+"""The training rows behind each leaf of a forest: what quantiles are found from. A model keeps them where that is requested."""
 
 from __future__ import annotations
 

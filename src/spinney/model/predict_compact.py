@@ -18,15 +18,6 @@ from spinney.data.sparse import SparseBlock
 from spinney.data.table import whole_rows
 from spinney.jit import allocate as allocate
 from spinney.jit.team import Team, most_for, threads_for
-from spinney.model.kernels.compact_records import (
-    CodedRows,
-    CompactLeafValues,
-    CompactScratch,
-    CompactTrees,
-    CutSearch,
-    LeafOutput,
-    UsedCuts,
-)
 from spinney.model.kernels.compact_walk import (
     CUT,
     WORTH,
@@ -37,7 +28,17 @@ from spinney.model.kernels.compact_walk import (
     scan_rows,
     walk_trees,
 )
-from spinney.model.kernels.records import LANES, StoredRows
+from spinney.model.kernels.records import (
+    LANES,
+    CodedRows,
+    CompactLeafValues,
+    CompactScratch,
+    CompactTrees,
+    CutSearch,
+    LeafOutput,
+    StoredRows,
+    UsedCuts,
+)
 from spinney.model.predict import WORK, dense_values, flags_of, no_flags, refuse_infinite
 from spinney.tree import CompactForest
 

@@ -6,6 +6,9 @@ predictions from scores. Must not depend on trees, data sets, metrics.
 The declaration of a loss, which is all but its formula, is in `params/objectives.py`. `base` has the base class, the links
 and the checks of targets, `losses` and `survival` the forms of losses, whose formulas are in `kernels/`, and `custom` losses that
 users wrote. `starts` finds the scores to start from.
+
+Words: an *output* is a score of a row, with trees of its own: of a class, of a column of the target, or of a *level*, the share
+of rows below a quantile.
 """
 
 from __future__ import annotations

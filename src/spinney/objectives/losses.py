@@ -3,6 +3,8 @@
 `Pointwise` losses are sums over rows of a function of one score; with several outputs each is a loss by itself, of another column
 of the target, or with other parameters. `Softmax` and `OneVsRest` have a score for each class. The losses of ranking, `Pairwise`
 and `Listwise`, are about the order of the rows of a query: the gradient of a row depends on the scores of the others.
+
+A loss of a new form has a kernel of its own, and a class derived from `Objective` that `_FORMS` lists.
 """
 
 from __future__ import annotations

@@ -9,6 +9,10 @@ Does not depend on data, trees, formulas of losses and metrics, or threads.
 `common.py`, `tree_parameters.py` and `loss_parameters.py` declare groups of parameters, of which `boosting.py` makes `Config`;
 `forest.py`, `adaboost.py` and `isolation.py` are the other families, `estimators.py` has what only estimators take.
 `objectives.py` and `metrics.py` are the tables of losses and metrics without their formulas, `docs.py` writes the documentation.
+
+A new parameter is a declaration in its group or family; a new type of values is a class in `parameter.py`. Checks, messages,
+documentation and the model file follow from it. Estimators that have it list it in their `parameters.py`, from which
+`python -m spinney.estimators` writes their constructors.
 """
 
 from spinney.params.adaboost import AdaBoostConfig

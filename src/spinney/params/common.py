@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 
-from spinney.errors import ParameterTypeError
+from spinney.errors import ParameterError, ParameterTypeError
 from spinney.messages import shown
 from spinney.params.parameter import (
     INT32,
@@ -279,6 +280,24 @@ def checked_seed(value: object, name: str = "seed") -> int:
     """
     seed: int = replace(RunningParameters.parameter("random_state"), name=name).check(value)
     return seed
+
+
+def checked_count(name: str, value: object, least: int = 1) -> int:
+    """Return an argument that must be a whole number of repetitions.
+
+    Examples
+    --------
+    >>> checked_count("repeats", 5)
+    5
+    """
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise ParameterTypeError(f"{name}={shown(value)} must be a whole number")
+    number = int(value)
+    if not least <= number < 2**31:
+        raise ParameterError(
+            f"{name}={shown(number)} is out of range: it must be {least} or more, below 2**31"
+        )
+    return number
 
 
 def check_truth(name: str, value: object) -> bool:

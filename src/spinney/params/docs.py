@@ -114,8 +114,8 @@ def _value_spellings() -> str:
     lines = [
         "## Other spellings of values",
         "",
-        "A spelling that stands in two lines means the metric that fits the objective. Results have a metric under the name that "
-        "was given.",
+        "A spelling that stands in two lines means the metric that fits the objective. Results have a metric under the name",
+        "that was given.",
         "",
         "| name | value | other spellings |",
         "|---|---|---|",
@@ -153,7 +153,7 @@ def _adaboost() -> str:
         *_HEADING,
         *map(_line, AdaBoostConfig.table()),
     ]
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _isolation() -> str:

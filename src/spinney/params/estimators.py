@@ -64,7 +64,7 @@ REGRESSION_OBJECTIVE = _unchecked(
     kind="str or callable",
     annotation="str | Callable[..., Any]",
     doc="Loss: squared_error, squared_log_error, absolute_error, huber, pseudo_huber, fair, quantile, expectile, mape, poisson, "
-    f"gamma or tweedie, or for times that are not all known, cox or aft; the guide has a table of them. {_FUNCTION_LOSS}",
+    f"gamma or tweedie, or for times that are not all known, cox or aft; docs/losses.md has a table. {_FUNCTION_LOSS}",
 )
 CLASSIFICATION_OBJECTIVE = _unchecked(
     Config.parameter("objective"),

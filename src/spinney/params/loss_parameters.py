@@ -170,8 +170,8 @@ class ObjectiveParameters(ParameterSet):
         group="objective",
         choices=Spellings(OBJECTIVES),
         aliases=("objective_type", "app", "application", "loss"),
-        doc="Loss; the guide has a table of them. squared_error for numbers, log_loss for two classes, softmax for more of "
-        "them. `train` also takes a function here; `own` is the objective of its models.",
+        doc="Loss; docs/losses.md has a table of them. squared_error for numbers, log_loss for two classes, softmax for more "
+        "of them. `train` also takes a function here; `own` is the objective of its models.",
     )
     num_class: int = Int(
         0,

@@ -1,6 +1,7 @@
 """The table of metrics without their formulas: which name means which, and which fit an objective.
 
-A new metric is one `MetricInfo` here, and its formula in `metrics/kernels/`.
+A new metric is one `MetricInfo` here, and its formula in `metrics/kernels/`. Its entry has whether it is computed from scores or
+predictions, and which kinds of objective it fits. A new link has its kind in `KINDS`, and its predictions in `metrics/forms.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The table of losses without their formulas, and their outputs: columns of the target, levels of a quantile, classes.
 
-A new loss is one `ObjectiveInfo` here, and its formula in `objectives/kernels/`.
+A new loss is one `ObjectiveInfo` here, and its formula in `objectives/kernels/`. It names the loss's link, the domain of its
+target, the score to start from and how leaves get their values; functions of the first three are in `objectives/base.py` and
+`starts.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """One parameter, by the type of its values: what it accepts, how a value is checked, and the words that documentation shows.
 
 A field of a `ParameterSet` is declared by `Int(...)`, `Float(...)`, `Choice(...)` and so on. To a type checker these give the
-type of the field; what they make is an `IntParameter`, a `FloatParameter`, a `ChoiceParameter`, ...
+type of the field; what they make is an `IntParameter`, a `FloatParameter`, a `ChoiceParameter`, ... A new one has
+`omit_default=True`, so that models that do not use it keep their bytes.
 """
 
 from __future__ import annotations
@@ -340,8 +341,8 @@ class NumberParameter(Parameter[T]):
 
     @property
     def accepted(self) -> str:
-        """The range, or the words alone, and what other values stand for."""
-        return super().accepted + "".join(
+        """The range, the words, and what other values stand for."""
+        return f"`{self.range}`" + "".join(
             f"; {value} means {meaning}" for value, meaning in self.also.items()
         )
 
@@ -497,11 +498,6 @@ class CountOrShareParameter(NumberParameter[T]):
         """Both ranges, and what else is accepted."""
         numbers = f"an int {self.bounds.words}, a float {self.share.words}"
         return ", ".join([numbers, *self.choices, *(["None"] if self.optional else [])])
-
-    @property
-    def accepted(self) -> str:
-        """Both ranges."""
-        return f"`{self.range}`"
 
     def convert(self, value: object, shown_value: ShownValue) -> Any:
         """Check the number as that which its type makes it."""

@@ -1,6 +1,8 @@
 """Bags of ensembles: how often a tree of a forest or of AdaBoost has each row, and the small samples of isolation trees.
 
-Every bag is a function of the seed and the number of the tree, so it can be drawn again from a finished model.
+Every bag is a function of the seed and the number of the tree, so it can be drawn again from a finished model: no bag is kept.
+Where few of the rows are wanted and all have the same chance, small samples take a time that does not depend on the number of
+rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`RankSampler`: the draws of `spinney.sampling.rows` where every rank holds some of the rows, by sums of counts over ranks."""
+"""`RankSampler`: the draws of `spinney.sampling.rows` where every rank holds some of the rows, by sums of counts over ranks.
+
+Of equal keys the first rows of the table win, so a rank needs the number of equal ones that the ranks before it hold.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Encoded columns: their cuts, their codes, and binned data that have them after the columns of the table.
 
-The code of a row follows from its fold and its category, so codes are looked up in small tables.
+The value of a row follows from its fold and its category. So the sums by fold and category give the cuts of the encoded columns,
+too, and codes are looked up in small tables. `add_encoded` copies codes once or, where they do not stay in memory, whenever a
+block comes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Pairs of columns of categories: which of them predict the target better than either column does."""
+"""Pairs of columns of categories: which of them predict the target better than either column does.
+
+They are chosen from sums by fold and category (`sums`), like those of single columns.
+"""
 
 from __future__ import annotations
 

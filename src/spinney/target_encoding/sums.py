@@ -1,7 +1,7 @@
 """Sums of targets and weights by fold and category, and the means that rows get from the sums of other folds.
 
-All sums are of whole numbers in float64, so they are exact: they do not depend on the order of rows, nor on how rows are cut into
-blocks or shared among ranks.
+A category's number is its bin, so of the columns only codes are needed. All sums are of whole numbers in float64, so they are
+exact: they do not depend on the order of rows, nor on how rows are cut into blocks or shared among ranks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """AdaBoost: trees that are grown one after another, each on weights that the ones before it have changed.
 
-Weights of rows are whole numbers that sum up to some 2**52, so that no sum depends on threads.
+The grower of forests grows them, on all rows and all columns; its memory stays for the next round. Rows find their leaves by
+their codes, also those that did not grow the tree. With `resample` a tree sees how often each row was drawn
+(`sampling/bags.py`).
+
+Weights of rows are whole numbers that sum up to 2**51 to 2**52, none below 1. So float64 holds every sum exactly, no sum depends
+on threads, and no row is lost. The least weight is about 2**-52 of all, which is where scikit-learn clips.
 """
 
 from __future__ import annotations

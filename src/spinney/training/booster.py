@@ -1,4 +1,8 @@
-"""Gradient boosting: round after round, a tree for each output."""
+"""Gradient boosting: round after round, a tree for each output.
+
+A round computes gradients from scores, draws rows and columns, grows the trees, adds them to the scores, and computes metrics
+from the scores of validation rows.
+"""
 
 from __future__ import annotations
 

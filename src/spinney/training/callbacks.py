@@ -1,4 +1,8 @@
-"""What is called when a training starts, after every round and after a search: callbacks, early stopping, learning rates."""
+"""What is called when a training starts, after every round and after a search: callbacks, early stopping, learning rates.
+
+What a search for the number of rounds did is an `AutoRounds`. Callbacks get it at the end of the search, estimators keep it as
+`auto_`, and the caller of `train` or `fit` is warned of a search that ended at its cap (`warn_of_cap`), on a cluster, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`Checkpoint`: the finished rounds of a training, from which another run of it goes on."""
+"""`Checkpoint`: the finished rounds of a training, from which another run of it goes on.
+
+Where a rank is lost, a run is over. Another one, on any ranks that hold the rows, adds the trees of the finished rounds of all
+members to the scores again, and callbacks and early stopping get these rounds again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Continuing from a model: what it must have in common with a training, and where scores start then."""
+"""Continuing from a model: what it must have in common with a training, and where scores start then.
+
+Rows walk down the old trees first, by their values or, where the table is gone, by their bins. Trees are added in the same order
+as in the training of the model, and rounds are counted on from there. So scores, seeds and bytes are those of one training.
+"""
 
 from __future__ import annotations
 

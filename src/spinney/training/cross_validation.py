@@ -1,4 +1,7 @@
-"""Cross-validation: a training for each fold, all on one binned data set."""
+"""Cross-validation: a training for each fold, all on one binned data set.
+
+The folds of `cv` are trained side by side by the driver's one loop (`boost` in `driver.py`).
+"""
 
 from __future__ import annotations
 

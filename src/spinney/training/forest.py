@@ -1,4 +1,7 @@
-"""Growing a forest: trees that do not depend on each other."""
+"""Growing a forest: trees that do not depend on each other.
+
+A histogram forest is grown on the bins of its data set, which has no bundles; an exact forest on the ranks of the table's values.
+"""
 
 from __future__ import annotations
 

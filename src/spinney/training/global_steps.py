@@ -1,4 +1,10 @@
-"""The steps of a training that need the rows of all ranks: where scores start, gradients, samples, values of metrics."""
+"""The steps of a training that need the rows of all ranks: where scores start, gradients, samples, values of metrics.
+
+With one rank they send nothing. All labels are gathered at rank 0 once: it checks them, finds the base score and chooses rows to
+hold out. In each round it gets the scores of validation rows and, for losses that need all rows at once, those of training rows.
+
+Weights are divided first, so that gradients, which are float32, stay in range (`scaled_weights`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The grower of each `tree_method`, and how many threads a training is worth."""
+"""The grower of each `tree_method`, and how many threads a training is worth.
+
+A grower of `growth/` becomes a `TreeGrower` of a `BinnedData` here: `grow` a tree, `add` it to the scores, `follow` it with the
+rows of another data set. `get` chooses by `tree_method`, which is declared in `params/tree_parameters.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Rows that are held out: which, and which rows must be held out together."""
+"""Rows that are held out: which, and which rows must be held out together.
+
+These are the rows of a group that the user gave, or duplicate rows (`target_encoding/duplicates.py`), which are looked for once
+in a fit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Growing an isolation forest: trees on few rows each, parted at random."""
+"""Growing an isolation forest: trees on few rows each, parted at random.
+
+Nothing is binned: trees are grown on the values of the table (`growth/isolation`).
+"""
 
 from __future__ import annotations
 

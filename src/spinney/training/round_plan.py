@@ -1,6 +1,8 @@
 """How many rounds a training has, on which rows, and which metric ends it.
 
-The number is given, or found by "auto", which holds out some rows and stops when more rounds do not help on them.
+The number is given, or found by "auto", which holds out some rows and stops when more rounds do not help on them. Rows held out
+are a `BinnedData` of some rows, so nothing is binned twice. They are drawn by (seed, row), or are the last ones, or those that
+the user names. Of several ranks, rank 0 decides from the labels of all rows, and broadcasts a bit for each row.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a tree is: flat node arrays, how to walk them, and how to show them.
 
 Enters: the node arrays of grown trees, or arrays read from a model file.
-Leaves: a `Forest` (all trees of a boosted model, one after another) or a `CompactForest` (those of a random forest), whose
-arrays are checked (`check`, `check_compact`), and text or JSON of one tree for people.
+Leaves: a `Forest` (all trees of a boosted model or of an isolation forest, one after another) or a `CompactForest` (those of a
+random forest), whose arrays are checked (`check`, `check_compact`), and text or JSON of one tree for people.
 Does not depend on how trees are grown, binned data, objectives or files.
 """
 

@@ -1,4 +1,7 @@
-"""Checks that a forest's arrays are sound: kernels walk them without checking any index."""
+"""Checks that a forest's arrays are sound: kernels walk them without checking any index.
+
+They prove that every walk stays inside its tree, and ends.
+"""
 
 from __future__ import annotations
 

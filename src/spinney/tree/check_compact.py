@@ -1,4 +1,7 @@
-"""Checks that the arrays of a compact forest are sound: kernels walk them without checking any index."""
+"""Checks that the arrays of a compact forest are sound: kernels walk them without checking any index.
+
+They prove of compact forests what `check` proves of others: every walk stays inside its tree, and ends.
+"""
 
 from __future__ import annotations
 

@@ -241,6 +241,16 @@ class CompactForest:
         return self.splits + self.leaves
 
     @property
+    def tree_nodes(self) -> NDArray[np.int64]:
+        """Number of nodes of each tree."""
+        return 2 * np.diff(self.split_start) + 1
+
+    def split_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Tree and column of every split."""
+        tree = np.repeat(np.arange(self.trees), np.diff(self.split_start))
+        return tree, self.column.astype(np.int64)
+
+    @property
     def values(self) -> int:
         """Numbers of each leaf."""
         return len(self.value) // max(self.leaves, 1)

@@ -211,6 +211,17 @@ class Forest:
         """Number of nodes of all trees together."""
         return len(self.feature)
 
+    @property
+    def tree_nodes(self) -> NDArray[np.int64]:
+        """Number of nodes of each tree."""
+        return np.diff(self.start)
+
+    def split_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Tree and column of every split."""
+        split = self.feature >= 0
+        tree = np.repeat(np.arange(self.trees), self.tree_nodes)
+        return tree[split], self.feature[split].astype(np.int64)
+
     def tree(self, t: int) -> Tree:
         """Tree t, as views into the arrays of the forest."""
         if not 0 <= t < self.trees:

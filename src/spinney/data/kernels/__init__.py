@@ -1,1 +1,1 @@
-"""Kernels of labels: rows by query in the order of their scores, and sums over risk sets; and the records of labels."""
+"""Kernels of labels: rows by query in the order of their scores, and sums over risk sets; and records for other packages too."""

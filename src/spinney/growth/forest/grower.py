@@ -1,4 +1,11 @@
-"""The grower of forests: the rules of trees, the calls of the kernels that grow them, and the leaf of every row in a tree."""
+"""The grower of forests: the rules of trees, the calls of the kernels that grow them, and the leaf of every row in a tree.
+
+Rows that did not grow a tree find their leaves by their codes (`leaf_of_rows`), as well as those that did.
+
+A criterion that is a formula of sums has a number in `kernels/records.py`, its scores in `kernels/scores.py` (`pair_score`) and
+`kernels/channels.py` (`side_score`), its place in `FORMULAS` and the unit of its gain here. Any other one has a module like
+`kernels/medians.py`, with a search, totals, a decrease and a leaf value, of which `kernels/forms.py` makes a kernel.
+"""
 
 from __future__ import annotations
 

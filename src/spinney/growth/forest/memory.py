@@ -1,4 +1,8 @@
-"""Memory of trees that grow at the same time, and how many of them there may be."""
+"""Memory of trees that grow at the same time, and how many of them there may be.
+
+All threads can work on one tree, so there need not be a tree for each thread: all trees that grow at the same time take at most
+`TABLES` times what the table's codes take, or `FREE_BYTES` if that is more, but one always grows.
+"""
 
 from __future__ import annotations
 

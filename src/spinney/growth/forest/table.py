@@ -1,8 +1,19 @@
 """The table and the target of a forest in the forms that its kernels read.
 
-`ForestTable` has the codes of the table, which are bins (`binned_table`) or ranks of values (`ranked_table`). For cuts that are
-drawn at random it has the ends of the columns (`column_ends`), and thresholds in the gap around each cut (`gap_thresholds`).
-`target_record` turns the target into whole numbers.
+`ForestTable` has the codes of the table, which are bins (`binned_table`) or ranks of values (`ranked_table`). `target_record`
+turns the target into whole numbers.
+
+For cuts that are drawn at random a table has the ends of the columns (`column_ends`), and thresholds in the gap between the two
+values of the table around each cut (`gap_thresholds`). A threshold is one of `PLACES` in the gap, by chance, so that the mean of
+many trees is smooth. These are so few places that the cuts of a column still have numbers of two bytes; and there are none for
+tables of many rows, because between the bins of many rows the gaps close. The bins of such a table are not quantiles
+(`spread_masses` in `binning/kernels/cut.py`): a cut is drawn uniformly between the ends of a node, so the bins of a long tail are
+as narrow as the table can afford.
+
+Weights and targets are whole numbers of *steps*, because parts of a tree may be summed by any thread, and sums of whole numbers
+do not depend on their order. A step of a target is a power of two with which every number has `STEP_BITS` bits and a sign. Where
+a product of target and weight would not fit, targets are shifted for that node (`node_facts` in `kernels/grow.py`). What rounding
+left out is added back in finer steps when a leaf gets its value (`kernels/finish.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The thresholds of exact trees and of drawn cuts, as numbered cuts of their columns."""
+"""The thresholds of exact trees and of drawn cuts, as numbered cuts of their columns.
+
+Exact trees split ranks. Their threshold is halfway between the values of two ranks, found when the tree is finished.
+"""
 
 from __future__ import annotations
 

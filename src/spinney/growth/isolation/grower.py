@@ -1,4 +1,7 @@
-"""The grower of isolation forests: the values of the rows that trees see, gathered side by side, and the call of the kernel."""
+"""The grower of isolation forests: the values of the rows that trees see, gathered side by side, and the call of the kernel.
+
+Of a sparse table the stored entries of these rows are gathered. Nodes are kept as those of boosted trees.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.data import Table
-from spinney.growth.isolation.kernels.grow import grow_trees
-from spinney.growth.isolation.kernels.records import IsolationScratch, IsolationTrees, Samples
+from spinney.growth.isolation.kernels.grow import IsolationScratch, IsolationTrees, Samples, grow_trees
 from spinney.jit import allocate
 from spinney.jit.team import Team
 from spinney.sampling.bags import small_samples

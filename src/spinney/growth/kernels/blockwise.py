@@ -4,12 +4,16 @@ The driver in Python runs `gradient_sizes`, `take_rows` and `open_root`; then, u
 block and `end_pass`; then `list_leaves` and `end_tree`. Where other ranks have other rows, it adds up between them what was
 summed: sizes of gradients, sums of the root, histograms, sums of leaves.
 
-A pass partitions the rows of a batch of leaves, and sums those children whose histograms cannot be found by subtraction. All
-that is added over blocks, threads and ranks are integers, and leaves enter the tree in the order of the queue: so it is the same
-tree as that of `grow_tree`, however rows are divided into blocks.
+A *pass* does the work of a *batch* of tasks. In each block it partitions the rows of every task's node, and sums those children
+whose histograms cannot be found by subtraction. After the pass siblings are derived, both are searched, and splits enter the
+tree in the order of the queue (`end_pass`). A batch has every leaf that could still be split before the tree is full
+(`open_batch` in `turns`), so a tree takes one pass more than it is deep: 9 for depth 8. All that is added over blocks, threads
+and ranks are integers, and rounding and draws depend on the row's number: so it is the same tree as that of `grow_tree`, and a
+block may begin anywhere.
 
 In a block every thread partitions its own piece. Children that have a large share of the rows are summed by all threads, each its
-own rows; others by one thread each.
+own rows; others by one thread each. A child's sums are flushed once a block, so blocks should have many more rows than a tree
+has leaves: 262 144 or so.
 """
 
 import numpy as np

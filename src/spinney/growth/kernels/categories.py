@@ -211,7 +211,10 @@ def best_set(start, bins, node, histogram, rules, scales, cut_sums):
 
 @inline
 def set_charge(count, used, rules, scales):
-    """What is subtracted from the score of a set of so many categories: the best of very many sets fits noise."""
+    """What is subtracted from the score of a set of so many categories: the best of very many sets fits noise.
+
+    It is in terms of the score that a split of no use would have (`noise_score` in `quantize`).
+    """
     taken = float(count)
     return rules.categories.charge * scales.noise * taken * (1.0 + log(float(used) / taken))
 

@@ -2,6 +2,12 @@
 
 Sums are in steps of the quantized gradients; scores are computed in these units, and the best one is scaled once at the end.
 Running sums are written to a thread's `CutSums` first: they do not vectorise, but the scores do.
+
+A default bin has no code: its sums are the node's less those of the other bins. All are whole numbers, so a column has the same
+sums, bit for bit, whether it stands alone, in a bundle or is sparse.
+
+Where no column has a direction, scores are compared, and bounds are never looked at. Otherwise gains of clipped weights are
+written in the place of scores (`score_cuts_bounded`); which of the two is chosen once for each column.
 """
 
 import numpy as np

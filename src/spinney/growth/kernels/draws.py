@@ -1,6 +1,8 @@
 """Which columns may split a node: those drawn for the tree, its level and the node, if interaction constraints permit them.
 
-The draw of a node is seeded by its path from the root, so it does not depend on when the node was made.
+The draw of a node is seeded by its path from the root, so it does not depend on when the node was made. Both children of a node
+have the same path of columns, so the constraints permit the same columns to both: one mask, which stands in their task. Every
+thread joins it with the columns drawn.
 """
 
 import numpy as np

@@ -3,6 +3,9 @@
 A node has a range of the entries of every column, sorted by value. When it is split, each thread marks which rows go left,
 partitions the entries of its columns, left ones first, and searches both children there. Node table and queue are those of
 histogram trees. Gradients are whole numbers of up to 31 bits, and sums stay below 2**52, so they are exact as float64, too.
+
+Every boundary between two values is a cut (see `scan`). Rows that a column does not list are missing, or 0 in a sparse table;
+they get the rest of the node's sums.
 """
 
 import math

@@ -1,7 +1,8 @@
 """Values of a finished tree's leaves, where they are not those of its growth.
 
-Either the loss has found a value for each leaf (quantiles, for example), which is put into the tree within its limits. Or a
-sample has grown the tree, and leaf values are computed again from all rows.
+Either the loss has found a value for each leaf (quantiles, for example), which is put into the tree within its limits:
+`max_delta_step` and the directions of columns, then times the learning rate. Or a sample has grown the tree, and leaf values are
+computed again from all rows.
 """
 
 import numpy as np

@@ -3,6 +3,11 @@
 A leaf waits in the queue. When it is to be split, a task is opened: its children get places in the table and slots for their
 histograms. When the children have been searched, the task is closed: their best splits are stored. In the end the nodes are put
 in order, pruned, and written as a tree.
+
+Nodes and their rows stay where they are. `order` of the table lists the nodes in the order in which they entered the tree;
+splits whose turn never came are not in it, and pruning shortens it. Whatever needs rows by node reads this list.
+
+A node's bounds, by the directions of columns, stand in the table, too: the children get theirs when the node's task is opened.
 """
 
 from spinney.growth.kernels.cuts import bound_children, clipped, node_score, node_weight, unsplit_score

@@ -8,8 +8,8 @@ thread's rows of a node are one range of `entries`. It partitions them in place,
 
 The rows of the larger child move within `entries`; only those of the smaller one are copied to `spare` and back.
 
-Where a row goes is looked up by its code in `goes_left`, which is written for each split, for single columns, bundles and sparse
-columns alike. Threads that work apart have such an array each.
+Where a row goes is looked up by its code in `goes_left`, a small table that is written for each split. It covers single columns,
+bundles, sparse columns and sets of categories alike. Threads that work apart have such a table each.
 """
 
 import numpy as np

@@ -2,7 +2,8 @@
 
 The entries of a block's rows stand together, in the order of the table, and each has its row's position in the block. Every
 thread owns a *piece* of each block's entries for the whole tree. Its rows of a node are a range of the piece, counted from the
-beginning of the piece, so that a piece can be partitioned like the rows of one thread.
+beginning of the piece, so that a piece can be partitioned like the rows of one thread. A node so has a range for each block and
+thread.
 """
 
 import numpy as np

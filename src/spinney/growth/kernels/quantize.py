@@ -1,8 +1,16 @@
 """Gradients → small integers, once per tree, and the rows that each thread owns.
 
-A thread owns the same rows for a whole tree. It rounds their gradients to whole numbers of a *step*, chosen such that sums fit
-the integers that hold them, and writes an entry for each row (see `packing`). Where a bag has a small share of the rows, it is
-*gathered* first: its rows are copied side by side.
+A thread owns the same rows for a whole tree: pieces of the table, assigned to threads in turn (`piece_length`). It rounds their
+gradients to whole numbers of a *step*, chosen such that sums fit the integers that hold them, and writes an entry for each row
+(see `packing`). A step is a power of two, taken from the largest |g| and h of all rows and from their sums. These are maxima and
+sums of whole numbers, so the step does not depend on how rows are cut into blocks or shared among ranks.
+
+These steps are for choosing splits. Leaf values come from a second, fine fixed-point sum of the unrounded float32 gradients in
+64 bits (`leaves`), so coarse steps never reach a leaf.
+
+Where a bag has a small share of the rows, it is *gathered* first: its rows are copied side by side, because rows that lie far
+apart would cost a cache line each at every split. Entries then name places in the copy. Rounding still depends on a row's number
+in the data set, so the tree is the same.
 """
 
 import numpy as np

@@ -1,10 +1,16 @@
 """One tree, from gradients to leaf values: every thread of a team runs `grow_tree`.
 
-The steps are in modules of their own: choose the next leaf (`turns`, `nodes`), partition its rows (`partition`), sum histograms
-(`histogram`), search splits (`units`). This module calls them in order. All threads split a large node together: thread 0 keeps
-the queue and the node table, and writes what the others need to its task, between two barriers. Small nodes are split by one
-thread each, and threads take turns at the queue and the table. Sums are integers and leaves enter the tree in the order of the
-queue, so the tree does not depend on how threads share the work.
+One call of a kernel grows a whole tree, because a Python step for each split would cost as much as the split. The steps are in
+modules of their own: choose the next leaf (`turns`, `nodes`), partition its rows (`partition`), sum the histogram of its smaller
+child (`histogram`; the larger one is the parent's minus the smaller one's), search both for their best splits (`units`). This
+module calls them in order.
+
+All threads split a large node together: thread 0 keeps the queue and the node table, and writes what the others need to its
+task, between two barriers. Each thread partitions its own rows. The histogram is summed by rows, each thread its own, or by
+groups of columns (`summed_by_rows`). Then each thread searches its share of the units. Small nodes are split by one thread each,
+without a barrier, and threads take turns at the queue and the table (`take_turn` in `jit/barrier.py`).
+
+Sums are integers and leaves enter the tree in the order of the queue, so the tree does not depend on how threads share the work.
 """
 
 import numpy as np

@@ -2,9 +2,10 @@
 
 Leaves enter the tree strictly in the order of the queue, but may be split *speculatively*, before their turn. All threads work
 together on large nodes. Small nodes are split by one thread each: while the first leaf of the queue is being split, other
-threads take leaves behind it, whose turn will come soon. A leaf that was split speculatively stays in the queue until it is the
-first; only then its children become nodes of the tree, are numbered and queued. So the tree is the one that a single thread
-grows, and a split whose turn never comes is dropped.
+threads take leaves behind it, whose turn will come soon, and children of these. A leaf that was split speculatively stays in the
+queue until it is the first; only then its children become nodes of the tree, are numbered and queued. So the tree is the one
+that a single thread grows, and a split whose turn never comes is dropped. Nothing that is drawn or permitted at a node depends on
+when it is split (see `draws`).
 
 Where codes come block by block, many leaves are split in one pass over the blocks (`open_batch`), by the same rule.
 """

@@ -1,8 +1,12 @@
 """Search: the histograms of a split node's children → their best splits, unit by unit.
 
 A *unit* is a column, or a run of columns with one code each, side by side on the histogram's axis. Each thread does all of the
-work of its units: it completes their histograms, derives those of the larger child, and searches both while they are in its
-cache.
+work of its units: it completes their histograms (`flush`), derives those of the larger child (`derive`), and searches both while
+they are in its cache.
+
+A run in which no code has the rows of a leaf is *dead* for the node and all nodes below it: it is not searched. A group at
+either end of the axis, all of whose runs are dead, is not even summed (`find_living` in `turns`). Of equal gains the lower
+column wins, so units may be searched in any order.
 """
 
 import numpy as np

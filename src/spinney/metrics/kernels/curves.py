@@ -1,4 +1,7 @@
-"""Areas under curves, from rows sorted by score; and that sort."""
+"""Areas under curves, from rows sorted by score; and that sort.
+
+It is a stable sort of the bits of scores, so sums in the order of the scores are the same for any number of threads.
+"""
 
 import numpy as np
 

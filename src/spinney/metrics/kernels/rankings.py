@@ -1,4 +1,7 @@
-"""Metrics of ranking: rows of each query sorted by score, the value of one query, and the frame around it."""
+"""Metrics of ranking: rows of each query sorted by score, the value of one query, and the frame around it.
+
+A metric is the mean of a value for each query. A new one is the function of that value, put into the frame by `by_query`.
+"""
 
 import numpy as np
 

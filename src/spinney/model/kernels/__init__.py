@@ -2,5 +2,5 @@
 
 `walk` predicts rows of values, and `sparse` the stored entries of a sparse table. `compact_walk` turns either into codes, walks
 the deep trees of a compact forest with them, and sums the values of leaves. `heaps` walks trees of few levels, `medians` finds
-weighted medians over trees. `records` and `compact_records` are what they share.
+weighted medians over trees. `records` is what they share.
 """

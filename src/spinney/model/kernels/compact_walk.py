@@ -1,20 +1,27 @@
-"""Prediction by compact forests: rows become codes by the cuts of the forest, walk down the trees, and leaf values are summed."""
+"""Prediction by compact forests: rows become codes by the cuts of the forest, walk down the trees, and leaf values are summed.
+
+A step compares two small integers, and never checks for a missing value. Each thread packs one tree into nodes of 64 bits, and
+its rows walk down it, eight side by side, while it is in cache. Values are added in the order of the trees.
+"""
 
 import numpy as np
 
 from spinney.jit import Member, i32, i64, inline, kernel, out, own
 from spinney.jit.intrinsics import bits_of
-from spinney.model.kernels.compact_records import (
+from spinney.model.kernels.records import (
     BLOCK,
+    LANES,
     CodedRows,
     CompactLeafValues,
     CompactScratch,
     CompactTrees,
     CutSearch,
     LeafOutput,
+    StoredRows,
     UsedCuts,
+    ValueFlags,
+    Values,
 )
-from spinney.model.kernels.records import LANES, StoredRows, ValueFlags, Values
 from spinney.model.kernels.walk import scan_missing
 
 # --- Rows as codes.

@@ -8,6 +8,11 @@ The values of rows become such numbers, of as many rows as fit the nearest cache
 a time. The numbers of eight rows are interleaved: the eight numbers of a column stand together, so that one address serves eight
 walks and all that changes stays in registers. If a value of the rows is missing, every column has two places: the first is for
 splits that send missing values left, where a missing value has the least number, the second for those that send them right.
+
+This is a fifth to a half faster than the general walk (`walk`), which takes over for categories, sparse tables and deep trees,
+with the same bits.
+
+Words: a *heap* is such a tree, laid out level by level; a *line* is the numbers of eight rows that are interleaved.
 """
 
 import numpy as np

@@ -1,6 +1,9 @@
 """Losses of one score: the formula of each, and the frame around them: outputs, blocks of rows, weights, largest gradients.
 
-F is the score, y the target, g and h are the first and the second derivative of the loss by the score.
+F is the score, y the target, g and h are the first and the second derivative of the loss by the score. A hessian must be 0 or
+more, and g and h finite for any score (`bounded` in `common`).
+
+Output k reads column k of the target and of the weights, or the only one, and row k of the table of parameters.
 """
 
 import numpy as np

@@ -1,4 +1,9 @@
-"""Losses of survival times: accelerated failure time, and Cox's partial likelihood."""
+"""Losses of survival times: accelerated failure time, and Cox's partial likelihood.
+
+Cox's loss looks at all rows at risk. Each round, hazards are summed by time from the last to the first
+(`data/kernels/risk_sets.py`) and, here, sums over events from the first to the last, both by blocks of places, each by one thread
+in order. All terms are above 0, so nothing cancels, and a sum is right to 1e-13 of itself: far below the 24 bits of a gradient.
+"""
 
 import numpy as np
 

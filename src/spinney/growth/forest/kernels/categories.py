@@ -3,7 +3,8 @@
 The order of categories by the targets of a few rows each fits noise: its best set looks far better than it is, and wins against
 columns with more signal. So the rows of a node are divided into two halves: one orders the categories of a column, the other
 evaluates the sets of this order. By rows that had no part in the order, a set has the score that it will have for new rows. Few
-categories have no more sets than a column of numbers has cuts, so all rows order and evaluate them.
+categories have no more sets than a column of numbers has cuts, so all rows order and evaluate them. Categories that the node does
+not have get a side by chance.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Sums of a node's rows by code of a column, as a list of the codes that occur; and sorting of such lists.
 
 A *cell* has the sum of one code. Where a node has a weight and one sum, cells are packed: the sum of targets times weights above
-the bits of the weight, so that a row is added in one instruction. The codes of a small node are marked in a bit map as they
-come, and the map is read in order, which also clears it.
+the bits of the weight, so that a row is added in one instruction; large nodes add four columns in one pass. The codes of a small
+node are marked in a bit map as they come, and the map is read in order, which also clears it.
 """
 
 import numpy as np

@@ -1,8 +1,11 @@
 """The entries that a node's rows have in sparse columns.
 
 There are two ways to find them. Those of all columns are *listed* from the rows of the node: one pass over each row's entries
-shows which columns are not constant, and sorts the entries by column. Where few columns are searched, or the node is large, it is
-faster to *walk* down each of these columns and to check which of its rows are in the node.
+shows which columns are not constant, and sorts the entries by column; all other columns are passed over when they are drawn.
+Where few columns are searched, or the node is large, it is faster to *walk* down each of these columns and to check which of its
+rows are in the node. The draws are the same either way.
+
+A column's default bin has what its entries leave of the node's sums.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """Finishing a tree: cutting it back, splits in preorder, leaves from left to right, and the values of leaves.
 
 A node's rows are one range of records, in the order of the table. So the values of a leaf are summed from them once the tree has
-its shape.
+its shape. What the rounding of weights and targets left out is added back in finer steps, so a leaf's value is the weighted mean
+of the real targets to the last few bits.
 """
 
 import numpy as np
@@ -12,7 +13,8 @@ from spinney.jit import hole, inline
 
 # --- Cutting a grown tree back: to the leaves of best-first growth, and by cost-complexity pruning.
 #
-# A node's split does not depend on when it is made. So the tree that grows best first is the top of the fully grown one.
+# A node's split does not depend on when it is made. So the tree that `max_leaf_nodes` grows best first is the top of the fully
+# grown one: it is grown whole and then cut back. `ccp_alpha` prunes it in the same way.
 
 
 @inline

@@ -1,7 +1,8 @@
 """Growing some trees on all threads.
 
-Each thread takes the next tree, or a subtree that another thread has put into the pool, until all are finished. The thread that
-finishes the last part of a tree writes it. The frames of this module have holes that `forms` fills for each form of trees.
+Each thread takes the next tree, or a subtree that another thread has put into the pool, until all are finished: so few trees on
+many threads, or one large tree, still use them all. The thread that finishes the last part of a tree writes it. The frames of
+this module have holes that `forms` fills for each form of trees.
 """
 
 import numpy as np
@@ -33,9 +34,9 @@ from spinney.sampling.kernels.random import PURPOSE_PLACE, key_of_child, random_
 
 # --- Growing a tree, or a part of one, depth first on one thread.
 #
-# The larger child of a split is put on the stack, the smaller one is split next, so that few nodes are ever pending. A large one
-# is given to another thread if that is idle. The result for a node depends on its rows and its path alone, so it does not matter
-# which thread splits it, or when.
+# The larger child of a split is put on the stack, the smaller one is split next, so that at most 64 nodes are ever pending. A
+# large one is given to another thread if that is idle. The result for a node depends on its rows and its path alone, so it does
+# not matter which thread splits it, or when: the columns drawn are put back in order after each node.
 
 
 # Rows from which giving a subtree to another thread pays.

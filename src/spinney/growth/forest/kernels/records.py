@@ -1,8 +1,9 @@
 """The records that the kernels of a growing forest share.
 
-The rows of a tree are *records* side by side in memory: the codes of the row, its number, weight and target. A split moves
-records, so the rows of a node are always one range. Where a table has many columns, records have no codes; these are looked up
-by the row's number.
+The rows of a tree are *records* side by side in memory: the codes of the row, a byte each, its number, weight and target. A split
+moves records, both sides in the order of the table. So the rows of a node are always one range, which is read from front to back,
+and a deep node is in cache whole. With more than 128 columns, more than 256 codes or sparse columns, records have no codes; these
+are looked up by the row's number.
 """
 
 import numpy as np

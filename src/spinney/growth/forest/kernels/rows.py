@@ -1,4 +1,7 @@
-"""The rows of a tree: records filled from its bag, their codes in a column, and their partition between two children."""
+"""The rows of a tree: records filled from its bag, their codes in a column, and their partition between two children.
+
+Weights are whole numbers of steps (`weight_step`), drawn rows counted as often as they were drawn.
+"""
 
 import numpy as np
 

@@ -2,6 +2,9 @@
 
 A list has the codes that a node's rows have in a column, ascending, with sums up to each of them; the code of missing values
 is the last one.
+
+A cut lies in the middle of the gap between two neighbouring codes that the node's rows have, by the values that stand for their
+bins (`cut_after`). At the edge of a bin, a deep node of few rows would be cut far from the middle.
 """
 
 import numpy as np

@@ -1,4 +1,8 @@
-"""Searching a node: columns are drawn one after another, until enough of them have been searched."""
+"""Searching a node: columns are drawn one after another, until enough of them have been searched.
+
+The search ends early with a split that parts the last two rows of a node, or leaves one class on either side: no column can do
+better.
+"""
 
 import numpy as np
 

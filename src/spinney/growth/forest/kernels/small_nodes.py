@@ -1,6 +1,8 @@
 """Searching small nodes: faster ways for nodes of few rows, and for few classes whose weights fit a word of bytes.
 
-They find the same splits as the general search of `pairs` and `channels`, which use them where they apply.
+A node of up to 64 rows sorts them by code, by a network of comparisons. In a node of little weight, the weights of all classes
+fit one integer, a byte each. Both find the same splits as the general search of `pairs` and `channels`, which use them where they
+apply.
 """
 
 import numpy as np

@@ -1,0 +1,1 @@
+"""Kernels that inspect finished models: scores of shuffled rows; quantiles, proximities and the jackknife of forests."""

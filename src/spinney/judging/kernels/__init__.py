@@ -1,1 +1,0 @@
-"""Kernels that score rows of which some columns are shuffled."""

@@ -1,1 +1,0 @@
-"""Kernels that inspect a finished forest: quantiles, proximities, the jackknife, shuffled columns."""
