@@ -1,9 +1,9 @@
 """The `spinney` command.
 
-Inputs: words typed in a terminal. Outputs: tables, progress bars, an exit code; 1 with one line on standard error where
+Enters: words typed in a terminal. Leaves: tables, progress bars, an exit code; 1 with one line on standard error where
 something cannot be done. Must not depend on: kernels, bins, gradients; it calls the public names and `jit.build`.
 
-`app.py` declares the commands, `demo.py` and `kernels.py` do them. All of it is imported when the command runs.
+`app.py` declares the commands, `demo.py` and `libraries.py` do them. All of it is imported when the command runs.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def demo(
 def show_kernels(context: typer.Context) -> None:
     """Show how kernels run here: which library, for which CPU level, where it lies."""
     if context.invoked_subcommand is None:
-        from spinney.cli.kernels import show
+        from spinney.cli.libraries import show
 
         show()
 
@@ -84,6 +84,6 @@ def build_kernels(
     force: Annotated[bool, typer.Option("--force", help="Also where a fitting library is there.")] = False,
 ) -> None:
     """Build the kernel library into the cache folder, so that the first fit need not wait for it."""
-    from spinney.cli.kernels import build
+    from spinney.cli.libraries import build
 
     build(all_levels, force)

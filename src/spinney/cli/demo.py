@@ -17,7 +17,7 @@ from rich.table import Table
 from sklearn import metrics
 
 import spinney as sp
-from spinney.cli import kernels
+from spinney.cli import libraries
 from spinney.errors import SpinneyError
 from spinney.jit.cores import available_cores
 
@@ -73,7 +73,7 @@ def run(rows: int | None, save: Path | None) -> None:
         Folder to keep the model files in; None uses one that is deleted.
     """
     console = Console()
-    how = kernels.load(console)
+    how = libraries.load(console)
     level = f", {how.level}" if how.level else ""
     console.print(
         f"spinney {sp.__version__}, kernels: {how.kind}{level}, {available_cores()} threads", highlight=False

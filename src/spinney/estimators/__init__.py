@@ -1,6 +1,6 @@
 """scikit-learn's interface to the engine.
 
-Inputs: tables, targets and constructor parameters as scikit-learn has them. Outputs: fitted estimators that hold a `Model`,
+Enters: tables, targets and constructor parameters as scikit-learn has them. Leaves: fitted estimators that hold a `Model`,
 `ForestModel`, `AdaBoostModel` or `IsolationModel`, and predictions in the user's own labels.
 Must not depend on: how trees grow, how rows are drawn, what a bin is. An estimator checks, translates and calls `training`.
 
