@@ -206,7 +206,7 @@ PROSE = {
 }
 
 # Public names, and words that stand in files, which stay as they are.
-PUBLIC = {"OwnFunctionError", "left_out"}
+PUBLIC = {"OwnFunctionError", "committee_", "left_out"}
 
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
@@ -262,7 +262,7 @@ def _defined(node):
 
 @cache
 def _in_name(name):
-    if name.strip("_") in PUBLIC:
+    if name in PUBLIC:
         return ()
     bare = name.strip("_")
     if bare in NAMES:
@@ -283,6 +283,8 @@ def _of_text(text):
     """Private words of prose. Lines are joined for words that a line break parts."""
     found = set()
     flat = re.sub(r"\s", " ", text)
+    for name in PUBLIC:  # as long as before, so that lines are those of the text
+        flat = flat.replace(name, " " * len(name))
     for match in _prose().finditer(flat):
         instead = next(
             instead for pattern, instead in PROSE.items() if _whole(pattern).match(flat, match.start())

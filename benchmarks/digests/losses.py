@@ -7,7 +7,7 @@ import numpy as np
 
 import spinney as sp
 from benchmarks.digests.plan import Action, Params, Plan, model_parts, trained
-from benchmarks.digests.tables import ROWS, mixed, numbers, queries, times, towns
+from benchmarks.digests.tables import ROWS, mixed, numbers, queries, times, towns, with_copies
 
 METHODS = ("hist", "approx", "exact")
 
@@ -103,7 +103,15 @@ def _around(X: Any, y: Any) -> Iterator[Plan]:
         "cv": {}, "cv, groups": {"groups": np.arange(ROWS) % 50}, "cv, in order": {"shuffle": False, "stratified": False},
     }  # fmt: skip
     for name, given in folds.items():
-        yield name, _validated(X, labels, given)
+        yield name, _validated(X, labels, {}, given)
+    for name, copied in {"few": 40, "many": 1_200}.items():
+        again, same = with_copies(frame, kinds, copied)
+        yield f"{name} copied rows, auto rounds", _searched(stats | {"learning_rate": 0.3}, again, same)
+        yield (
+            f"{name} copied rows, members",
+            _searched(stats | {"learning_rate": 0.3, "models": 2}, again, same),
+        )
+        yield f"{name} copied rows, cv", _validated(again, same, stats, {})
 
 
 def _searched(params: Params, X: Any, y: Any, **given: Any) -> Action:
@@ -140,9 +148,9 @@ def _own(X: Any, y: Any) -> Iterator[object]:
     yield from model_parts(model, X, history.evals)
 
 
-def _validated(X: Any, labels: Any, given: Params) -> Action:
+def _validated(X: Any, labels: Any, params: Params, given: Params) -> Action:
     def act() -> Iterator[object]:
-        found = sp.cv({"n_jobs": 2, "objective": "log_loss"}, sp.Dataset(X, labels), 3, 5, **given)
+        found = sp.cv({"n_jobs": 2, "objective": "log_loss"} | params, sp.Dataset(X, labels), 3, 5, **given)
         for model in found.models:
             yield from model_parts(model, X)
 

@@ -56,6 +56,14 @@ def towns(rows: int = ROWS) -> tuple[Any, Any]:
     return frame, (size + effects[town] + effects[street] + rng.logistic(size=rows) > 0).astype(float)
 
 
+def with_copies(frame: Any, y: Any, count: int) -> tuple[Any, Any]:
+    """Return a frame and a target, and behind them some of their rows once more."""
+    import pandas as pd
+
+    rows = np.random.default_rng(11).choice(len(y), count, replace=False)
+    return pd.concat([frame, frame.iloc[rows]], ignore_index=True), np.append(y, y[rows])
+
+
 def queries(rows: int = ROWS) -> tuple[Any, Any, Any]:
     """Return a table, grades from 0 to 4, and the sizes of queries."""
     rng = np.random.default_rng(8)

@@ -13,9 +13,10 @@ __version__ = "0.12.0"
 if TYPE_CHECKING:
     from spinney.binning.sketch import QuantileSketch
     from spinney.dataset import Dataset, open_dataset
-    from spinney.estimators.adaboost.kinds import AdaBoostClassifier, AdaBoostRegressor
+    from spinney.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from spinney.estimators.classifier import GBMClassifier
     from spinney.estimators.files import load_estimator
-    from spinney.estimators.forests.kinds import (
+    from spinney.estimators.forests import (
         DecisionTreeClassifier,
         DecisionTreeRegressor,
         ExtraTreesClassifier,
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
         RandomForestClassifier,
         RandomForestRegressor,
     )
-    from spinney.estimators.gbm import GBMClassifier, GBMRanker, GBMRegressor
-    from spinney.estimators.isolation.forest import IsolationForest
+    from spinney.estimators.isolation import IsolationForest
+    from spinney.estimators.ranker import GBMRanker
+    from spinney.estimators.regressor import GBMRegressor
     from spinney.inspection.bias_variance import bias_variance
     from spinney.inspection.bootstrap import bootstrap_interval
     from spinney.inspection.permutation import permutation_importance
@@ -41,29 +43,29 @@ if TYPE_CHECKING:
     from spinney.tree.isolation import average_path_length
 
 _HOME = {
-    "AdaBoostClassifier": "spinney.estimators.adaboost.kinds",
+    "AdaBoostClassifier": "spinney.estimators.adaboost",
     "AdaBoostModel": "spinney.model.adaboost",
-    "AdaBoostRegressor": "spinney.estimators.adaboost.kinds",
+    "AdaBoostRegressor": "spinney.estimators.adaboost",
     "AutoRounds": "spinney.training.callbacks",
     "CVResult": "spinney.training.cross_validation",
     "Dataset": "spinney.dataset",
-    "DecisionTreeClassifier": "spinney.estimators.forests.kinds",
-    "DecisionTreeRegressor": "spinney.estimators.forests.kinds",
-    "ExtraTreesClassifier": "spinney.estimators.forests.kinds",
-    "ExtraTreesRegressor": "spinney.estimators.forests.kinds",
+    "DecisionTreeClassifier": "spinney.estimators.forests",
+    "DecisionTreeRegressor": "spinney.estimators.forests",
+    "ExtraTreesClassifier": "spinney.estimators.forests",
+    "ExtraTreesRegressor": "spinney.estimators.forests",
     "ForestModel": "spinney.model.forest",
-    "GBMClassifier": "spinney.estimators.gbm",
-    "GBMRanker": "spinney.estimators.gbm",
-    "GBMRegressor": "spinney.estimators.gbm",
+    "GBMClassifier": "spinney.estimators.classifier",
+    "GBMRanker": "spinney.estimators.ranker",
+    "GBMRegressor": "spinney.estimators.regressor",
     "History": "spinney.training.callbacks",
-    "IsolationForest": "spinney.estimators.isolation.forest",
+    "IsolationForest": "spinney.estimators.isolation",
     "IsolationModel": "spinney.model.isolation",
     "LearningRateSchedule": "spinney.training.callbacks",
     "Model": "spinney.model.boosted",
     "ProgressBar": "spinney.training.callbacks",
     "QuantileSketch": "spinney.binning.sketch",
-    "RandomForestClassifier": "spinney.estimators.forests.kinds",
-    "RandomForestRegressor": "spinney.estimators.forests.kinds",
+    "RandomForestClassifier": "spinney.estimators.forests",
+    "RandomForestRegressor": "spinney.estimators.forests",
     "RoundInfo": "spinney.training.callbacks",
     "adaboost_r2_step": "spinney.training.adaboost",
     "adaboost_step": "spinney.training.adaboost",

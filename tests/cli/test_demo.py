@@ -70,8 +70,8 @@ def test_both_models_beat_the_mean_on_held_out_rows():
     for task in demo.real_tables():
         mean = np.full(len(task.y_held), task.y.mean())
         outcome = demo.train(task)
-        name, judge = next(iter(demo.JUDGES[task.objective].items()))
-        assert judge(task.y_held, outcome.predictions) < 0.9 * judge(task.y_held, mean), name
+        name, metric = next(iter(demo.METRICS[task.objective].items()))
+        assert metric(task.y_held, outcome.predictions) < 0.9 * metric(task.y_held, mean), name
 
 
 def test_generated_tables_are_the_same_each_time():

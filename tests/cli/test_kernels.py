@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import spinney
-from spinney.cli import libraries, main
+from spinney.cli import kernels, main
 from spinney.cli.app import app
 from spinney.errors import KernelBuildError
 from spinney.jit import build, library, sources
@@ -89,7 +89,7 @@ def test_cached_libraries_fit_only_with_these_sources_and_this_numba(cache):
     put_library(cache, "d", suffix=build.OBJECTS)
     put_library(cache, "e", suffix=".exe")
     put_library(cache, "f", level="x86-64-v4")
-    found = list(libraries.cached_libraries())
+    found = list(kernels.cached_libraries())
     assert [one.fits for one in found] == [True, False, False, True, False]
     assert [one.path.suffix for one in found] == [*[build.SUFFIX] * 3, build.OBJECTS, build.SUFFIX]
 
@@ -111,12 +111,12 @@ def test_kernels_lists_what_fits_and_counts_the_others(cache, monkeypatch):
 @pytest.mark.parametrize("note", [b"", b"[]", b"{", b"\xff"])
 def test_a_note_that_cannot_be_read_is_passed_over(cache, note):
     put_library(cache, "a").write_bytes(note)
-    assert list(libraries.cached_libraries()) == []
+    assert list(kernels.cached_libraries()) == []
 
 
 def test_a_note_without_its_library_is_passed_over(cache):
     put_library(cache, "a").with_suffix(build.SUFFIX).unlink()
-    assert list(libraries.cached_libraries()) == []
+    assert list(kernels.cached_libraries()) == []
 
 
 @pytest.fixture
@@ -188,14 +188,14 @@ def test_kernels_made_with_the_package_come_with_a_word_about_pip(monkeypatch):
 def test_an_old_cpu_is_told_that_no_library_can_be_built(fake_build, monkeypatch):
     monkeypatch.setattr(library, "supported_levels", lambda: ())
     with pytest.raises(KernelBuildError, match="older than"):
-        libraries.build(all_levels=False, force=False)
+        kernels.build(all_levels=False, force=False)
 
 
 def test_an_error_is_one_line_and_exit_code_1(monkeypatch, capsys):
     def fail():
         raise KernelBuildError("no C compiler found")
 
-    monkeypatch.setattr(libraries, "show", fail)
+    monkeypatch.setattr(kernels, "show", fail)
     monkeypatch.setattr(sys, "argv", ["spinney", "kernels"])
     with pytest.raises(SystemExit) as ended:
         main()

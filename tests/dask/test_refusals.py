@@ -384,7 +384,7 @@ def test_a_cluster_without_workers() -> None:
 
 def test_spinney_does_not_import_dask_and_its_error_names_the_package() -> None:
     code = (
-        "import sys, spinney, spinney.training.booster, spinney.estimators.gbm\n"
+        "import sys, spinney, spinney.training.booster, spinney.estimators.classifier\n"
         "assert not {'dask', 'distributed'} & set(sys.modules)\n"
         "sys.modules['distributed'] = None\n"
         "try:\n    import spinney.dask\n"

@@ -20,7 +20,7 @@ FIT = {
     "early_stopping_rounds": PARAMETER.format("early_stopping_rounds"),
     "categorical_feature": PARAMETER.format("categorical"),
     "num_leaves": PARAMETER.format("max_leaves"),
-    "verbose": "nothing is printed unless it is asked for",
+    "verbose": "nothing is printed unless it is requested",
     "eval_sets": "did you mean eval_set?",
     "feature_name": "`help(GBMRegressor.fit)` lists every argument",
 }

@@ -268,7 +268,7 @@ def test_classifiers_and_rankers_have_the_loss_of_their_objective():
 
 @pytest.mark.parametrize("kind", [sp.GBMRegressor, sp.GBMClassifier, sp.GBMRanker])
 def test_an_own_objective_without_a_metric_is_refused_before_rows_are_binned(kind, monkeypatch):
-    monkeypatch.delattr("spinney.estimators.boosting.binned")
+    monkeypatch.delattr("spinney.estimators.boosting._binned")
     queries = {"qid": np.arange(ROWS) % 30} if kind is sp.GBMRanker else {}
     model = kind(objective=lambda y_true, y_pred: (y_pred - y_true, np.ones(len(y_true))), **FAST)
     with pytest.raises(ParameterError, match=r"n_estimators='auto' needs a metric .* eval_metric, .* `loss`"):
@@ -349,7 +349,7 @@ def test_frames_and_rows_in_another_layout_give_the_same_model(fitted):
             {},
             {"validation": [1], "eval_set": (X, Y)},
             ParameterError,
-            "validation says which rows are held out",
+            "validation names rows that are held out",
         ),
         ({"validation_fraction": 0.1}, {"validation": [1]}, ParameterError, "contradicts validation"),
         ({}, {"validation": [ROWS]}, DataError, "validation names row 600"),

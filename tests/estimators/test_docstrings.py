@@ -11,7 +11,7 @@ import pytest
 import spinney as sp
 from spinney.estimators import generated
 from spinney.estimators.constructors import source
-from spinney.estimators.parameters import ESTIMATORS
+from spinney.estimators.parameters import BOOSTING_PARAMETERS
 from spinney.params import Config
 
 KINDS = (sp.GBMClassifier, sp.GBMRanker, sp.GBMRegressor)
@@ -71,7 +71,7 @@ def test_the_command_writes_the_constructors():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_parameters_are_named_and_in_the_order_of_the_table(kind):
-    rows = ESTIMATORS[kind.__name__]
+    rows = BOOSTING_PARAMETERS[kind.__name__]
     assert list(defaults(kind).items()) == [(name, row.default) for name, row in rows.items()]
     for parameter in inspect.signature(kind).parameters.values():
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY

@@ -276,7 +276,7 @@ ATTACKS = {
     "giant dtype": (labels("U1000000000", ["a", "b", "c"]), "cannot have the dtype 'U1000000000'"),
     "dtype too narrow": (labels("U1", ["ab", "b", "c"]), "cannot have the dtype 'U1'"),
     "dtype of no width": (labels("U", ["a", "b", "c"]), "cannot have the dtype 'U'"),
-    "named is 1": (put("named", 1), "named must tell"),
+    "named is 1": (put("named", 1), "named must be whether"),
     "evals are a list": (put("evals", []), "evals must map data sets to metrics"),
     "metrics are a list": (put("evals", {"a": []}), "evals must map data sets to metrics"),
     "values are text": (put("evals", {"a": {"rmse": "1"}}), "must be a list of 1 to 4 numbers"),
@@ -377,7 +377,7 @@ def test_names_need_columns_that_have_some(table, numbers, path):
     opened = Opened(path)
     opened.text["estimator"]["named"] = True
     opened.close()
-    with pytest.raises(ModelFormatError, match="named must tell whether columns have names"):
+    with pytest.raises(ModelFormatError, match="named must be whether columns have names"):
         sp.load_estimator(path)
 
 

@@ -18,7 +18,7 @@ FOREIGN = [
     ("max_iter", "max_iter is called n_estimators here"),
     ("num_boost_round", "num_boost_round is called n_estimators here"),
     ("categorical_feature", "categorical_feature is called categorical here"),
-    ("verbose", "nothing is printed unless it is asked for, so leave it out; progress=True"),
+    ("verbose", "nothing is printed unless it is requested, so leave it out; progress=True"),
     ("eval_set", "give it to `fit` as its argument `eval_set=`"),
     ("weight", "give it to `fit` as its argument `sample_weight=`"),
     ("num_class", "it follows from the target, so leave it out"),

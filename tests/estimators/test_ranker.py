@@ -277,7 +277,7 @@ def test_a_ranker_comes_back_from_its_file(tmp_path):
 def test_a_file_must_not_call_another_model_a_ranker(tmp_path):
     path = tmp_path / "other.safetensors"
     other = sp.GBMRanker(**FEW).fit(X, Y, qid=QID)
-    other._take_model(sp.GBMRegressor(**FEW).fit(X, Y).model_)
+    other._set_model(sp.GBMRegressor(**FEW).fit(X, Y).model_)
     other.save(path)
     with pytest.raises(ModelFormatError, match="a GBMRanker has no objective 'squared_error'"):
         sp.load_estimator(path)

@@ -173,7 +173,7 @@ def test_the_users_arrays_are_not_copied(table, numbers, monkeypatch):
             seen.append(X)
             super().__init__(X, *args, **options)
 
-    monkeypatch.setattr("spinney.estimators.fit_inputs.Dataset", Spy)
+    monkeypatch.setattr("spinney.estimators.boosting.Dataset", Spy)
     X = np.asfortranarray(table, dtype=np.float32)
     frame = pd.DataFrame(X, columns=NAMES, copy=False)
     for given in (X, frame):

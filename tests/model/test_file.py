@@ -184,7 +184,7 @@ def test_the_class_of_a_file_is_found_by_the_number_and_the_kind_of_its_format()
     found = {(one.FILE.number, one.FILE.kind): one for one in (ForestModel, AdaBoostModel, IsolationModel)}
     listed = {
         (number, kind): getattr(import_module(module), name)
-        for number, kinds in file.BY_KIND.items()
+        for number, kinds in file.KINDS.items()
         for kind, (module, name) in kinds.items()
     }
     assert listed == found

@@ -24,7 +24,7 @@ def writing(name, index, value):
 
 ATTACKS = {
     "format of a boosted model": (("header", "format", 1), "too much or too little"),
-    "format of a forest": (("header", "format", 5), "too much or too little"),
+    "format of a forest": (("header", "format", 5), "kind must be 'forest', not 'adaboost'"),
     "format of the future": (("header", "format", header.FORMAT + 1), "written by a newer version"),
     "another kind": (("header", "kind", "wood"), "kind must be 'adaboost' or 'isolation', not 'wood'"),
     "a forest": (("header", "kind", "forest"), "kind must be 'adaboost' or 'isolation', not 'forest'"),

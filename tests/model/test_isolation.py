@@ -225,7 +225,7 @@ WRITE = {
 }
 HEADER = {
     "another kind": ("kind", "wood", "kind must be 'adaboost' or 'isolation', not 'wood'"),
-    "format of a forest": ("format", 5, "too much or too little"),
+    "format of a forest": ("format", 5, "kind must be 'forest', not 'isolation'"),
     "format of a boosted model": ("format", 1, "too much or too little"),
     "a newer format": ("format", header.FORMAT + 1, "written by a newer version"),
     "a field of forests": ("trees", 7, "too much or too little: 'trees'"),

@@ -21,7 +21,7 @@ def same_numbers(numbers):
 
 
 def duplicates_of(dataset, columns):
-    return Duplicates(dataset.binned, dataset.labels(), columns).of(dataset.binned)
+    return Duplicates(dataset.binned, columns).of(dataset.binned, dataset.labels())
 
 
 def found(X, y, columns=(0,), **given):

@@ -28,7 +28,7 @@ def same_numbers(numbers):
 
 
 def duplicates_of(dataset, columns=()):
-    return Duplicates(dataset.binned, dataset.labels(), columns).of(dataset.binned)
+    return Duplicates(dataset.binned, columns).of(dataset.binned, dataset.labels())
 
 
 def few_values(seed=0, empty=0.0):
@@ -203,7 +203,7 @@ def test_duplicates_are_encoded_alike_and_not_with_each_others_target():
 
 
 @pytest.mark.parametrize("blocks", [False, True])
-def test_duplicates_are_looked_for_once_for_all_rows_and_parts_of_them(blocks, monkeypatch):
+def test_rows_are_hashed_once_for_searches_among_all_and_parts_of_them(blocks, monkeypatch):
     rng = np.random.default_rng(0)
     rows = np.repeat(np.arange(300), rng.integers(1, 4, 300))
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
@@ -212,22 +212,34 @@ def test_duplicates_are_looked_for_once_for_all_rows_and_parts_of_them(blocks, m
     part = whole.binned.take(np.flatnonzero(rng.random(len(rows)) < 0.8))
     less = part.take(np.flatnonzero(rng.random(part.rows) < 0.5))
     for all_rows in (whole.binned, part):
-        duplicates = Duplicates(all_rows, all_rows.labels)
-        numbers = duplicates.of(less)
-        monkeypatch.setattr(RowHasher, "of", None)  # nothing is computed again
-        assert np.array_equal(duplicates.of(less), numbers)
+        duplicates = Duplicates(all_rows)
+        numbers = duplicates.of(less, less.labels)
+        monkeypatch.setattr(RowHasher, "of", None)  # no row is hashed again
+        assert np.array_equal(duplicates.of(less, less.labels), numbers)
         assert same_numbers(numbers) == same_numbers(rows[less.selected])
-        assert same_numbers(duplicates.of(part)) == same_numbers(rows[part.selected])
+        assert same_numbers(duplicates.of(part, part.labels)) == same_numbers(rows[part.selected])
         monkeypatch.undo()
+        duplicates.forget()
+        assert np.array_equal(duplicates.of(less, less.labels), numbers)
 
 
-def test_the_share_that_must_repeat_others_is_that_of_all_rows():
+def test_all_rows_are_searched_once(monkeypatch):
+    rows = np.repeat(np.arange(200), 2)
+    X, y = np.random.default_rng(0).normal(size=(2, 200, 2))
+    data = sp.Dataset(X[rows], y[rows, 0]).binned
+    duplicates = Duplicates(data)
+    assert duplicates.of(data, data.labels, 0.2) is not None
+    monkeypatch.setattr(Duplicates, "_search", None)
+    assert duplicates.of(data, data.labels) is not None
+
+
+def test_only_the_rows_of_a_search_decide_whether_they_hold_duplicates():
     rng = np.random.default_rng(0)
     rows = np.concatenate([np.arange(900), np.arange(100)])  # a tenth of the rows repeat others
     X, y = rng.normal(size=(900, 4)), rng.normal(size=900)
     data = sp.Dataset(X[rows], y[rows]).binned
-    duplicates = Duplicates(data, data.labels)
-    assert duplicates.of(data, 0.1) is not None
-    assert duplicates.of(data, 0.11) is None
+    duplicates = Duplicates(data)
+    assert duplicates.of(data, data.labels, 0.1) is not None
+    assert duplicates.of(data, data.labels, 0.11) is None
     apart = data.take(np.arange(900))
-    assert same_numbers(duplicates.of(apart)) == list(range(900))
+    assert duplicates.of(apart, apart.labels) is None

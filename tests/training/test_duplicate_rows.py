@@ -39,7 +39,7 @@ def test_rows_that_occur_several_times_are_held_out_together(how):
     X, y = table(500, 60, columns=4)
     rows = repeated(how, 500)
     dataset = sp.Dataset(X.iloc[rows], y[rows])
-    kin = find_row_groups(None, dataset.binned, Duplicates(dataset.binned, dataset.labels())).everywhere
+    kin = find_row_groups(None, dataset.binned, Duplicates(dataset.binned)).everywhere
     assert len(np.unique(kin.number)) == len(np.unique(rows))
     assert len(np.unique(np.column_stack([kin.number, rows]), axis=0)) == len(np.unique(rows))
 

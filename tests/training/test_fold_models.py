@@ -94,6 +94,25 @@ def test_it_has_the_bytes_of_a_training_on_the_rows_of_the_fold(case, weighted):
         assert model.predict(some(table, fold.test)).tobytes() == found.oof[fold.test].tobytes()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_among_test_rows_decide_nothing(seed):
+    """A few train rows stand among the test rows too; the folds of a target encoding must not follow from their targets."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.normal(size=(2000, 3)), columns=list("abc"))
+    table["town"] = [f"t{k}" for k in rng.integers(0, 200, 2000)]
+    target = (table["a"] + rng.normal(size=2000) > 0).to_numpy(float)
+    copied = rng.choice(1000, 24, replace=False)
+    table = pd.concat([table, table.iloc[copied]], ignore_index=True)
+    train, test = np.arange(1600), np.arange(1600, len(table))
+    target = np.append(target, target[copied])
+    other = np.where(np.arange(len(table)) < 1600, target, 1.0 - target)
+    params = {"objective": "log_loss", "max_leaves": 8, "target_stats": 50, "n_jobs": 1}
+    whole = sp.Dataset(table, target)
+    (model,) = sp.cv(params, whole, [(train, test)], rounds=3).models
+    assert model == sp.cv(params, sp.Dataset(table, other), [(train, test)], rounds=3).models[0]
+    assert model == sp.train(params, sp.Dataset(table.iloc[train], target[train], reference=whole), rounds=3)
+
+
 def test_rounding_at_random_goes_by_the_rows_of_the_fold():
     rng = np.random.default_rng(6)
     table = rng.normal(size=(20_000, 2))

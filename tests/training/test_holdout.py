@@ -33,7 +33,7 @@ def held_rows(params, dataset):
 
 
 def groups_of(data, groups=None, ranks=ALONE):
-    return find_row_groups(groups, data, Duplicates(data, data.labels, communicator=ranks), ranks)
+    return find_row_groups(groups, data, Duplicates(data, communicator=ranks), ranks)
 
 
 def copied_rows(y, seed=1):

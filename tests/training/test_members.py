@@ -10,7 +10,7 @@ import spinney as sp
 from spinney.errors import ParameterError
 from spinney.params import Config
 from spinney.training import round_plan
-from spinney.training.driver import members_of
+from spinney.training.booster import members_of
 from spinney.training.holdout import held_out
 
 # Searches are kept short here.

@@ -342,7 +342,7 @@ class BinnedData:
                 yield CodeBlock(begin, end, matrix, rows)
 
     def take(self, rows: NDArray[Any], what: str | None = None) -> BinnedData:
-        """Some rows: a fold, a hold-out, a part. Codes are shared, labels are copied.
+        """Some rows: a fold, a hold-out, a part. Codes are shared, labels are copied. The rows are numbered anew, from 0.
 
         Parameters
         ----------

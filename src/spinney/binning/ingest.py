@@ -331,7 +331,9 @@ class TableScan:
         elif args.known is None and not named and table.has_numbers_only:
             schema = Schema(table.names, table.columns)
         else:
-            schema = find_schema(table, named, self._labels.weight, args.params.max_bin, args.known)
+            schema = find_schema(
+                table, named, self._labels.weight, args.params.max_bin, args.known, strict=args.strict
+            )
         if schema.categories is not None or table.has_categories:
             self._table = encode(table, schema.categories, args.unseen)
         return schema

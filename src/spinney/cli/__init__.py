@@ -1,9 +1,9 @@
 """The `spinney` command.
 
-Enters: words typed in a terminal. Leaves: tables, progress bars, an exit code; 1 with one line on standard error where
-something cannot be done. Must not know: kernels, bins, gradients; it calls the public names and `jit.build`.
+Inputs: words typed in a terminal. Outputs: tables, progress bars, an exit code; 1 with one line on standard error where
+something cannot be done. Must not depend on: kernels, bins, gradients; it calls the public names and `jit.build`.
 
-`app.py` declares the commands, `demo.py` and `libraries.py` do them. All of it is imported when the command runs.
+`app.py` declares the commands, `demo.py` and `kernels.py` do them. All of it is imported when the command runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def main() -> None:
     from spinney.cli.app import app
     from spinney.errors import SpinneyError
 
-    # Whatever a path holds, a terminal that knows ASCII alone is no reason to stop.
+    # Whatever a path holds, a terminal of ASCII alone is no reason to stop.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

@@ -20,8 +20,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-kernels = typer.Typer(help="Tell how kernels run here, or build their library.")
-app.add_typer(kernels, name="kernels")
+kernel_commands = typer.Typer(help="Show how kernels run here, or build their library.")
+app.add_typer(kernel_commands, name="kernels")
 
 
 def _show_version(wanted: bool) -> None:
@@ -61,22 +61,22 @@ def demo(
         ),
     ] = None,
 ) -> None:
-    """Train a classifier and a regressor, judge them on held-out rows, save them and load them again."""
-    from spinney.cli import demo as room
+    """Train a classifier and a regressor, evaluate them on held-out rows, save them and load them again."""
+    from spinney.cli.demo import run
 
-    room.run(rows, save)
+    run(rows, save)
 
 
-@kernels.callback(invoke_without_command=True)
+@kernel_commands.callback(invoke_without_command=True)
 def show_kernels(context: typer.Context) -> None:
-    """Tell how kernels run here: which library, for which CPU level, where it lies."""
+    """Show how kernels run here: which library, for which CPU level, where it lies."""
     if context.invoked_subcommand is None:
-        from spinney.cli import libraries
+        from spinney.cli.kernels import show
 
-        libraries.show()
+        show()
 
 
-@kernels.command("build")
+@kernel_commands.command("build")
 def build_kernels(
     all_levels: Annotated[
         bool, typer.Option("--all-levels", help="For every CPU level, not for this CPU only.")
@@ -84,6 +84,6 @@ def build_kernels(
     force: Annotated[bool, typer.Option("--force", help="Also where a fitting library is there.")] = False,
 ) -> None:
     """Build the kernel library into the cache folder, so that the first fit need not wait for it."""
-    from spinney.cli import libraries
+    from spinney.cli.kernels import build
 
-    libraries.build(all_levels, force)
+    build(all_levels, force)

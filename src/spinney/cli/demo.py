@@ -17,7 +17,7 @@ from rich.table import Table
 from sklearn import metrics
 
 import spinney as sp
-from spinney.cli import libraries
+from spinney.cli import kernels
 from spinney.errors import SpinneyError
 from spinney.jit.cores import available_cores
 
@@ -25,8 +25,8 @@ ROUNDS = 100
 COLUMNS = 20  # of a generated table
 HELD_OUT = 4  # one row in so many
 
-Judge = Callable[[NDArray[Any], NDArray[Any]], float]
-JUDGES: dict[str, dict[str, Judge]] = {
+MetricFunction = Callable[[NDArray[Any], NDArray[Any]], float]
+METRICS: dict[str, dict[str, MetricFunction]] = {
     "log_loss": {
         "log loss": metrics.log_loss,
         "AUC": metrics.roc_auc_score,
@@ -42,7 +42,7 @@ JUDGES: dict[str, dict[str, Judge]] = {
 
 @dataclass(frozen=True)
 class DemoTask:
-    """A table to learn from and rows held out to judge by."""
+    """A table to learn from, and rows held out to evaluate on."""
 
     name: str
     objective: str
@@ -73,14 +73,14 @@ def run(rows: int | None, save: Path | None) -> None:
         Folder to keep the model files in; None uses one that is deleted.
     """
     console = Console()
-    how = libraries.load(console)
+    how = kernels.load(console)
     level = f", {how.level}" if how.level else ""
     console.print(
         f"spinney {sp.__version__}, kernels: {how.kind}{level}, {available_cores()} threads", highlight=False
     )
     tasks = list(real_tables() if rows is None else generated_tables(rows))
     outcomes = [train(task) for task in tasks]
-    console.print(_judged(tasks, outcomes))
+    console.print(_evaluated(tasks, outcomes))
     console.print(_timed(tasks, outcomes))
     with ExitStack() as stack:
         folder = save or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -142,7 +142,7 @@ def _split(name: str, objective: str, X: NDArray[Any], y: NDArray[Any]) -> DemoT
     return DemoTask(name, objective, X[:kept], y[:kept], X[kept:], y[kept:])
 
 
-def _judged(tasks: list[DemoTask], outcomes: list[DemoResult]) -> Table:
+def _evaluated(tasks: list[DemoTask], outcomes: list[DemoResult]) -> Table:
     table = Table(title="on held-out rows; the baseline always predicts the mean", title_justify="left")
     for heading in ("table", "rows", "held out", "metric", "baseline", "spinney"):
         side: JustifyMethod = "left" if heading in ("table", "metric") else "right"
@@ -150,8 +150,8 @@ def _judged(tasks: list[DemoTask], outcomes: list[DemoResult]) -> Table:
     for task, outcome in zip(tasks, outcomes, strict=True):
         mean = np.full(len(task.y_held), task.y.mean())
         shown = [task.name, f"{len(task.y):,}", f"{len(task.y_held):,}"]
-        for name, judge in JUDGES[task.objective].items():
-            baseline, ours = judge(task.y_held, mean), judge(task.y_held, outcome.predictions)
+        for name, metric in METRICS[task.objective].items():
+            baseline, ours = metric(task.y_held, mean), metric(task.y_held, outcome.predictions)
             table.add_row(*shown, name, f"{baseline:.4f}", f"{ours:.4f}")
             shown = ["", "", ""]
         table.add_section()

@@ -34,15 +34,11 @@ from spinney.dask.tasks import put, result
 from spinney.dask.training import train_each
 from spinney.data import RawLabels, Schema, Table
 from spinney.errors import DataError, DataTypeError, ParameterError
-from spinney.estimators.boosting import FitRules, GBMBase
+from spinney.estimators.base import notes_of_text, warn_of_column_vector, with_columns_checked
+from spinney.estimators.boosting import FitData, GBMBase
 from spinney.estimators.continuation import Continuation
-from spinney.estimators.fit_inputs import (
-    RawData,
-    naming,
-    notes_of_text,
-    warn_of_column_vector,
-    with_columns_checked,
-)
+from spinney.estimators.evaluation import RawData, naming
+from spinney.estimators.fit_inputs import FitRules
 from spinney.model.boosted import Model
 from spinney.params import Config
 from spinney.params.common import DATA_PARAMS
@@ -99,12 +95,12 @@ class FitLabels:
 
     def __call__(self, raw: RawLabels, table: Table, groups: NDArray[np.int64] | None) -> JoinedLabels:
         """Make the labels; `facts` are `FitFacts`."""
-        found, fixed = self.rules.fit_inputs(
+        found = self.rules.fit_inputs(
             raw, table, self.has_valid, self.start, self.overrides, groups, self.validation
         )
         attributes = {name: value for name, value in vars(self.rules.estimator).items() if name.endswith("_")}
-        facts = FitFacts(found.config, found.schema, attributes, fixed)
-        return JoinedLabels(found.labels, facts, found.held, found.chosen)
+        facts = FitFacts(found.config, found.schema, attributes, found.fixed_scores)
+        return JoinedLabels(found.labels, facts, found.holdout, found.holdout_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +169,6 @@ class DaskGBMBase(GBMBase):
 
     client: Client | None
     _local: type[Any]
-    _facts: FitFacts
 
     def predict(self, X: Any, *, base_margin: Any = None, rounds: int | None = None) -> Any:
         """Predict, lazily where X is a dask collection.
@@ -269,7 +264,7 @@ class DaskGBMBase(GBMBase):
         groups: object,
         validation: Rows,
         overrides: Mapping[str, object],
-    ) -> Any:
+    ) -> FitData:
         """Bin the training and validation rows on their workers."""
         if self.progress:
             raise ParameterError(
@@ -286,7 +281,6 @@ class DaskGBMBase(GBMBase):
         joined, train, holdout, found = gather_labels(client, scanned, make_labels, group_numbers)
         facts: FitFacts = found
         self.__dict__.update(facts.attributes)
-        self._facts = facts
         config, has_holdout = facts.config, holdout is not None
         params = data_params({name: getattr(config, name) for name in DATA_PARAMS}, None)
         rows = select_rows(client, scanned, joined, train, has_holdout=has_holdout)
@@ -297,14 +291,15 @@ class DaskGBMBase(GBMBase):
         dataset.groups = None if group_numbers is None else [group_numbers]
         if holdout is not None:
             rows = select_rows(client, scanned, joined, holdout, has_holdout=True, holdout=True)
-            return config, dataset, {"validation_0": Dataset.of_rows(client, rows, _args_like(dataset))}
+            valid = {"validation_0": Dataset.of_rows(client, rows, _args_like(dataset))}
+            return FitData(config, dataset, valid, facts.fixed)
         valid = {}
         for place, other in enumerate(valid_sets):
             same = train.no_labels.weight is None and other.is_same(given)
             valid[f"validation_{place}"] = (
                 dataset if same else self._valid_set(client, other, dataset, config)
             )
-        return config, dataset, valid
+        return FitData(config, dataset, valid, facts.fixed)
 
     def _valid_set(self, client: Client, found: RawData, dataset: Dataset, config: Config) -> Dataset:
         columns = meta_of(found.X)
@@ -341,10 +336,6 @@ class DaskGBMBase(GBMBase):
         made = self.to_local()
         made.__dict__.pop("model_", None)
         return made
-
-    def _fixed(self, dataset: Any, start: Continuation | None) -> NDArray[np.float64] | None:
-        facts: FitFacts = self.__dict__.pop("_facts")  # of this fit alone
-        return facts.fixed
 
     def _train(self, config: Config, dataset: Any, rounds: int | Auto, **given: Any) -> list[Model]:
         given.pop("progress", None)

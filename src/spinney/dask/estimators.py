@@ -10,14 +10,14 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 
 from spinney.dask.base import DaskGBMBase, with_client
-from spinney.estimators import gbm as local
+from spinney.estimators import classifier, ranker, regressor
 from spinney.estimators.classifier import has_probabilities
-from spinney.estimators.documents import documented
+from spinney.estimators.constructors import documented
 
 
 @documented
 @with_client
-class GBMClassifier(DaskGBMBase, local.GBMClassifier):
+class GBMClassifier(DaskGBMBase, classifier.GBMClassifier):
     """`spinney.GBMClassifier` on dask arrays and data frames: the same model, byte for byte, trained on a cluster.
 
     `fit` takes what the local estimator takes, with dask collections, or lists of delayed tables, in place of tables and arrays.
@@ -57,7 +57,7 @@ class GBMClassifier(DaskGBMBase, local.GBMClassifier):
     ((1000, 2), (250, 250, 250, 250))
     """
 
-    _local = local.GBMClassifier
+    _local = classifier.GBMClassifier
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any, *, base_margin: Any = None, rounds: int | None = None) -> Any:
@@ -75,7 +75,7 @@ class GBMClassifier(DaskGBMBase, local.GBMClassifier):
 
 @documented
 @with_client
-class GBMRegressor(DaskGBMBase, local.GBMRegressor):
+class GBMRegressor(DaskGBMBase, regressor.GBMRegressor):
     """`spinney.GBMRegressor` on dask arrays and data frames: the same model, byte for byte, trained on a cluster.
 
     `fit` takes what the local estimator takes, with dask collections, or lists of delayed tables, in place of tables and arrays.
@@ -110,7 +110,7 @@ class GBMRegressor(DaskGBMBase, local.GBMRegressor):
     (1,)
     """
 
-    _local = local.GBMRegressor
+    _local = regressor.GBMRegressor
 
     def predict_raw(self, X: Any, *, base_margin: Any = None, rounds: int | None = None) -> Any:
         """Raw scores, lazily; see `spinney.GBMRegressor`."""
@@ -123,7 +123,7 @@ class GBMRegressor(DaskGBMBase, local.GBMRegressor):
 
 @documented
 @with_client
-class GBMRanker(DaskGBMBase, local.GBMRanker):
+class GBMRanker(DaskGBMBase, ranker.GBMRanker):
     """`spinney.GBMRanker` on dask arrays and data frames: the same model, byte for byte, trained on a cluster.
 
     `fit` takes what the local estimator takes, with dask collections, or lists of delayed tables, in place of tables and arrays.
@@ -158,7 +158,7 @@ class GBMRanker(DaskGBMBase, local.GBMRanker):
     True
     """
 
-    _local = local.GBMRanker
+    _local = ranker.GBMRanker
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, group: Any = None, qid: Any = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from typing import Any
 
 import dask
@@ -16,6 +15,7 @@ from spinney.dask.inputs import collections_of, is_delayed_list, meta_of, partit
 from spinney.dask.partitions import array_of, check_label_info, label_info
 from spinney.dask.tasks import as_task
 from spinney.errors import DataError
+from spinney.estimators.boosting import predict_raw, score_raw
 
 
 def is_collection(X: object) -> bool:
@@ -107,10 +107,7 @@ def score_parts(
             raise DataError(
                 f"{name} has {len(values)} values, but X has {rows} rows; give one value for each row"
             )
-    estimator = copy(estimator)  # others may use the same object
-    estimator._raw_scores = lambda raw, *_: raw
-    score: float = estimator.score(np.concatenate(raws), **concatenated)
-    return score
+    return score_raw(estimator, np.concatenate(raws), concatenated)
 
 
 def _concatenated(name: str, values: list[Any]) -> NDArray[Any]:
@@ -125,5 +122,4 @@ def _concatenated(name: str, values: list[Any]) -> NDArray[Any]:
 @as_task
 def predict_raw_part(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Task: the raw scores of a partition."""
-    raw: NDArray[np.float64] = estimator._raw_scores(X, None, None)
-    return raw
+    return predict_raw(estimator, X)

@@ -258,7 +258,7 @@ def train_each(
         validation_fraction=validation_fraction, groups=groups, validation=validation,
     )  # fmt: skip
     valid_sets = _checked_valid(valid, data, client)
-    growers.check_has_table(args.config, empty, {})
+    growers.check_grower(args.config, empty, {})
     args.check_rounds(bool(valid_sets))
     all_callbacks = checked_callbacks(callbacks)
     pickled(args.function, "objective")

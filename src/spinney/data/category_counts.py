@@ -30,14 +30,15 @@ def find_schema(
     weight: NDArray[np.float64] | None,
     max_bin: int,
     known: Schema | None = None,
+    *,
+    strict: bool = True,
 ) -> Schema:
     """The columns of a training table, with the categories of those that are categorical.
 
     Parameters
     ----------
     table : Table
-        Columns of text or categories are categorical. A column of text that all reads as numbers must be among the named
-        ones, or be of a type of categories.
+        Columns of text or categories are categorical.
     named : collection of int
         Columns of whole numbers, dates, times or intervals that are categorical too.
     weight : float64[rows], optional
@@ -47,6 +48,8 @@ def find_schema(
         a value, and at least so many. A column never keeps more than 65 000.
     known : Schema, optional
         The columns of a model that training continues. Categories are then counted only in columns without values there.
+    strict : bool
+        Whether a column of text that all reads as numbers must be among the named ones, or be of a type of categories.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def find_schema(
         return known
     counts = CategoryCounts(table.names, table.columns, named, None if known is None else known.empty)
     counts.add(table, weight)
-    found = counts.found(max_bin)
+    found = counts.found(max_bin, strict=strict)
     return Schema(table.names, table.columns, found) if known is None else known.filled(found)
 
 

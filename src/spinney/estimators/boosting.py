@@ -1,4 +1,8 @@
-"""What the boosting estimators share: fitting, the checks around it, and predictions after each round."""
+"""What the boosting estimators share: fitting, and predictions after each round.
+
+A fit checks its arguments (`rounds_of`, `evaluations`), its target and parameters (`FitRules`), bins the rows, and calls
+`train_each`. The methods `_datasets` and `_train` do so in memory; estimators whose rows are on a cluster replace them.
+"""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any
@@ -9,6 +13,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,69 +23,74 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from spinney import objectives
-from spinney.data import (
-    Labels,
-    RawLabels,
-    Table,
-    match_columns,
-    read_margin,
-    read_table,
-)
-from spinney.data.target import read_weight_and_queries
+from spinney.data import Labels, RawLabels, Table, match_columns, read_margin, read_table
 from spinney.dataset import Dataset
 from spinney.errors import ParameterError
-from spinney.estimators.base import Estimator, refuse_left_out, suggest_arguments
-from spinney.estimators.continuation import (
-    Continuation,
-    check_alone,
-    check_anew,
-    fitting,
-    holdout_of,
-    rounds_of,
-    said,
-    start_of,
+from spinney.estimators.base import (
+    Estimator,
+    categories_of_text,
+    refuse_unsaved,
+    restore_on_failure,
+    suggest_arguments,
+    warn_of_column_vector,
+    with_columns_checked,
 )
-from spinney.estimators.custom import TrainMetric, has_functions, own_function, own_metrics
-from spinney.estimators.fit_inputs import (
+from spinney.estimators.continuation import Continuation, start_of
+from spinney.estimators.custom import TrainMetric, custom_metrics, custom_objective, has_functions
+from spinney.estimators.evaluation import (
     FirstHistory,
-    FitInputs,
     RawData,
     best_values,
-    binned,
-    categories_of_text,
-    check_columns_of_target,
     evaluations,
     first_values,
     names_of_sets,
     naming,
     rounds_after_best,
     single_evaluation,
-    warn_of_column_vector,
-    with_columns_checked,
 )
+from spinney.estimators.fit_inputs import FitRules, check_alone, explicit_parameters, rounds_of
 from spinney.messages import shown
 from spinney.model.boosted import Model, mean_model
 from spinney.model.predict import Predictor
 from spinney.objectives.custom import loss_of
-from spinney.params import Config, check_columns, kind_of, outputs_of
-from spinney.params.common import AUTO, DATA_PARAMS
+from spinney.params import Config
+from spinney.params.common import DATA_PARAMS
 from spinney.params.estimators import IMPORTANCE
 from spinney.params.objectives import OWN
 from spinney.params.parameter import SeedLike, is_drawn
 from spinney.training.callbacks import AutoRounds, Callback, checked_callbacks, warn_of_cap
-from spinney.training.evaluation import training_metrics
-from spinney.training.holdout import Rows, check_left, checked_rows, chosen_rows, named
-from spinney.training.round_plan import SURVIVAL, Auto, check_has_metric
-from spinney.training.splitting import group_numbers
+from spinney.training.holdout import Rows, checked_rows
+from spinney.training.round_plan import Auto
 from spinney.training.train import train_each
 from spinney.tree import concatenate
 
 _IN_TABLE = frozenset(parameter.name for parameter in Config.table())
 
 
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """The binned rows of a fit.
+
+    Attributes
+    ----------
+    config : Config
+        The parameters of training.
+    train : Dataset
+        The rows to train on.
+    valid : dict
+        Validation data, in the order of the arguments.
+    fixed_scores : float64[outputs], optional
+        Raw scores of every row where the target leaves nothing to learn.
+    """
+
+    config: Config
+    train: Any  # a data set in memory, or on a cluster
+    valid: dict[str, Any]
+    fixed_scores: NDArray[np.float64] | None
+
+
 class GBMBase(Estimator, ABC):
-    """A boosting estimator; subclasses say what their target means."""
+    """A boosting estimator; subclasses have the rules of their targets."""
 
     n_estimators: int | str
     max_rounds: int | None
@@ -107,33 +117,36 @@ class GBMBase(Estimator, ABC):
     def _fit(
         self,
         given: RawData,
-        watched: list[RawData],
+        valid_sets: list[RawData],
         eval_names: object,
         callbacks: Iterable[Callback] | None,
         init_model: object,
         groups: object = None,
         validation: object = None,
-        **told: object,
+        **overrides: object,
     ) -> Self:
-        """Fit to what was given, within `fitting`; `told` are parameters of this fit alone."""
-        start, rounds = start_of(self, init_model, rounds_of(self))
+        """Fit to what was given, within `restore_on_failure`; `overrides` are parameters of this fit alone."""
+        start, rounds = None, rounds_of(self)
+        if init_model is not None or self.warm_start:
+            start, rounds = start_of(self, init_model, rounds)
         if start is not None and init_model is None and is_drawn(self.random_state):
             # The seed of the first fit, so that the same rows are held out.
-            told = {"random_state": start.model.params.random_state, **told}
+            overrides = {"random_state": start.model.params.random_state, **overrides}
         self.__dict__.pop("model_", None)
-        heard = checked_callbacks(callbacks)
-        auto = isinstance(rounds, Auto)
+        others = checked_callbacks(callbacks)
         rows = checked_rows(validation)
-        held = auto or self.validation_fraction is not None or isinstance(rows, np.ndarray)
-        names = names_of_sets(eval_names, len(watched) or int(held))
-        config, dataset, valid = self._datasets(given, watched, start, groups, rows, told)
-        if isinstance(rounds, Auto) and not watched:
+        holds_out = (
+            isinstance(rounds, Auto) or self.validation_fraction is not None or isinstance(rows, np.ndarray)
+        )
+        names = names_of_sets(eval_names, len(valid_sets) or int(holds_out))
+        data = self._datasets(given, valid_sets, start, groups, rows, overrides)
+        if isinstance(rounds, Auto) and not valid_sets:
             rounds = replace(rounds, groups=groups, name=names[0])
             if rows is not None:
                 rounds = replace(rounds, validation=rows)
-        valid = dict(zip(names, valid.values(), strict=bool(valid)))
+        valid = dict(zip(names, data.valid.values(), strict=bool(data.valid)))
         history = FirstHistory()
-        models = self._trained(config, dataset, rounds, valid, [history, *heard], start)
+        models = self._trained(data, rounds, valid, [history, *others], start)
         model = models[0] if len(models) == 1 else mean_model(models)
         self.auto_ = history.found[0] if history.found else None
         evals = history.evals
@@ -142,7 +155,7 @@ class GBMBase(Estimator, ABC):
         if start is not None:
             model, evals = start.with_evals(model, history.before, evals)
         self.evals_result_ = evals
-        self._take_model(model)
+        self._set_model(model)
         warn_of_cap(history.found, "n_estimators", ConvergenceWarning, stacklevel=4)
         return self
 
@@ -157,27 +170,27 @@ class GBMBase(Estimator, ABC):
         path : str or path-like
             Where to write; its folder must exist. On failure an old file is still there, whole.
         """
-        from spinney.estimators.files import save_estimator  # which knows every kind of model
+        from spinney.estimators.files import save_estimator  # which imports this module
 
         check_is_fitted(self, "model_")
         save_estimator(self, path)
 
-    def _take_model(self, model: Model) -> None:
-        """Note a fitted model, and what follows from it."""
+    def _set_model(self, model: Model) -> None:
+        """Set the fitted model, and what follows from it."""
         self.model_ = model
         self.best_iteration_ = model.best_round
         self.n_iter_ = model.rounds
         self.n_estimators_ = model.rounds_to_use()
-        # Metrics are known of the last rounds, back to those that are used at least, or of all that a search tried.
+        # There are metrics of the last rounds, back to those that are used at least, or of all that a search tried.
         self.best_score_ = best_values(self.evals_result_, rounds_after_best(model, self.auto_))
 
     def _check_parameters(self) -> None:
         """Check the parameters as `fit` does, as far as that needs no table."""
         check_alone(self)
-        told = self._told() | ({"objective": OWN} if "objective" in self._left_out else {})
+        overrides = self._objective_params() | ({"objective": OWN} if "objective" in self._unsaved else {})
         if is_drawn(self.random_state):
-            told["random_state"] = 0  # only a fit draws from it
-        self._config(told)
+            overrides["random_state"] = 0  # only a fit draws from it
+        self._config(overrides)
 
     @suggest_arguments
     def apply(self, X: object, *, rounds: int | None = None) -> NDArray[np.int32]:
@@ -202,7 +215,7 @@ class GBMBase(Estimator, ABC):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each column in what `importance_type` says, of all splits that `predict` uses."""
+        """Share of each column in what `importance_type` names, of all splits that `predict` uses."""
         check_is_fitted(self, "model_")
         kind: Any = IMPORTANCE.check(self.importance_type)
         found = self.model_.importance(kind)
@@ -221,20 +234,14 @@ class GBMBase(Estimator, ABC):
             return text
         return f"{text}\n# {'' if found.chosen == self.n_estimators_ else 'first model: '}{found}"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
     @abstractmethod
-    def _learn_target(
+    def _fit_target(
         self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         """The target of the training rows as numbers, and the parameters that follow from it."""
 
     @abstractmethod
-    def _told(self) -> dict[str, object]:
+    def _objective_params(self) -> dict[str, object]:
         """The parameters of training that `objective` stands for."""
 
     @abstractmethod
@@ -261,166 +268,102 @@ class GBMBase(Estimator, ABC):
         """Raw scores that every row gets where the target leaves nothing to learn, else None."""
         return None
 
+    def _datasets(
+        self,
+        given: RawData,
+        valid_sets: list[RawData],
+        start: Continuation | None,
+        groups: object,
+        validation: Rows,
+        overrides: Mapping[str, object],
+    ) -> FitData:
+        """Read and bin the training and validation rows. What was read is let go when this returns."""
+        columns = read_table(with_columns_checked(self, given.X, reset=True))
+        self.n_features_in_ = columns.columns
+        warn_of_column_vector(given.labels.y)
+        rules = FitRules(self)
+        found = rules.fit_inputs(
+            given.labels, columns, bool(valid_sets), start, overrides, groups, validation
+        )
+        config, rows = found.config, found.holdout_rows
+        columns, notes = categories_of_text(columns, self.categorical, found.schema)
+        for note in notes:
+            warnings.warn(note, stacklevel=5)
+        train = _binned(
+            columns if rows is None else columns.take(~rows), found.labels, n_jobs=config.n_jobs,
+            categorical=self.categorical, schema=found.schema, **{name: getattr(config, name) for name in DATA_PARAMS},
+        )  # fmt: skip
+        valid = {}
+        if rows is not None and found.holdout is not None:
+            valid["validation_0"] = _binned(
+                columns.take(rows), found.holdout, reference=train, n_jobs=config.n_jobs
+            )
+        else:
+            for place, other in enumerate(valid_sets):
+                same = train.weight is None and other.is_same(given)
+                valid[f"validation_{place}"] = (
+                    train if same else self._validation(other, train, rules, config)
+                )
+        return FitData(config, train, valid, found.fixed_scores)
+
+    def _validation(self, found: RawData, train: Dataset, rules: FitRules, config: Config) -> Dataset:
+        with naming(found.labels.where):
+            columns = read_table(with_columns_checked(self, found.X, reset=False))
+            schema = train.schema
+            columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
+            targets = train.labels().targets
+            labels = rules.validation_labels(found.labels, found.class_weight, columns.rows, targets, config)
+            return _binned(columns, labels, reference=train, n_jobs=config.n_jobs)
+
     def _trained(
         self,
-        config: Config,
-        dataset: Dataset,
+        data: FitData,
         rounds: int | Auto,
-        valid: Mapping[str, Dataset],
+        valid: Mapping[str, Any],
         callbacks: list[Callback],
         start: Continuation | None,
     ) -> list[Model]:
         """The models whose mean the fit gives."""
+        config = data.config
         given: Any = {
-            "objective": own_function(self.objective, hasattr(self, "classes_")),
+            "objective": custom_objective(self.objective, hasattr(self, "classes_")),
             "valid": valid,
-            "metrics": self._own_metrics(config),
+            "metrics": self._custom_metrics(config),
             "callbacks": callbacks,
         }
-        fixed = self._fixed(dataset, start)
-        if fixed is None:
-            past = None if start is None else start.model
+        if data.fixed_scores is None:
+            init = None if start is None else start.model
             return self._train(
-                config, dataset, rounds, progress=bool(self.progress), init_model=past, **given
+                config, data.train, rounds, progress=bool(self.progress), init_model=init, **given
             )
         # A training of no rounds checks all that any training does; its base score is put in afterwards.
         score = 0.0 if config.base_score is None else config.base_score
         patience = config.early_stopping_rounds if valid or not isinstance(rounds, Auto) else None
         bare = replace(config, base_score=score, early_stopping_rounds=patience, models=1)
-        (found,) = self._train(bare, dataset, 0, **given)
-        return [Model(found.forest, fixed, config.objective, config, dataset.schema)]
-
-    def _fixed(self, dataset: Any, start: Continuation | None) -> NDArray[np.float64] | None:
-        """What `_fixed_scores` says of a data set."""
-        return self._fixed_scores(dataset.labels(), start)
+        (found,) = self._train(bare, data.train, 0, **given)
+        return [Model(found.forest, data.fixed_scores, config.objective, config, data.train.schema)]
 
     def _train(self, config: Config, dataset: Any, rounds: int | Auto, **given: Any) -> list[Model]:
         """Train where the data are; the arguments are those of `train_each`."""
         return train_each(config, dataset, rounds, **given)
 
-    def _datasets(
-        self,
-        given: RawData,
-        watched: list[RawData],
-        start: Continuation | None,
-        groups: object,
-        validation: Rows,
-        told: Mapping[str, object],
-    ) -> tuple[Config, Dataset, dict[str, Dataset]]:
-        """Read and bin the training and validation rows. What was read is let go when this returns."""
-        columns = read_table(with_columns_checked(self, given.X, reset=True))
-        self.n_features_in_ = columns.columns
-        warn_of_column_vector(given.labels.y)
-        found = self._fit_inputs(given.labels, columns, bool(watched), start, told, groups, validation)
-        config, chosen = found.config, found.chosen
-        columns, notes = categories_of_text(columns, self.categorical, found.schema)
-        for note in notes:
-            warnings.warn(note, stacklevel=5)
-        rules = {name: getattr(config, name) for name in DATA_PARAMS}
-        dataset = binned(
-            columns if chosen is None else columns.take(~chosen), found.labels,
-            n_jobs=config.n_jobs, categorical=self.categorical, schema=found.schema, **rules,
-        )  # fmt: skip
-        if chosen is not None and found.held is not None:
-            held = binned(columns.take(chosen), found.held, reference=dataset, n_jobs=config.n_jobs)
-            return config, dataset, {"validation_0": held}
-        valid = {}
-        for place, other in enumerate(watched):
-            same = dataset.weight is None and other.is_same(given)
-            valid[f"validation_{place}"] = dataset if same else self._validation(other, dataset, config)
-        return config, dataset, valid
-
-    def _fit_inputs(
-        self,
-        raw: RawLabels,
-        columns: Table,
-        watched: bool,
-        start: Continuation | None,
-        told: Mapping[str, object],
-        groups: object = None,
-        validation: Rows = None,
-    ) -> FitInputs:
-        """What target, weights and parameters say before columns are binned, of which only names are asked."""
-        target, follows = self._learn_target(raw.y, columns.rows, start)
-        config = self._config({**follows, **told})
-        check_anew(self, config, start is not None)
-        schema = None if start is None else start.schema_for(columns, config)
-        if config.has_column_rules:  # a wrong name is an error before columns are binned
-            check_columns(config, columns.names, columns.columns)
-        chosen_metrics = training_metrics(
-            config, self._own_metrics(config)
-        )  # and so is a metric that does not fit
-        if self.n_estimators == AUTO:
-            check_has_metric("n_estimators", config, chosen_metrics)
-        holdout = holdout_of(self, config, watched, groups, checked_rows(validation, columns.rows))
-        labels = self._labels_of(raw, target, config)
-        held = chosen = None
-        if holdout is not None:
-            rows, fraction = holdout
-            seen, whole = labels, "queries"
-            if groups is not None:
-                seen, whole = replace(labels, queries=group_numbers(groups, columns.rows)), "groups"
-            strata, what = self._strata(labels.target), named(rows, fraction)
-            chosen = chosen_rows(rows, seen, strata, fraction, config.random_state, whole)
-            if rows is not None:
-                check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, what)
-            labels, held = labels.take(~chosen), labels.take(chosen)
-            with naming(f"the rows held out by {what}"):
-                self._check_metrics(config, held)
-        labels = replace(labels, weight=self._row_weights(labels))
-        return FitInputs(config, schema, labels, held, chosen)
-
-    def _validation(self, found: RawData, dataset: Dataset, config: Config) -> Dataset:
-        with naming(found.labels.where):
-            columns = read_table(with_columns_checked(self, found.X, reset=False))
-            schema = dataset.schema
-            columns = match_columns(columns, schema.names, schema.columns, model=type(self).__name__)
-            targets = dataset.labels().targets
-            labels = self._validation_labels(found.labels, found.class_weight, columns.rows, targets, config)
-            return binned(columns, labels, reference=dataset, n_jobs=config.n_jobs)
-
-    def _validation_labels(
-        self, raw: RawLabels, class_weight: object, rows: int, targets: int, config: Config
-    ) -> Labels:
-        """The labels of validation rows; `targets` is the number of columns of the training rows' target."""
-        target = self._read_target(raw.y, rows)
-        check_columns_of_target(target, targets)
-        labels = self._labels_of(raw, target, config, "eval_")
-        labels = replace(labels, weight=self._eval_weights(class_weight, labels))
-        self._check_metrics(config, labels)
-        return labels
-
-    def _labels_of(
-        self, raw: RawLabels, target: NDArray[np.float64], config: Config, before: str = ""
-    ) -> Labels:
-        """The labels of rows whose target was read; `before` stands before the names of arguments in messages."""
-        rows = len(target)
-        weight, queries = read_weight_and_queries(raw, rows, before)
-        margin = read_margin(raw.base_margin, rows, outputs_of(config), what=f"{before}base_margin")
-        return Labels(target, weight, margin, queries)
-
-    def _config(self, told: Mapping[str, object]) -> Config:
-        given = said(self, {name: value for name, value in vars(self).items() if name in _IN_TABLE})
+    def _config(self, overrides: Mapping[str, object]) -> Config:
+        own = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
+        given = explicit_parameters(self, own)
         if has_functions(self._metrics()):
-            given["eval_metric"] = (
-                "none"  # a model's file holds no functions; `train` is given all metrics in their order
-            )
-        return Config.parse({**given, **told})
+            # A model's file holds no functions; `train` is given all metrics in their order.
+            given["eval_metric"] = "none"
+        return Config.parse({**given, **overrides})
 
-    def _own_metrics(self, config: Config) -> list[str | TrainMetric] | None:
-        return own_metrics(self._metrics(), config, getattr(self, "classes_", None))
+    def _custom_metrics(self, config: Config) -> list[str | TrainMetric] | None:
+        return custom_metrics(self._metrics(), config, getattr(self, "classes_", None))
 
     def _metrics(self) -> object:
-        """What `eval_metric` says; where it says nothing, the loss of an objective of the user's own, if it has one."""
+        """The metrics of `eval_metric`; without any, the loss of an objective that is a function, if it has one."""
         given = self.eval_metric
-        missing = given is None or (isinstance(given, Sequence) and not given)
-        return loss_of(self.objective) if missing else given
-
-    def _check_metrics(self, config: Config, labels: Labels) -> None:
-        """Refuse validation rows that have no such metric, before they are binned."""
-        labels = objectives.get(config).prepared(labels)
-        for metric in training_metrics(config, self._own_metrics(config)):
-            metric.check(labels)
+        if given is not None and not (isinstance(given, Sequence) and not given):
+            return given
+        return loss_of(self.objective) if callable(self.objective) else None
 
     def _raw_scores(
         self, X: object, base_margin: ArrayLike | None, rounds: int | None
@@ -437,45 +380,14 @@ class GBMBase(Estimator, ABC):
         return staged_scores(self.model_, X, self.n_jobs, base_margin, rounds)
 
 
-@dataclass(frozen=True, eq=False)
-class FitRules:
-    """The rules of an estimator for targets, weights and hold-outs, for a fit whose rows are on workers.
-
-    Attributes
-    ----------
-    estimator : GBMBase
-        One with the parameters; `fit_inputs` gives it the attributes that follow from the target.
-    """
-
-    estimator: GBMBase
-
-    def fit_inputs(
-        self,
-        raw: RawLabels,
-        columns: Table,
-        watched: bool,
-        start: Continuation | None,
-        told: Mapping[str, object],
-        groups: object,
-        validation: Rows,
-    ) -> tuple[FitInputs, NDArray[np.float64] | None]:
-        """What a fit has before columns are binned, and the raw scores of all rows where there is nothing to learn."""
-        found = self.estimator._fit_inputs(raw, columns, watched, start, told, groups, validation)
-        return found, self.estimator._fixed_scores(found.labels, start)
-
-    def validation_labels(
-        self, raw: RawLabels, class_weight: object, rows: int, targets: int, config: Config
-    ) -> Labels:
-        """The labels of validation rows."""
-        return self.estimator._validation_labels(raw, class_weight, rows, targets, config)
-
-    def check_target(self, y: object, rows: int) -> None:
-        """Refuse a target of some of the rows that could not be read."""
-        self.estimator._check_target(y, rows)
+def _binned(table: Table, labels: Labels, **options: Any) -> Dataset:
+    """The data set of a table with labels; the options are those of `Dataset`."""
+    given: Any = {"weight": labels.weight, "base_margin": labels.margin, "qid": labels.queries}
+    return Dataset(table, labels.target, **given, **options)
 
 
-class RowByRow(GBMBase):
-    """A boosting estimator of rows that belong to no queries."""
+class PointwiseGBM(GBMBase):
+    """A boosting estimator of rows that belong to no queries: a classifier or a regressor."""
 
     @suggest_arguments
     def fit(
@@ -525,7 +437,7 @@ class RowByRow(GBMBase):
             The same for `eval_set`.
         X_val : table, optional
             Validation data under scikit-learn's names: `X_val` and `y_val` are the same as `eval_set=(X_val, y_val)`, and
-            `early_stopping_rounds` goes by them. Give one form only.
+            `early_stopping_rounds` uses them. Give one form only.
         y_val : array, optional
             Target of the rows of `X_val`.
         sample_weight_val : array, optional
@@ -548,18 +460,31 @@ class RowByRow(GBMBase):
         estimator
             The estimator itself.
         """
-        refuse_left_out(self)
-        with fitting(self):
-            watched = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
-            watched += evaluations(eval_set, eval_sample_weight, eval_base_margin, eval_class_weight)
-            factors = [found.class_weight for found in watched if found.class_weight is not None]
+        refuse_unsaved(self)
+        with restore_on_failure(self):
+            valid_sets = single_evaluation(X_val, y_val, sample_weight_val, eval_set)
+            valid_sets += evaluations(eval_set, eval_sample_weight, eval_base_margin, eval_class_weight)
+            factors = [found.class_weight for found in valid_sets if found.class_weight is not None]
             if factors and not is_classifier(self):
                 raise ParameterError(
                     f"eval_class_weight={shown(factors[0])} is for classifiers: {type(self).__name__} has no classes; leave "
                     "it out"
                 )
             given = RawData(X, RawLabels(y, sample_weight, base_margin, weight_name="sample_weight"))
-            return self._fit(given, watched, eval_names, callbacks, init_model, groups, validation)
+            return self._fit(given, valid_sets, eval_names, callbacks, init_model, groups, validation)
+
+
+def predict_raw(estimator: GBMBase, X: object) -> NDArray[np.float64]:
+    """The raw scores of rows, whatever an estimator predicts of them."""
+    return estimator._raw_scores(X, None, None)
+
+
+def score_raw(estimator: GBMBase, raw: NDArray[np.float64], labels: Mapping[str, Any]) -> float:
+    """The score of an estimator for rows of these raw scores; `labels` are the other arguments of its `score`."""
+    scored: Any = copy(estimator)  # others may use the same object
+    scored._raw_scores = lambda scores, *_: scores
+    score: float = scored.score(raw, **labels)
+    return score
 
 
 def staged_scores(

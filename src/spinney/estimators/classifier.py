@@ -33,16 +33,16 @@ from spinney.data.classes import (
     weigh_validation,
 )
 from spinney.estimators.base import suggest_arguments
-from spinney.estimators.boosting import RowByRow
+from spinney.estimators.boosting import PointwiseGBM
+from spinney.estimators.constructors import documented
 from spinney.estimators.continuation import Continuation
 from spinney.estimators.custom import classification_objective, is_binary, takes_labels
-from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMClassifierParameters
 from spinney.params.objectives import OWN
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Whether an estimator's scores have known probabilities; an error that scikit-learn asks for where not."""
+    """Whether an estimator's scores have known probabilities; an error that scikit-learn requires where not."""
     model = getattr(estimator, "model_", None)
     if callable(estimator.objective) if model is None else model.objective == OWN:
         raise AttributeError(
@@ -53,7 +53,7 @@ def has_probabilities(estimator: Any) -> bool:
 
 
 @documented
-class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
+class GBMClassifier(ClassifierMixin, GBMClassifierParameters, PointwiseGBM):
     """Gradient boosting of trees for two classes or more; labels may be strings, whole numbers or booleans.
 
     Where all rows with a weight above 0 are of one class, as in a fold without a rare label, nothing is left to learn: the
@@ -72,7 +72,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
     n_classes_ : int, or list of int
         Number of classes; with several labels a row, 2 for each of them.
     model_ : Model
-        The fitted model; it knows the classes by their places in `classes_`.
+        The fitted model; its classes are places in `classes_`.
     {attributes}
 
     See Also
@@ -135,7 +135,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         -------
         float64 array of shape (rows, classes) or (rows, labels)
             In the order of `classes_`; of several labels a row, the probability of each. For a single class, a column of ones.
-            Not there where `objective` is a function: nobody knows what probabilities its scores stand for.
+            Not there where `objective` is a function, whose scores have no known probabilities.
         """
         return self._probabilities(self._raw_scores(X, base_margin, rounds))
 
@@ -239,7 +239,7 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
         shares = objectives.get(self.model_.params).link(raw)
         return np.column_stack([1 - shares, shares]) if shares.ndim == 1 else shares
 
-    def _learn_target(
+    def _fit_target(
         self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         columns = target_columns(y)
@@ -248,26 +248,26 @@ class GBMClassifier(ClassifierMixin, GBMClassifierParameters, RowByRow):
             check_label_columns(len(columns), len(known))
         if len(columns) > 1:
             codes = read_label_columns(columns, rows)
-            self._take_classes(classes_of_labels(len(columns)))
+            self._set_classes(classes_of_labels(len(columns)))
         elif known is not None:
             codes = class_codes(y, rows, known)
-            self._take_classes(known)
+            self._set_classes(known)
         else:
             classes, codes = fit_classes(y, rows)
-            self._take_classes(classes)
-        return codes, self._told_of(self.classes_)
+            self._set_classes(classes)
+        return codes, self._params_of_classes(self.classes_)
 
-    def _take_classes(self, classes: NDArray[Any]) -> None:
-        """Note the classes: labels, or for each of several labels a row whether it is there."""
+    def _set_classes(self, classes: NDArray[Any]) -> None:
+        """Set the classes: labels, or for each of several labels a row whether it is there."""
         self.classes_ = classes
         self.n_classes_ = [2] * len(classes) if are_of_labels(classes) else len(classes)
 
-    def _told(self) -> dict[str, object]:
+    def _objective_params(self) -> dict[str, object]:
         # The objective may have been set for another fit.
         single = not are_of_labels(self.classes_) and is_binary(self.objective)
-        return self._told_of(self.classes_[:2] if single else self.classes_)
+        return self._params_of_classes(self.classes_[:2] if single else self.classes_)
 
-    def _told_of(self, classes: NDArray[Any]) -> dict[str, object]:
+    def _params_of_classes(self, classes: NDArray[Any]) -> dict[str, object]:
         if are_of_labels(classes):
             return {**self._objective_for(2), "num_target": len(classes)}
         return self._objective_for(len(classes))

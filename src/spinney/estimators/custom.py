@@ -1,8 +1,5 @@
 """Losses of the estimators, and losses and metrics that users give as functions or scorers, in the form that `train` takes."""
 
-# scikit-learn has no types, so its classes are Any to a type checker.
-# mypy: allow-subclassing-any
-
 from __future__ import annotations
 
 import numbers
@@ -39,7 +36,7 @@ OF_ESTIMATOR: Mapping[str, tuple[str, ...]] = {
 _NOT_NEGATIVE = ("above -1", "0 or more", "above 0")
 
 
-class PeersOrder:
+class SklearnOrderLoss:
     """A loss in the order of other libraries' estimators, f(y_true, y_pred) -> grad, hess, as `train` takes it.
 
     A function that takes weights, f(y_true, y_pred, weight), applies them itself, and gets ones where there are none. To what
@@ -49,7 +46,7 @@ class PeersOrder:
     Examples
     --------
     >>> from spinney.data import Labels
-    >>> loss = PeersOrder(lambda y_true, y_pred: (y_pred - y_true, np.ones(2)))
+    >>> loss = SklearnOrderLoss(lambda y_true, y_pred: (y_pred - y_true, np.ones(2)))
     >>> labels = Labels(np.array([1.0, 2.0]), np.array([1.0, 3.0])).for_functions()
     >>> loss(np.zeros(2), labels)[0].tolist()
     [-1.0, -6.0]
@@ -83,9 +80,9 @@ def _weighted(found: object, weight: NDArray[np.float64]) -> object:
     return tuple((part.T * weight).T for part in parts)
 
 
-def own_function(objective: object, places: bool) -> PeersOrder | None:
-    """The function, where the objective is one; `places` says that its targets are places in classes."""
-    return PeersOrder(objective, places) if callable(objective) else None
+def custom_objective(objective: object, places: bool) -> SklearnOrderLoss | None:
+    """The function, where the objective is one; with `places` its targets are places in classes."""
+    return SklearnOrderLoss(objective, places) if callable(objective) else None
 
 
 def regression_objective(objective: object) -> str:
@@ -127,7 +124,7 @@ def classification_objective(objective: object, classes: int) -> str:
         return "log_loss" if objective_info(name).domain == "classes" else name
     if objective_info(name).link == "logistic":
         raise ParameterError(
-            # The second and third sentences are what scikit-learn asks of classifiers for two classes.
+            # scikit-learn requires the second and third sentences of classifiers for two classes.
             f"objective={name!r} is for two classes, but y has {classes}; leave it at None, or use 'softmax' or 'one_vs_rest'. "
             "Only binary classification is supported. The type of the target is multiclass."
         )
@@ -140,9 +137,9 @@ def needs_no_negatives(objective: object) -> bool:
 
 
 def takes_labels(objective: object) -> bool:
-    """Whether rows surely may have several labels: with losses of two classes, and where nothing is said.
+    """Whether rows surely may have several labels: with losses of two classes, and without a name.
 
-    With a function they may too, if it is written for scores of several outputs, which nobody knows.
+    With a function they may too, if it is written for scores of several outputs, which is not known.
     """
     return objective is None or is_binary(objective)
 
@@ -151,7 +148,7 @@ def takes_columns(objective: object) -> bool:
     """Whether the target of a regressor surely may have several columns of any numbers.
 
     scikit-learn checks an estimator of which this is true with columns that hold negative numbers. A function may be written
-    for several columns, which nobody knows.
+    for several columns, which is not known.
     """
     info = _info(objective)
     return info is not None and takes_targets(info.name) and info.domain == "numbers"
@@ -186,7 +183,7 @@ def _named(objective: object, estimator: str) -> str:
     name: Any = Config.parameter("objective").check(objective)
     if name == OWN:
         raise ParameterError(
-            "objective='own' is what a model says whose loss was a function; give the function itself"
+            "objective='own' is the name in models whose loss was a function; give the function itself"
         )
     if name not in accepted:
         other = next(one for one, names in OF_ESTIMATOR.items() if name in names)
@@ -196,8 +193,8 @@ def _named(objective: object, estimator: str) -> str:
     return str(name)
 
 
-Given = tuple[str, float, bool]
-TrainMetric = Callable[[NDArray[np.float64], LabelVector, Any], Given]
+MetricResult = tuple[str, float, bool]
+TrainMetric = Callable[[NDArray[np.float64], LabelVector, Any], MetricResult]
 
 
 def has_functions(eval_metric: object) -> bool:
@@ -213,7 +210,7 @@ def has_functions(eval_metric: object) -> bool:
     return any(callable(metric) for metric in eval_metric)
 
 
-def own_metrics(
+def custom_metrics(
     eval_metric: object, config: Config, classes: NDArray[Any] | None
 ) -> list[str | TrainMetric] | None:
     """Names and functions for `train`, in their order; None where there are names only, which the configuration has.
@@ -267,7 +264,7 @@ def _like_score(config: Config, classes: NDArray[Any] | None) -> str:
 
 
 def _names(given: list[Any], config: Config) -> list[str]:
-    """Names in the results, one for each metric. Functions of one name are told apart by their arguments, else by a number."""
+    """Names in the results, one for each metric. Functions of one name get their arguments, else a number, in their names."""
     functions = [metric for metric in given if not isinstance(metric, str)]
     same = [(id(getattr(one, "_score_func", one)), is_scorer(one) and repr(one)) for one in functions]
     for place, metric in enumerate(functions):
@@ -281,23 +278,23 @@ def _names(given: list[Any], config: Config) -> list[str]:
             continue
         plain = scorer_name(metric)
         others = [one for one in functions if one is not metric and scorer_name(one) == plain]
-        name = plain + _told_apart(metric, others)
+        name = plain + _distinct_arguments(metric, others)
         numbered = (f"{name}_{number}" for number in count(2))
         names.append(next(one for one in chain([name], numbered) if one not in taken))
         taken.add(names[-1])
     return names
 
 
-def _told_apart(metric: Any, others: list[Any]) -> str:
+def _distinct_arguments(metric: Any, others: list[Any]) -> str:
     """The arguments of a metric that differ from those of others, as they are written in a call."""
     nothing = object()
     every = [_arguments(other) for other in others]
-    told = [
+    distinct = [
         f"{key}={shown(value)}"
         for key, value in _arguments(metric).items()
         if any(repr(other.get(key, nothing)) != repr(value) for other in every)
     ]
-    return f"({', '.join(told)})" if told else ""
+    return f"({', '.join(distinct)})" if distinct else ""
 
 
 def _arguments(metric: Any) -> dict[str, object]:
@@ -312,15 +309,15 @@ def _of_function(
 ) -> TrainMetric:
     """A metric of f(y_true, y_pred) or f(y_true, y_pred, weight); a lone number that it gives is better when lower."""
     call = WithWeight("the metric", function)
-    said: set[str] = set()
+    names: set[str] = set()
 
-    def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> Given:
+    def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> MetricResult:
         truth = target.with_queries() if classes is None else target.target.astype(np.int64)
         found = call(truth, objectives.get(config).link(scores), weight)
         alone = isinstance(found, numbers.Real | np.ndarray)
         given = (name, checked_number(name, found), False) if alone else checked_value(name, found)
-        said.add(given[0])
-        if len(said) > 1:
+        names.add(given[0])
+        if len(names) > 1:
             raise OwnFunctionError(
                 f"the metric {name!r} gave another name than before, {given[0]!r}; it must keep its name"
             )
@@ -333,7 +330,7 @@ def _of_function(
 def _of_scorer(scorer: Any, name: str, config: Config, classes: NDArray[Any] | None) -> TrainMetric:
     """A metric of a scorer, whose values are always better when higher; it sees the user's own labels."""
 
-    def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> Given:
+    def metric(scores: NDArray[np.float64], target: LabelVector, weight: Any) -> MetricResult:
         link = objectives.get(config).link
         shares = None if config.objective == OWN and classes is not None else link(scores)
         return name, call_scorer(scorer, name, scores, shares, target.target, weight, classes), True

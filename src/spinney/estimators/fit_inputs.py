@@ -1,43 +1,37 @@
-"""Rows on their way into a data set, and the forms in which validation data may be given to `fit`."""
+"""What a fit needs before columns are binned: parameters, target, weights and hold-out, all checked.
+
+`FitRules.fit_inputs` calls the checks in the order of their costs. The rows may be in memory, or on the workers of a cluster.
+"""
 
 from __future__ import annotations
 
-import numbers
-import warnings
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import validate_data
 
-from spinney.data import Labels, RawLabels, Schema, Table, read_table
-from spinney.data.arrays import is_dask, plain_array, refuse_dask
-from spinney.data.categories import read_as_numbers
-from spinney.data.frame import is_frame, refuse_duplicate_names
-from spinney.data.schema import SHOWN_NAMES, named_categorical
-from spinney.data.sparse import is_sparse
-from spinney.data.table import Panel, column_title
-from spinney.dataset import Dataset
-from spinney.errors import DataError, DataTypeError, ParameterError, ParameterTypeError
-from spinney.messages import shown
-from spinney.model.boosted import Model
-from spinney.params import Config
-from spinney.training.callbacks import AutoRounds, History, RoundInfo, SearchLog
+from spinney import objectives
+from spinney.data import Labels, RawLabels, Schema, Table, read_margin
+from spinney.data.target import read_weight_and_queries
+from spinney.errors import DataError, ParameterError
+from spinney.estimators.base import check_categorical, check_flags
+from spinney.estimators.evaluation import naming
+from spinney.params import Config, check_columns, outputs_of
+from spinney.params.common import AUTO, FRACTION, LAST, MAX_ROUNDS, VALIDATION, preset_values
+from spinney.params.estimators import BOOSTING_ROUNDS, IMPORTANCE
+from spinney.training.booster import check_members
+from spinney.training.evaluation import training_metrics
+from spinney.training.holdout import RowGroups, Rows, checked_rows, draw_holdout, named
+from spinney.training.round_plan import Auto, check_has_metric, check_share
+from spinney.training.splitting import group_numbers
 
-COLUMN_VECTOR = (
-    "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
-    "example using ravel()."
-)
-
-
-def binned(table: Table, labels: Labels, **options: Any) -> Dataset:
-    """The data set of a table with labels; the options are those of `Dataset`."""
-    given: Any = {"weight": labels.weight, "base_margin": labels.margin, "qid": labels.queries}
-    return Dataset(table, labels.target, **given, **options)
+if TYPE_CHECKING:
+    from spinney.estimators.boosting import GBMBase
+    from spinney.estimators.continuation import Continuation
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,340 +46,231 @@ class FitInputs:
         The columns of the model that it goes on from.
     labels : Labels
         Of the rows to train on, with the weights to train with.
-    held : Labels, optional
+    holdout : Labels, optional
         Of the rows that are held out.
-    chosen : bool[rows], optional
+    holdout_rows : bool[rows], optional
         Which rows are.
+    fixed_scores : float64[outputs], optional
+        Raw scores of every row where the target leaves nothing to learn.
     """
 
     config: Config
     schema: Schema | None
     labels: Labels
-    held: Labels | None
-    chosen: NDArray[np.bool_] | None
+    holdout: Labels | None
+    holdout_rows: NDArray[np.bool_] | None
+    fixed_scores: NDArray[np.float64] | None
 
 
-def with_columns_checked(estimator: object, X: object, *, reset: bool) -> object:
-    """Let scikit-learn note (`reset`) or compare the number and names of columns; warnings and our errors have its words.
+@dataclass(frozen=True, eq=False)
+class FitRules:
+    """The rules of a boosting estimator for targets, weights, metrics and hold-outs.
 
-    Nothing is copied or converted, except that lists become an array. What is no table is left for the reader to refuse.
-    A fitted estimator refuses columns in another order, as scikit-learn asks, and says what takes them.
+    Attributes
+    ----------
+    estimator : GBMBase
+        One with the parameters; `fit_inputs` gives it the attributes that follow from the target.
     """
-    refuse_dask(X, "X", type(estimator).__name__)
-    if is_frame(X):
-        refuse_duplicate_names(X, "X")
-    elif not is_sparse(X):
-        X = plain_array(X, "X")
-    if len(getattr(X, "shape", ())) != 2:
-        return X
-    try:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return X
-    except (TypeError, ValueError) as error:
-        refusal = error
-    # Says in our words what no table may have, as names of two kinds.
-    names = read_table(X, allow_empty=True).names
-    known = getattr(estimator, "feature_names_in_", ())
-    if names is not None and set(names) == set(known) and hasattr(estimator, "model_"):
-        raise DataError(f"{refusal}`model_.predict` takes named columns in any order.")
-    kind = DataTypeError if isinstance(refusal, TypeError) else DataError
-    raise kind(str(refusal).rstrip("\n"))
+
+    estimator: GBMBase
+
+    def fit_inputs(
+        self,
+        raw: RawLabels,
+        table: Table,
+        has_valid: bool,
+        start: Continuation | None,
+        overrides: Mapping[str, object],
+        groups: object = None,
+        validation: Rows = None,
+    ) -> FitInputs:
+        """Check the target, the weights and the parameters together, and draw the hold-out.
+
+        Parameters
+        ----------
+        raw : RawLabels
+            Target, weights, starting scores and queries, as the user gave them.
+        table : Table
+            The columns, of which only number and names are used, and the number of rows.
+        has_valid : bool
+            Whether there are validation data.
+        start : Continuation, optional
+            The model that the fit goes on from.
+        overrides : mapping
+            Parameters of this fit alone.
+        groups : object
+            Groups of the rows, if given.
+        validation : "last" or array, optional
+            Rows to hold out.
+        """
+        estimator, rows = self.estimator, table.rows
+        target, from_target = estimator._fit_target(raw.y, rows, start)
+        config = estimator._config({**from_target, **overrides})
+        check_single_model(estimator, config, start is not None)
+        schema = None if start is None else start.schema_for(table, config)
+        # A wrong name, or a metric that does not fit, is an error before columns are binned.
+        if config.has_column_rules:
+            check_columns(config, table.names, table.columns)
+        metrics = training_metrics(config, estimator._custom_metrics(config))
+        if estimator.n_estimators == AUTO:
+            check_has_metric("n_estimators", config, metrics)
+        wanted = wanted_holdout(estimator, config, has_valid, groups, checked_rows(validation, rows))
+        labels = self._labels_of(raw, target, config)
+        holdout = chosen = None
+        if wanted is not None:
+            validation, share = wanted
+            numbers = group_numbers(groups, rows)
+            together = None if numbers is None else RowGroups(numbers)
+            strata = estimator._strata(labels.target)
+            chosen = draw_holdout(config, labels, strata, share, validation, together)
+            labels, holdout = labels.take(~chosen), labels.take(chosen)
+            with naming(f"the rows held out by {named(validation, share)}"):
+                self._check_metrics(config, holdout)
+        labels = replace(labels, weight=estimator._row_weights(labels))
+        return FitInputs(config, schema, labels, holdout, chosen, estimator._fixed_scores(labels, start))
+
+    def validation_labels(
+        self, raw: RawLabels, class_weight: object, rows: int, targets: int, config: Config
+    ) -> Labels:
+        """The labels of validation rows; `targets` is the number of columns of the training rows' target."""
+        target = self.estimator._read_target(raw.y, rows)
+        given = 1 if target.ndim == 1 else target.shape[1]
+        if given != targets:
+            raise DataError(
+                f"y has {given} column{'s' * (given > 1)}, but that of the training rows has {targets}"
+            )
+        labels = self._labels_of(raw, target, config, "eval_")
+        labels = replace(labels, weight=self.estimator._eval_weights(class_weight, labels))
+        self._check_metrics(config, labels)
+        return labels
+
+    def check_target(self, y: object, rows: int) -> None:
+        """Refuse a target of some of the rows that could not be read."""
+        self.estimator._check_target(y, rows)
+
+    def _labels_of(
+        self, raw: RawLabels, target: NDArray[np.float64], config: Config, before: str = ""
+    ) -> Labels:
+        """The labels of rows whose target was read; `before` stands before the names of arguments in messages."""
+        rows = len(target)
+        weight, queries = read_weight_and_queries(raw, rows, before)
+        margin = read_margin(raw.base_margin, rows, outputs_of(config), what=f"{before}base_margin")
+        return Labels(target, weight, margin, queries)
+
+    def _check_metrics(self, config: Config, labels: Labels) -> None:
+        """Refuse validation rows that have no such metric, before they are binned."""
+        labels = objectives.get(config).prepared(labels)
+        for metric in training_metrics(config, self.estimator._custom_metrics(config)):
+            metric.check(labels)
 
 
-def categories_of_text(
-    table: Table, categorical: Any, known: Schema | None = None
-) -> tuple[Table, list[Warning]]:
-    """Take text for categories, whatever it reads as: whether some of it is no number must not depend on the rows of a fold.
+def check_alone(estimator: Any) -> None:
+    """Check what needs no table and no other parameter."""
+    rounds_of(estimator)
+    FRACTION.check(estimator.validation_fraction)
+    VALIDATION.check(estimator.validation)
+    check_categorical(estimator.categorical)
+
+
+def rounds_of(estimator: Any) -> int | Auto:
+    """How many rounds to do, or how to find their number; what a fit uses at its end is checked with them."""
+    rounds = BOOSTING_ROUNDS.check(estimator.n_estimators)
+    most = MAX_ROUNDS.check(estimator.max_rounds)
+    IMPORTANCE.check(estimator.importance_type)
+    check_flags(estimator, "progress", "warm_start")
+    if rounds == AUTO:
+        if estimator.warm_start:
+            raise ParameterError(
+                f"n_estimators={AUTO!r} contradicts warm_start=True, which counts old and new rounds; give a number of rounds"
+            )
+        fraction = FRACTION.check(estimator.validation_fraction)
+        return Auto(most, fraction, argument="n_estimators", validation=_last(estimator))
+    if most is not None:
+        raise ParameterError(
+            f"max_rounds={most} is for n_estimators={AUTO!r}, but n_estimators={rounds}; leave it out"
+        )
+    return int(rounds)
+
+
+def _last(estimator: Any) -> str | None:
+    """The parameter `validation` as `training` takes it; None for rows at random."""
+    return LAST if VALIDATION.check(estimator.validation) == LAST else None
+
+
+def wanted_holdout(
+    estimator: Any, config: Config, has_valid: bool, groups: object, validation: Rows
+) -> tuple[Rows, float] | None:
+    """Rows to hold out before they are binned, and their share; None for none, or if the training holds them out.
 
     Parameters
     ----------
-    table : Table
-        Rows to fit to.
-    categorical : "auto" or sequence
-        Columns that are named categorical.
-    known : Schema, optional
-        The columns of the model that the fit goes on from.
-
-    Returns
-    -------
-    Table
-        The same, with its columns of text declared to be categorical.
-    list of Warning
-        What the user is to be warned of: columns of text that all reads as numbers, unless they are named or known.
+    estimator : GBMBase
+        The estimator.
+    config : Config
+        Its parameters.
+    has_valid : bool
+        Whether there are validation data.
+    groups : object
+        Groups of the rows, if given.
+    validation : "last" or bool[rows], optional
+        The rows that this fit is given to hold out.
     """
-    named = named_categorical(categorical, table)
-    found, panels = dict[int, str](), list[Panel]()
-    for panel in table.panels:
-        column, texts = panel.first, panel.categories or ()
-        learnt = column not in named and (known is None or column in known.empty)
-        if panel.as_numbers and learnt and read_as_numbers(texts):
-            found[column] = panel.as_numbers
-        panels.append(replace(panel, declared=True) if panel.as_numbers else panel)
-    return replace(table, panels=tuple(panels)), notes_of_text(found, table.names)
-
-
-def notes_of_text(found: Mapping[int, str], names: tuple[str, ...] | None) -> list[Warning]:
-    """The warning of columns of text that all reads as numbers: how to make numbers of each.
-
-    It says nothing of their rows, so that it is the same in every fold, and Python shows it once.
-    """
-    if not found:
-        return []
-    titles = [column_title(names, column) for column in found]
-    shown = ", ".join(titles[:SHOWN_NAMES])
-    more = len(titles) - SHOWN_NAMES
-    call = next(iter(found.values()))
-    labels = [column if names is None else names[column] for column in found][:SHOWN_NAMES]
-    return [
-        DataConversionWarning(
-            f"{shown}{f' and {more} more' if more > 0 else ''}: text that all reads as numbers is taken as "
-            f"categories, as all text is. Make it numbers, as in {call}, or pass categorical={labels!r} if it stands for "
-            "categories"
+    fraction = FRACTION.check(estimator.validation_fraction)
+    check_share(fraction, validation)
+    rows = _last(estimator) if validation is None else validation
+    wished = estimator.n_estimators == AUTO or fraction is not None or isinstance(rows, np.ndarray)
+    if rows is not None and (has_valid or not wished):
+        raise ParameterError(
+            f"{named(rows, 0.0)} names rows that are held out, but none are: leave it out, or "
+            + ("leave out eval_set, or X_val and y_val" if has_valid else "set validation_fraction")
         )
-    ]
+    if fraction is not None and has_valid:
+        raise ParameterError(
+            f"validation_fraction={fraction} contradicts eval_set, or X_val and y_val: there are validation data "
+            "already, give only one"
+        )
+    if groups is not None and (has_valid or not wished):
+        raise ParameterError(
+            "groups names rows that are held out together, but none are held out: leave it out, or set validation_fraction"
+            + (" and leave out eval_set" if has_valid else "")
+        )
+    if estimator.n_estimators == AUTO:
+        return None
+    if config.early_stopping_rounds is not None and not wished and not has_valid:
+        raise ParameterError(
+            f"early_stopping_rounds={config.early_stopping_rounds} needs validation data: give fit an eval_set, or "
+            "X_val and y_val, or set validation_fraction"
+        )
+    return (rows, 0.0 if fraction is None else float(fraction)) if wished else None
 
 
-def is_column_vector(y: object) -> bool:
-    """Whether a target is a matrix of one column, of which scikit-learn warns; the reader refuses a sparse one."""
-    return not is_dask(y) and getattr(y, "shape", ())[1:] == (1,) and not is_sparse(y)
-
-
-def warn_of_column_vector(y: object) -> None:
-    """Warn, as scikit-learn does, of a target that is a matrix of one column."""
-    if is_column_vector(y):
-        warnings.warn(COLUMN_VECTOR, DataConversionWarning, stacklevel=6)
-
-
-@dataclass(frozen=True)
-class RawData:
-    """Validation data, or the training data, as the user gave them.
-
-    Attributes
-    ----------
-    X : object
-        The table.
-    labels : RawLabels
-        Target, weights, starting scores and queries.
-    class_weight : object
-        Factors on the weights of the classes, where given.
-    """
-
-    X: object
-    labels: RawLabels
-    class_weight: object = None
-
-    def is_same(self, given: RawData) -> bool:
-        """Whether these are the training data themselves, without weights or margins."""
-        own, other = self.labels, given.labels
-        same = ((self.X, given.X), (own.y, other.y), (own.group, other.group), (own.qid, other.qid))
-        absent = (other.base_margin, own.weight, own.base_margin, self.class_weight)
-        return all(one is two for one, two in same) and all(value is None for value in absent)
-
-
-def evaluations(
-    eval_set: object,
-    eval_sample_weight: object,
-    eval_base_margin: object,
-    eval_class_weight: object = None,
-    eval_group: object = None,
-    eval_qid: object = None,
-) -> list[RawData]:
-    """Read `eval_set`: one pair (X, y), or a list of pairs with lists of weights and the like.
+def explicit_parameters(estimator: Any, given: Mapping[str, object]) -> dict[str, object]:
+    """Parameters without those that have their default values and that the preset may set.
 
     Examples
     --------
-    >>> [found.labels.where for found in evaluations([([[1.0]], [2.0]), ([[3.0]], [4.0])], None, None)]
-    ['eval_set[0]', 'eval_set[1]']
-    >>> [found.labels.where for found in evaluations(([[1.0]], [2.0]), [1.0], None)]
-    ['eval_set']
+    >>> import spinney as sp
+    >>> given = {"learning_rate": 0.1, "max_leaves": 31, "models": None}
+    >>> explicit_parameters(sp.GBMRegressor(preset="best"), given)
+    {'max_leaves': 31}
     """
-    given = {
-        "eval_sample_weight": eval_sample_weight,
-        "eval_base_margin": eval_base_margin,
-        "eval_class_weight": eval_class_weight,
-        "eval_group": eval_group,
-        "eval_qid": eval_qid,
-    }
-    if eval_set is None:
-        for name, value in given.items():
-            if value is not None:
-                raise ParameterError(f"{name} is given without an eval_set that it could belong to")
-        return []
-    if not isinstance(eval_set, list | tuple):
-        raise DataTypeError(
-            f"eval_set must be a pair (X, y) or a list of such pairs, got {type(eval_set).__name__}"
-        )
-    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
-        X, y = eval_set
-        return [_raw_data("eval_set", X, y, [_alone(value, y) for value in given.values()])]
-    every = [_one_each(name, value, len(eval_set)) for name, value in given.items()]
-    found = []
-    for place, pair in enumerate(eval_set):
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise DataTypeError(f"eval_set[{place}] must be a pair (X, y), got {_described(pair)}")
-        X, y = pair
-        found.append(_raw_data(f"eval_set[{place}]", X, y, [values[place] for values in every]))
+    found = dict(given)
+    if found.get("models", 1) is None:  # 1, or what the preset sets
+        del found["models"]
+    for name in preset_values(estimator.preset, {}):
+        default = inspect.signature(type(estimator)).parameters.get(name)
+        if name in found and default is not None and _is_default(found[name], default.default):
+            del found[name]
     return found
 
 
-def _raw_data(where: str, X: object, y: object, others: list[object]) -> RawData:
-    weight, margin, factors, group, qid = others
-    labels = RawLabels(y, weight, margin, group, qid, where=where, weight_name="eval_sample_weight")
-    return RawData(X, labels, factors)
+def _is_default(value: object, default: object) -> bool:
+    return isinstance(value, Real) and value == default
 
 
-def single_evaluation(
-    X_val: object, y_val: object, sample_weight_val: object, eval_set: object
-) -> list[RawData]:
-    """Read `X_val`, `y_val` and `sample_weight_val`, as scikit-learn names them: one table or none.
-
-    Examples
-    --------
-    >>> [found.labels.where for found in single_evaluation([[1.0]], [2.0], None, None)]
-    ['X_val and y_val']
-    """
-    if X_val is None and y_val is None:
-        if sample_weight_val is not None:
-            raise ParameterError("sample_weight_val is given without X_val and y_val; give all three")
-        return []
-    if y_val is None:
-        raise ParameterError("X_val is given, but y_val is not; give both")
-    if X_val is None:
-        raise ParameterError("y_val is given, but X_val is not; give both")
-    if eval_set is not None:
-        raise ParameterError(
-            "X_val and y_val are given beside eval_set; give validation data in one form only"
-        )
-    labels = RawLabels(y_val, sample_weight_val, where="X_val and y_val", weight_name="sample_weight_val")
-    return [RawData(X_val, labels)]
-
-
-def names_of_sets(eval_names: object, count: int) -> list[str]:
-    """Names of the validation data in the results.
-
-    Examples
-    --------
-    >>> names_of_sets(None, 2), names_of_sets(["early", "late"], 2)
-    (['validation_0', 'validation_1'], ['early', 'late'])
-    """
-    if eval_names is None:
-        return [f"validation_{place}" for place in range(count)]
-    if not isinstance(eval_names, list | tuple) or not all(isinstance(name, str) for name in eval_names):
-        raise ParameterTypeError(f"eval_names must be a list of str, got {shown(eval_names)}")
-    if len(eval_names) != count:
-        raise ParameterError(
-            f"eval_names={shown(eval_names)} has {len(eval_names)} names, but there are {count} sets of validation data"
-        )
-    if len(set(eval_names)) < count:
-        raise ParameterError(
-            f"eval_names={shown(eval_names)} holds a name twice; give each set one of its own"
-        )
-    return [str(name) for name in eval_names]
-
-
-def best_values(evals: Mapping[str, Mapping[str, list[float]]], after: int) -> dict[str, dict[str, float]]:
-    """Metrics after the last of the rounds that predictions use; `after` is how many rounds follow it.
-
-    Examples
-    --------
-    >>> best_values({"late": {"rmse": [3.0, 1.0, 2.0]}}, 1)
-    {'late': {'rmse': 1.0}}
-    """
-    return {
-        name: {metric: values[-1 - after] for metric, values in found.items()}
-        for name, found in evals.items()
-    }
-
-
-def rounds_after_best(model: Model, auto: AutoRounds | None) -> int:
-    """How many rounds of known metrics follow the one that predictions end with."""
-    if auto is None or auto.metric is None:
-        return model.rounds - model.rounds_to_use()
-    return auto.tried - auto.chosen
-
-
-def check_columns_of_target(target: NDArray[np.float64], wanted: int) -> None:
-    """Refuse validation rows whose target has other columns than that of the training rows."""
-    given = 1 if target.ndim == 1 else target.shape[1]
-    if given != wanted:
-        raise DataError(
-            f"y has {given} column{'s' * (given > 1)}, but that of the training rows has {wanted}"
-        )
-
-
-class FirstHistory(SearchLog):
-    """A callback that keeps the metrics of the first of several trainings, those whose mean is the model, and all searches.
-
-    Attributes
-    ----------
-    evals : dict
-        As those of `History`.
-    before : mapping
-        The metrics of the model that the training goes on from.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._history = History()
-        self._begun = 0
-        self.before: Mapping[str, Mapping[str, float]] = {}
-
-    @property
-    def evals(self) -> dict[str, dict[str, list[float]]]:
-        """The metrics by data set and name, one value per round."""
-        return self._history.evals
-
-    def begin(self, rounds: int) -> None:
-        """Count the trainings."""
-        self._begun += 1
-
-    def __call__(self, info: RoundInfo) -> None:
-        """Keep the values of a round."""
-        if self._begun == 1:
-            self._history(info)
-            self.before = info.before
-
-
-def first_values(
-    evals: Mapping[str, Mapping[str, list[float]]], rounds: int
-) -> dict[str, dict[str, list[float]]]:
-    """Metrics of the first rounds."""
-    return {
-        name: {metric: values[:rounds] for metric, values in found.items()} for name, found in evals.items()
-    }
-
-
-@contextmanager
-def naming(where: str) -> Iterator[None]:
-    """Say in the message of an error about data which data they were."""
-    try:
-        yield
-    except DataTypeError as error:
-        raise DataTypeError(f"{where}: {error}") from error
-    except ValueError as error:
-        raise DataError(f"{where}: {error}") from error
-
-
-def _one_each(name: str, values: object, count: int) -> Sequence[object]:
-    if values is None:
-        return [None] * count
-    if not isinstance(values, list | tuple) or len(values) != count:
-        raise DataError(
-            f"{name} must be a list with an entry, or None, for each of the {count} pairs of eval_set, "
-            f"got {_described(values)}"
-        )
-    return values
-
-
-def _alone(values: object, y: object) -> object:
-    """What is given for one pair; a list of one entry stands for that, unless there is one row that it may belong to."""
-    if isinstance(values, list | tuple) and len(values) == 1:
-        plain = isinstance(values[0], numbers.Real | np.generic)
-        one_row = isinstance(y, Sized) and len(y) == 1
-        return values if plain or one_row else values[0]
-    return values
-
-
-def _described(value: object) -> str:
-    kind = type(value).__name__
-    return f"a {kind} of {len(value)}" if isinstance(value, list | tuple) else f"a {kind}"
+def check_single_model(estimator: Any, config: Config, continued: bool) -> None:
+    """Refuse a mean of several models where a fit goes on from one, or the next one will."""
+    if estimator.warm_start:
+        check_members(config, "warm_start=True", "with which one training goes on")
+    if continued:
+        check_members(config, "init_model", "from which one training goes on")

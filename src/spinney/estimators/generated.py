@@ -1,4 +1,4 @@
-"""The estimators' constructors, made of the tables that `families.py` lists.
+"""The estimators' constructors, made of the tables in `parameters.py`.
 
 This file is written by `python -m spinney.estimators > src/spinney/estimators/generated.py`.
 """

@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from spinney import metrics
 from spinney.data import Labels, RawLabels, read_queries, read_query_weight, read_vector
 from spinney.errors import DataError
-from spinney.estimators.base import refuse_left_out, suggest_arguments
+from spinney.estimators.base import refuse_unsaved, restore_on_failure, suggest_arguments
 from spinney.estimators.boosting import GBMBase
-from spinney.estimators.continuation import Continuation, fitting
+from spinney.estimators.constructors import documented
+from spinney.estimators.continuation import Continuation
 from spinney.estimators.custom import ranking_objective
-from spinney.estimators.documents import documented
-from spinney.estimators.fit_inputs import RawData, evaluations
+from spinney.estimators.evaluation import RawData, evaluations
 from spinney.estimators.generated import GBMRankerParameters
 from spinney.jit.team import Team
 from spinney.metrics import Predictions
@@ -94,7 +94,7 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         y : array of shape (rows,)
             Relevance of each row to its query: whole numbers, 0 for rows that are not relevant.
         sample_weight : array of shape (rows,) or (queries,), optional
-            Weights of the rows, or of the queries in the order of their first rows: how many there are tells which. 0 or more.
+            Weights of the rows, or of the queries in the order of their first rows: their number decides which. 0 or more.
         group : array of int, optional
             Sizes of the queries, whose rows follow each other. Without `group` and `qid` all rows are one query.
         qid : array of shape (rows,), optional
@@ -132,20 +132,17 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         estimator
             The estimator itself.
         """
-        refuse_left_out(self)
-        with fitting(self):
-            beside = (eval_sample_weight, eval_base_margin)
-            watched = evaluations(eval_set, *beside, eval_group=eval_group, eval_qid=eval_qid)
-            labels = RawLabels(y, sample_weight, base_margin, group, qid, weight_name="sample_weight")
-            places = {} if eval_at is None else {"eval_at": eval_at}
+        refuse_unsaved(self)
+        with restore_on_failure(self):
+            valid_sets = evaluations(
+                eval_set, eval_sample_weight, eval_base_margin, eval_group=eval_group, eval_qid=eval_qid
+            )
+            given = RawData(
+                X, RawLabels(y, sample_weight, base_margin, group, qid, weight_name="sample_weight")
+            )
+            cutoffs = {} if eval_at is None else {"eval_at": eval_at}
             return self._fit(
-                RawData(X, labels),
-                watched,
-                eval_names,
-                callbacks,
-                init_model,
-                validation=validation,
-                **places,
+                given, valid_sets, eval_names, callbacks, init_model, validation=validation, **cutoffs
             )
 
     @suggest_arguments
@@ -223,12 +220,12 @@ class GBMRanker(GBMRankerParameters, GBMBase):
         metric.check(labels)
         return metric.compute(Predictions(scores.reshape(1, -1), "identity", Team(1)), labels).value
 
-    def _learn_target(
+    def _fit_target(
         self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
-        return self._read_target(y, rows), self._told()
+        return self._read_target(y, rows), self._objective_params()
 
-    def _told(self) -> dict[str, object]:
+    def _objective_params(self) -> dict[str, object]:
         return {"objective": ranking_objective(self.objective)}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:

@@ -19,10 +19,10 @@ from spinney.data.arrays import refuse_dask
 from spinney.data.survival import columns_of_records
 from spinney.errors import DataError
 from spinney.estimators.base import suggest_arguments
-from spinney.estimators.boosting import RowByRow
+from spinney.estimators.boosting import PointwiseGBM
+from spinney.estimators.constructors import documented
 from spinney.estimators.continuation import Continuation
 from spinney.estimators.custom import needs_no_negatives, regression_objective, takes_columns
-from spinney.estimators.documents import documented
 from spinney.estimators.generated import GBMRegressorParameters
 from spinney.jit.team import Team
 from spinney.metrics import Predictions
@@ -33,7 +33,7 @@ from spinney.training.holdout import event_strata
 
 
 @documented
-class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
+class GBMRegressor(RegressorMixin, GBMRegressorParameters, PointwiseGBM):
     """Gradient boosting of trees for a numeric target, or for several of them.
 
     With a `y` of several columns each has trees of its own, and predictions are (rows, targets). With several levels in
@@ -120,7 +120,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         return map(self._link, self._staged_scores(X, base_margin, rounds))
 
     def score(self, X: object, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Tell how good predictions are: 1 is perfect.
+        """How good predictions are: 1 is perfect.
 
         It is R², of several targets the mean over them. With objective="quantile" it is D² of the pinball loss, scikit-learn's
         `d2_pinball_score` at the level of the model, or its mean over several levels. With the objectives cox and aft it is the
@@ -149,8 +149,8 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
             return float(super().score(X, y, sample_weight))
         from sklearn.metrics import d2_pinball_score  # takes long to import
 
-        said, levels = self.predict(X), levels_of(self.model_.params)
-        by_level = said.T if len(levels) > 1 else [said]
+        predicted, levels = self.predict(X), levels_of(self.model_.params)
+        by_level = predicted.T if len(levels) > 1 else [predicted]
         found = [
             d2_pinball_score(y, one, sample_weight=sample_weight, alpha=level)
             for one, level in zip(by_level, levels, strict=True)
@@ -160,15 +160,15 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
     def _link(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         return objectives.get(self.model_.params).link(raw)
 
-    def _learn_target(
+    def _fit_target(
         self, y: object, rows: int, start: Continuation | None
     ) -> tuple[NDArray[np.float64], Mapping[str, object]]:
         target = self._read_target(y, rows)
-        told = self._told()
+        params = self._objective_params()
         several = takes_targets(regression_objective(self.objective))
-        return target, {**told, "num_target": Labels(target).targets} if several else told
+        return target, {**params, "num_target": Labels(target).targets} if several else params
 
-    def _told(self) -> dict[str, object]:
+    def _objective_params(self) -> dict[str, object]:
         return {"objective": regression_objective(self.objective)}
 
     def _read_target(self, y: object, rows: int) -> NDArray[np.float64]:
@@ -181,7 +181,7 @@ class GBMRegressor(RegressorMixin, GBMRegressorParameters, RowByRow):
         return target
 
     def _check_target(self, y: object, rows: int) -> None:
-        # Some of the rows need not have what an objective of times asks of all of them.
+        # Some of the rows need not have what an objective of times needs of all of them.
         read_target(columns_of_records(y, regression_objective(self.objective)), rows)
 
     def _strata(self, target: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -2,6 +2,9 @@
 
 A `FileFormat` declares the files of a class of models: its format numbers, the fields of its header, its arrays. Files are
 written and read here by these declarations alone.
+
+A new kind of model is a frozen class beside `isolation.py` that checks itself and has a `FILE`; its places are `BY_KIND` here
+and `AnyModel` in `loading.py`.
 """
 
 from __future__ import annotations
@@ -92,7 +95,7 @@ class FileFormat:
     number : int
         The number of the format.
     kind : str
-        What the header calls such a model.
+        What the header calls such a model; empty where it has no word for it.
     config : type of ParameterSet
         Its parameters.
     parameters_of : callable
@@ -179,7 +182,7 @@ VERSION = Word("version")
 # Where the classes of models are, by the number of the format and by the kind that the header names. Their modules are imported
 # when a file of that kind is read. All other formats are those of boosted trees, which name no kind.
 BOOSTED = "spinney.model.boosted", "Model"
-BY_KIND: dict[int, dict[str, tuple[str, str]]] = {
+KINDS: dict[int, dict[str, tuple[str, str]]] = {
     header.WITH_FOREST: {"forest": ("spinney.model.forest", "ForestModel")},
     header.WITH_KIND: {
         "adaboost": ("spinney.model.adaboost", "AdaBoostModel"),
@@ -190,7 +193,7 @@ BY_KIND: dict[int, dict[str, tuple[str, str]]] = {
 
 def _class_of(found: Mapping[str, Any]) -> Any:
     """The class of the model that a header belongs to."""
-    kinds = BY_KIND.get(found["format"])
+    kinds = KINDS.get(found["format"])
     if kinds is None:
         module, name = BOOSTED
     else:

@@ -2,7 +2,7 @@
 
 A new loss is one `ObjectiveInfo` here, and its formula in `objectives/kernels/`. It names the loss's link, the domain of its
 target, the score to start from and how leaves get their values; functions of the first three are in `objectives/base.py` and
-`starts.py`.
+`objectives/starts.py`.
 """
 
 from __future__ import annotations

@@ -92,14 +92,15 @@ NO, YES, BY_COLUMNS = range(3)  # whether a sample holds duplicates, or its colu
 
 
 class Duplicates:
-    """Duplicate rows of a fit: looked for once, among all of its rows, when they are first needed.
+    """Finds duplicate rows among the rows of a fit, or among a part of them. Rows are hashed once for all searches.
+
+    Whether rows are duplicates follows from their bins and targets. It must not follow from those of rows that a model may not
+    see, such as test rows. So a search looks only at the rows that it is about.
 
     Parameters
     ----------
     data : BinnedData
         All local rows.
-    labels : Labels
-        Theirs. Rows of weight 0 do not count.
     columns : sequence of int
         Columns of categories that get a target encoding.
     communicator : Communicator
@@ -107,24 +108,25 @@ class Duplicates:
     """
 
     def __init__(
-        self,
-        data: BinnedData,
-        labels: Labels,
-        columns: Sequence[int] = (),
-        communicator: Communicator = ALONE,
+        self, data: BinnedData, columns: Sequence[int] = (), communicator: Communicator = ALONE
     ) -> None:
-        self._data, self._labels, self._columns, self._communicator = data, labels, columns, communicator
-        self._found: tuple[Numbers, RepeatCounts] | None = None
+        self._data, self._columns, self._communicator = data, columns, communicator
+        self._hashes: Hashes | None = None
+        self._among_all: RepeatCounts | None = None
 
-    def of(self, data: BinnedData, least: float = SOME, team: Team | None = None) -> Numbers | None:
-        """A number for each row of all or of a part of them, which its duplicates share, if the table holds duplicate rows.
+    def of(
+        self, data: BinnedData, labels: Labels, least: float = SOME, team: Team | None = None
+    ) -> Numbers | None:
+        """A number for each row of all or of a part of them, which its duplicates share, if these rows hold duplicates.
 
         Parameters
         ----------
         data : BinnedData
             The rows.
+        labels : Labels
+            Theirs. Rows of weight 0 do not count.
         least : float
-            Share of all rows that must repeat others.
+            Share of these rows that must repeat others.
         team : Team, optional
             Threads that unpack codes.
 
@@ -133,23 +135,41 @@ class Duplicates:
         int64[rows] or None
             Of the local rows. All ranks get numbers or none does.
         """
-        if self._found is None:
-            self._found = self._search(team)
-        numbers, counts = self._found
-        if not counts.reach(least):
-            return None
+        hashes, others = self._row_hashes(data, team)
+        if data is not self._data:
+            counts = self._search(data, labels, hashes, others, team)
+        else:
+            if self._among_all is None:
+                self._among_all = self._search(data, labels, hashes, others, team)
+            counts = self._among_all
+        return hashes.view(np.int64) if counts.reach(least) else None
+
+    def forget(self) -> None:
+        """Free the memory of the hashes, 16 bytes a row."""
+        self._hashes = None
+
+    def _row_hashes(self, data: BinnedData, team: Team | None) -> Hashes:
+        """Hashes of rows by all columns, and by those that get no target encoding, 2 × rows; see `RowHasher`."""
         whole = self._data
+        if self._hashes is None:
+            hasher = RowHasher(whole.plan.features, self._columns)
+            self._hashes = np.empty((2, whole.rows), np.uint64)
+            for begin, end, matrix, rows in whole.scan(team):
+                self._hashes[:, begin:end] = hasher.of(matrix, rows)
         if data is whole:
-            return numbers
+            return self._hashes
         selected = data.selected
         assert selected is not None
         assert data.codes is whole.codes
-        return numbers[selected if whole.selected is None else np.searchsorted(whole.selected, selected)]
+        return self._hashes[
+            :, selected if whole.selected is None else np.searchsorted(whole.selected, selected)
+        ]
 
-    def _search(self, team: Team | None) -> tuple[Numbers, RepeatCounts]:
-        """Numbers of all rows, and how many repeat others: none where these are no duplicates."""
-        data, labels, communicator = self._data, self._labels, self._communicator
-        hashes, others = _row_hashes(data, self._columns, team)
+    def _search(
+        self, data: BinnedData, labels: Labels, hashes: Hashes, others: Hashes, team: Team | None
+    ) -> RepeatCounts:
+        """How many rows repeat others: none where these are no duplicates."""
+        communicator = self._communicator
         category_counts = data.schema.category_counts
         categories = 0
         if category_counts is not None and len(self._columns):
@@ -182,9 +202,9 @@ class Duplicates:
             )
             verdict = int(communicator.broadcast(np.array([YES if found else NO]))[0])
         if verdict == NO:
-            return np.empty(0, np.int64), RepeatCounts(0, 0)
+            return RepeatCounts(0, 0)
         sent = None if repeats is None else np.array([repeats.counts.rows, repeats.counts.repeats])
-        return hashes.view(np.int64), RepeatCounts(*communicator.broadcast(sent).tolist())
+        return RepeatCounts(*communicator.broadcast(sent).tolist())
 
 
 class RepeatCounts(NamedTuple):
@@ -196,14 +216,6 @@ class RepeatCounts(NamedTuple):
     def reach(self, share: float) -> bool:
         """Whether such a share of the rows repeat others."""
         return self.rows > 0 and self.repeats >= share * self.rows
-
-
-def _row_hashes(data: BinnedData, columns: Sequence[int], team: Team | None) -> Hashes:
-    """Hashes of the rows by all columns, and by all but some, 2 × rows; see `RowHasher`."""
-    hasher, found = RowHasher(data.plan.features, columns), np.empty((2, data.rows), np.uint64)
-    for begin, end, matrix, rows in data.scan(team):
-        found[:, begin:end] = hasher.of(matrix, rows)
-    return found
 
 
 def _verdict(repeats: Repeats, others_remain: bool) -> int:

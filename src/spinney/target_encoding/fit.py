@@ -185,7 +185,7 @@ def fit_target_encoding(
     communicator : Communicator
         Ranks that hold other rows.
     duplicates : Duplicates, optional
-        Those of all rows of a fit, of which these are a part.
+        Finds duplicates among the rows of a fit, of which these are a part.
 
     Returns
     -------
@@ -195,8 +195,8 @@ def fit_target_encoding(
     counts = data.schema.category_counts
     assert counts is not None
     if labels.queries is None and row_groups is None:
-        duplicates = duplicates or Duplicates(data, labels, columns, communicator)
-        row_groups = duplicates.of(data, team=team)
+        duplicates = duplicates or Duplicates(data, columns, communicator)
+        row_groups = duplicates.of(data, labels, team=team)
     row_keys = query_or_row_numbers(labels, communicator, data.first) if row_groups is None else row_groups
     weighted = WeightedTargets.of(labels, targets, smooth, row_keys, communicator)
     features = [EncodedFeature((column,), int(counts[column])) for column in columns]

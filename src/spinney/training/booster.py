@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -55,6 +55,8 @@ from spinney.training.global_steps import (
 from spinney.tree import Tree, concatenate
 
 _largest = np.maximum.reduce
+_STEP = 0x9E3779B97F4A7C15  # between seeds: trainings whose random_state is near share none
+_SEEDS = 2**62  # leaves space for what is added to a seed
 
 
 @dataclass
@@ -92,7 +94,7 @@ class Booster:
         loss: Objective,
         metrics: list[Metric],
         team: Team,
-        earlier: InitialModel | None,
+        earlier: InitialModel | None = None,
         row_groups: NDArray[np.int64] | None = None,
         communicator: Communicator = ALONE,
         replay: Sequence[Tree] = (),
@@ -279,6 +281,30 @@ def resolved_config(config: Config, data: BinnedData) -> Config:
         return config
     schema = data.schema
     return resolve_columns(config, schema.names, schema.columns, schema.categorical)
+
+
+def members_of(config: Config) -> list[Config]:
+    """The parameters of each model of a mean: the seed is another, the first has that of the user.
+
+    Examples
+    --------
+    >>> [member.random_state for member in members_of(Config(random_state=7, models=2))]
+    [7, 2177342782468422684]
+    """
+    others = (
+        replace(config, random_state=(config.random_state + place * _STEP) % _SEEDS)
+        for place in range(1, config.models)
+    )
+    return [config, *others]
+
+
+def check_members(config: Config, contradicts: str, why: str) -> None:
+    """Refuse a mean of several models where there can be one training only."""
+    if config.models > 1:
+        source = "" if config.preset == "default" else f" of preset={config.preset!r}"
+        raise ParameterError(
+            f"models={config.models}{source} contradicts {contradicts}, {why}; set models=1, or leave that out"
+        )
 
 
 def _seed(seed: int, use: int) -> int:

@@ -19,16 +19,14 @@ from spinney.data import Labels
 from spinney.dataset import Dataset, binned_of
 from spinney.errors import DataError, OwnFunctionError, ParameterError
 from spinney.jit.team import Team
-from spinney.metrics import Metric
 from spinney.model.boosted import Model
 from spinney.objectives import Objective
 from spinney.params import Config, checked_rounds
-from spinney.params.boosting import with_function
 from spinney.params.common import check_truth
 from spinney.params.parameter import SeedLike
 from spinney.target_encoding.duplicates import Duplicates
 from spinney.target_encoding.fit import encoded_columns
-from spinney.training.booster import Booster, config_of, resolved_config
+from spinney.training.booster import Booster, check_members
 from spinney.training.callbacks import (
     Callback,
     EarlyStopping,
@@ -37,10 +35,10 @@ from spinney.training.callbacks import (
     schedule_of,
 )
 from spinney.training.checkpoint import Evals
-from spinney.training.driver import Hooks, boost, check_members
-from spinney.training.evaluation import check_stopping, mean_of, training_metrics
+from spinney.training.driver import Hooks, TrainingArguments, boost, check_arguments
+from spinney.training.evaluation import mean_of
 from spinney.training.global_steps import check_start
-from spinney.training.growers import check_has_table, threads_of
+from spinney.training.growers import check_grower, threads_of
 from spinney.training.splitting import Fold, folds_of, row_splitter
 
 
@@ -215,15 +213,13 @@ def cv(
     >>> len(found.models), found.oof[[0, -1]].round(1).tolist()
     (4, [0.1, 0.9])
     """
-    params, function = with_function(params, objective)
     data = binned_of(dataset)
-    config = config_of(params, data)
-    check_members(config, "cv", "which trains one model for each fold")
-    check_has_table(config, data, {})
     rounds = checked_rounds(rounds)
-    chosen_metrics = training_metrics(config, metrics, function)
-    check_stopping(config, chosen_metrics, has_valid=True)
-    loss = objectives.get(config, function)
+    args = check_arguments(params, data, rounds, objective=objective, metrics=metrics)
+    args.check_rounds(has_valid=True)
+    config, loss = args.config, args.loss
+    check_members(config, "cv", "which trains one model for each fold")
+    check_grower(config, data, {})
     labels = loss.prepared(data.checked_labels())
     classes = _classes(loss, labels) if check_truth("stratified", stratified) else None
     splitter = row_splitter(
@@ -234,16 +230,8 @@ def cv(
         config.random_state if seed is None else seed,
     )
     found = folds_of(folds, labels, groups, splitter)
-    resolved = resolved_config(config, data)
-    work = _Work(
-        config,
-        resolved,
-        data,
-        loss,
-        chosen_metrics,
-        check_truth("train_metrics", train_metrics),
-        Duplicates(data, data.checked_labels(), encoded_columns(resolved, data)),
-    )
+    duplicates = Duplicates(data, encoded_columns(args.resolved, data))
+    work = _Work(args, data, check_truth("train_metrics", train_metrics), duplicates)
     for k, fold in enumerate(found):
         work.check(k, fold)
     listeners = checked_callbacks(callbacks)
@@ -258,24 +246,22 @@ def cv(
 class _Work:
     """What all folds have in common."""
 
-    config: Config
-    resolved: Config
+    args: TrainingArguments
     data: BinnedData
-    loss: Objective
-    metrics: list[Metric]
     train_metrics: bool
     duplicates: Duplicates
 
     def check(self, k: int, fold: Fold) -> None:
         """Refuse a fold that cannot be trained or evaluated, before any is trained."""
+        loss = self.args.loss
         for name, rows in fold._asdict().items():
             where = f"fold {k}, {name} rows"
             try:
-                labels = self.loss.prepared(self.data.take(rows, where).checked_labels())
+                labels = loss.prepared(self.data.take(rows, where).checked_labels())
                 if name == "train":
-                    check_start(self.config, self.loss, labels)
+                    check_start(self.args.config, loss, labels)
                 if name == "test" or self.train_metrics:
-                    for metric in self.metrics:
+                    for metric in self.args.metrics:
                         metric.check(labels)
             except DataError as error:
                 raise DataError(f"{where}: {error}") from None
@@ -286,15 +272,15 @@ class _Work:
             self.data.take(rows, f"fold {k}, {name} rows") for name, rows in fold._asdict().items()
         )
         valid = {"train": train, "test": test} if self.train_metrics else {"test": test}
+        args = self.args
         return Booster(
-            self.config,
-            self.resolved,
+            args.config,
+            args.resolved,
             train,
             valid,
-            self.loss,
-            self.metrics,
+            args.loss,
+            args.metrics,
             team,
-            None,
             duplicates=self.duplicates,
         )
 
@@ -345,8 +331,8 @@ class _Results:
 
 def _run(work: _Work, folds: list[Fold], rounds: int, callbacks: list[Callback], team: Team) -> CVResult:
     """Train all folds: side by side where callbacks or early stopping need each round of all, else one after another."""
-    results = _Results(work.loss.outputs, work.data.rows)
-    together = bool(callbacks) or work.config.early_stopping_rounds is not None
+    results = _Results(work.args.loss.outputs, work.data.rows)
+    together = bool(callbacks) or work.args.config.early_stopping_rounds is not None
     best: int | None = None
     numbered = list(enumerate(folds))
     for some in [numbered] if together else [[one] for one in numbered]:
@@ -382,11 +368,11 @@ def _train_folds(
         stopping_data="the mean over folds",
         makes_models=False,
     )
-    best = boost(boosters, rounds, EarlyStopping.of(work.config), hooks)
+    best = boost(boosters, rounds, EarlyStopping.of(work.args.config), hooks)
     for booster, (_, fold), raw in zip(boosters, folds, scores, strict=True):
         results.models.append(booster.model(booster.done, best))
         results.add_predictions(
-            fold.test, work.loss.link(raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T))
+            fold.test, work.args.loss.link(raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T))
         )
     return best
 

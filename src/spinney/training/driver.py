@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -26,7 +27,14 @@ from spinney.params.common import AUTO, BEST
 from spinney.target_encoding.duplicates import Duplicates
 from spinney.target_encoding.fit import encoded_columns
 from spinney.training import growers
-from spinney.training.booster import Booster, build_model, config_of, resolved_config
+from spinney.training.booster import (
+    Booster,
+    build_model,
+    check_members,
+    config_of,
+    members_of,
+    resolved_config,
+)
 from spinney.training.callbacks import (
     AutoRounds,
     Callback,
@@ -52,14 +60,11 @@ from spinney.training.evaluation import (
     training_metrics,
     values_of,
 )
-from spinney.training.global_steps import gather_labels
+from spinney.training.global_steps import check_base_score, check_margin, check_rows, gather_labels
 from spinney.training.holdout import find_row_groups
 from spinney.training.rank_checks import check_rank_data, check_ranks, checked_rank_valid
 from spinney.training.round_plan import USUAL, Auto, RoundPlan, auto_of, check_auto, may_draw, plan_rounds
 from spinney.training.splitting import Numbers
-
-_STEP = 0x9E3779B97F4A7C15  # between seeds: trainings whose random_state is near share none
-_SEEDS = 2**62  # leaves space for what is added to a seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +159,7 @@ class TrainingJob:
     hooks : Hooks
         What is called between rounds.
     duplicates : Duplicates, optional
-        Duplicate rows of all local rows, where they may be looked for.
+        Finds duplicates among the local rows, where they may be looked for.
     communicator : Communicator
         The ranks.
     """
@@ -243,6 +248,7 @@ def check_arguments(
         check_members(config, "init_model", "from which one training goes on")
     chosen_metrics = training_metrics(config, metrics, function)
     loss = objectives.get(config, function)
+    check_base_score(config)
     return TrainingArguments(config, resolved, number, function, loss, chosen_metrics, init)
 
 
@@ -279,9 +285,13 @@ def prepare(
     args = check_arguments(params, data, rounds, **given)
     config, loss = args.config, args.loss
     if communicator is None:
-        loss.prepared(data.checked_labels())
+        labels = loss.prepared(data.checked_labels())
         watched = checked_valid(valid, data, loss, args.metrics)
-        growers.check_has_table(config, data, watched)
+        growers.check_grower(config, data, watched)
+        check_rows(loss, labels)
+        check_margin(labels, loss.outputs, "dataset")
+        for name, one in watched.items():
+            check_margin(one.labels, loss.outputs, f"valid[{name!r}]")
     else:
         watched = checked_rank_valid(valid)
         check_ranks(config, args.rounds, data, watched, ranks)
@@ -293,11 +303,13 @@ def prepare(
     searches = isinstance(args.rounds, Auto) or data.schema.category_counts is not None
     duplicates = None
     if searches:
-        duplicates = Duplicates(data, data.checked_labels(), encoded_columns(args.resolved, data), ranks)
+        duplicates = Duplicates(data, encoded_columns(args.resolved, data), ranks)
     if isinstance(args.rounds, Auto):
         plans = plan_members(members, args, data, watched, hooks, duplicates, ranks)
     else:
         plans = [RoundPlan(args.rounds, data, watched, EarlyStopping.of(config)) for _ in members]
+        if hooks.rates is not None:
+            hooks.rates.begin(args.rounds + (0 if args.init is None else args.init.rounds))
     return TrainingJob(
         members, plans, data, args.resolved, loss, args.metrics, args.init, hooks, duplicates, ranks
     )
@@ -330,7 +342,7 @@ def plan_members(
 
 
 def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bool = False) -> list[Model]:
-    """Train the models of a job, one for each member. A job runs once: early stopping in its plans keeps its state.
+    """Train the models of a job, one for each member.
 
     Parameters
     ----------
@@ -341,6 +353,7 @@ def run(job: TrainingJob, checkpoint: Checkpoint = NOTHING_DONE, *, progress: bo
     progress : bool, default=False
         Whether to show a progress bar.
     """
+    job.hooks.searches.clear()
     with ExitStack() as stack:
         if progress:
             callbacks: list[Callback] = [*job.hooks.callbacks, stack.enter_context(ProgressBar())]
@@ -406,7 +419,8 @@ def train_rank(
 
 def run_member(job: TrainingJob, number: int, team: Team, checkpoint: Checkpoint) -> Model:
     """Train the model of a member, and fit all rows again where its plan has a refit."""
-    member, plan = job.members[number], job.plans[number]
+    member, plan, stopping = job.members[number], job.plans[number], deepcopy(job.plans[number].stopping)
+    last = number == len(job.members) - 1
     ranks, resolved = job.communicator, job.resolved.having(random_state=member.random_state)
 
     def done_before(refit: bool, most: int) -> list[RoundRecord]:
@@ -417,7 +431,6 @@ def run_member(job: TrainingJob, number: int, team: Team, checkpoint: Checkpoint
     def booster_of(
         data: BinnedData, valid: Mapping[str, BinnedData], groups: Numbers | None, done: Sequence[RoundRecord]
     ) -> Booster:
-        trees = [tree for one in done for tree in one.trees]
         return Booster(
             member,
             resolved,
@@ -429,23 +442,27 @@ def run_member(job: TrainingJob, number: int, team: Team, checkpoint: Checkpoint
             job.init,
             groups,
             ranks,
-            trees,
-            job.duplicates,
+            replay=[tree for one in done for tree in one.trees],
+            duplicates=job.duplicates,
         )
 
     done = done_before(False, plan.rounds)
     booster = booster_of(plan.train, plan.valid, plan.groups, done)
-    best = boost([booster], plan.rounds, plan.stopping, job.hooks, ranks, done, member=number)
+    if last and not plan.refit and job.duplicates is not None:
+        job.duplicates.forget()
+    best = boost([booster], plan.rounds, stopping, job.hooks, ranks, done, member=number)
     model = booster.model(booster.done, best)
     del booster  # its memory, before another one takes as much
     if plan.limit is not None and ranks.rank == 0:
         most = plan.rounds + job.start
-        job.hooks.end_search(record_of(model, plan.stopping, most, plan.limit, plan.holdout_rows, plan.refit))
+        job.hooks.end_search(record_of(model, stopping, most, plan.limit, plan.holdout_rows, plan.refit))
     if not plan.refit:
         return model
     best = model.rounds_to_use()
     done = done_before(True, best)
     booster = booster_of(job.data, {}, plan.all_groups, done)
+    if last and job.duplicates is not None:
+        job.duplicates.forget()
     boost([booster], best, None, job.hooks.silent(), ranks, done, member=number, refit=True)
     return booster.model(booster.done, best)
 
@@ -571,27 +588,3 @@ def _broadcast(state: _State, evals: Evals, ranks: Communicator) -> Evals:
 
 def _no_model() -> Model:
     raise ParameterError("a cross-validation has a model for each fold: see `models` of what cv returns")
-
-
-def members_of(config: Config) -> list[Config]:
-    """The parameters of each model of a mean: the seed is another, the first has that of the user.
-
-    Examples
-    --------
-    >>> [member.random_state for member in members_of(Config(random_state=7, models=2))]
-    [7, 2177342782468422684]
-    """
-    others = (
-        replace(config, random_state=(config.random_state + place * _STEP) % _SEEDS)
-        for place in range(1, config.models)
-    )
-    return [config, *others]
-
-
-def check_members(config: Config, contradicts: str, why: str) -> None:
-    """Refuse a mean of several models where there can be one training only."""
-    if config.models > 1:
-        source = "" if config.preset == "default" else f" of preset={config.preset!r}"
-        raise ParameterError(
-            f"models={config.models}{source} contradicts {contradicts}, {why}; set models=1, or leave that out"
-        )

@@ -97,13 +97,26 @@ def check_rows(loss: Objective, labels: Labels) -> None:
         raise DataError(f"num_class = {loss.outputs} is more than there are rows ({labels.rows})")
 
 
+def check_base_score(config: Config) -> None:
+    """Refuse a score to start from that is too large."""
+    if config.base_score is not None and abs(config.base_score) > LARGEST_TARGET:
+        raise ParameterError(
+            f"base_score = {config.base_score:g} is too large to train on; give one within ±{LARGEST_TARGET:g}"
+        )
+
+
+def check_margin(labels: Labels, outputs: int, name: str) -> None:
+    """Refuse margins that are not one for each output."""
+    margin = labels.margin
+    if margin is not None and margin.shape[1] != outputs:
+        raise DataError(
+            f"base_margin of {name} has {margin.shape[1]} columns, but there are {outputs} outputs"
+        )
+
+
 def first_score(config: Config, loss: Objective, labels: Labels) -> NDArray[np.float64]:
     """Where scores start."""
     if config.base_score is not None:
-        if abs(config.base_score) > LARGEST_TARGET:
-            raise ParameterError(
-                f"base_score = {config.base_score:g} is too large to train on; give one within ±{LARGEST_TARGET:g}"
-            )
         return np.full(loss.outputs, config.base_score)
     if labels.margin is not None:
         return np.zeros(loss.outputs)
@@ -115,11 +128,8 @@ def starting_scores(labels: Labels, base_score: NDArray[np.float64], name: str) 
     outputs, margin = len(base_score), labels.margin
     scores = np.empty((outputs, labels.rows))
     scores[:] = base_score[:, None]
+    check_margin(labels, outputs, name)
     if margin is not None:
-        if margin.shape[1] != outputs:
-            raise DataError(
-                f"base_margin of {name} has {margin.shape[1]} columns, but there are {outputs} outputs"
-            )
         scores[:] = margin.T
     return scores
 

@@ -79,17 +79,26 @@ def get(inputs: GrowerInputs) -> TreeGrower:
     return _Sorted(inputs)
 
 
-def check_has_table(config: Config, data: BinnedData, valid: Mapping[str, BinnedData]) -> None:
-    """Refuse data sets whose codes come block by block, where the grower needs more than codes."""
-    if config.tree_method == "hist":
+def check_grower(config: Config, data: BinnedData, valid: Mapping[str, BinnedData]) -> None:
+    """Refuse parameters and data sets that the grower of the `tree_method` cannot grow trees with."""
+    method = config.tree_method
+    if method == "hist":
         return
+    if method == "approx":
+        candidates_of(config)
+    if data.schema.categorical and (method == "exact" or config.proposal == "local"):
+        local = "" if method == "exact" else " with proposal='local'"
+        other = "'hist'" if method == "exact" else "'hist', or proposal='global'"
+        raise ParameterError(
+            f"tree_method={method!r}{local} cannot split categorical columns; use tree_method={other}, or give numbers"
+        )
     for what, one in {
         "dataset": data,
         **{f"valid[{name!r}]": one for name, one in valid.items()},
     }.items():
         if one.codes.matrix is None:
             raise ParameterError(
-                f"tree_method={config.tree_method!r} needs the table of {what}, of which only codes are kept, block by block; "
+                f"tree_method={method!r} needs the table of {what}, of which only codes are kept, block by block; "
                 "use tree_method='hist'"
             )
 
@@ -154,16 +163,9 @@ class _Sorted:
         from spinney.growth.exact import ExactGrower
 
         data, config, team = inputs.data, inputs.config, inputs.team
-        method = config.tree_method
-        if data.schema.categorical:
-            local = "" if method == "exact" else " with proposal='local'"
-            other = "'hist'" if method == "exact" else "'hist', or proposal='global'"
-            raise ParameterError(
-                f"tree_method={method!r}{local} cannot split categorical columns; use tree_method={other}, or give numbers"
-            )
         self._absent = config.absent_value
         table = data.raw.table()
-        candidates = 0 if method == "exact" else candidates_of(config)
+        candidates = 0 if config.tree_method == "exact" else candidates_of(config)
         self._grower = ExactGrower(
             data.raw.sorted_columns(team.size),
             config,

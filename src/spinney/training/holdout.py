@@ -18,6 +18,7 @@ from spinney.data import Labels
 from spinney.errors import DataError, DataTypeError, ParameterError
 from spinney.jit.team import Team
 from spinney.messages import shown
+from spinney.params import Config, kind_of
 from spinney.params.common import LAST
 from spinney.sampling import UniformSampler
 from spinney.target_encoding.duplicates import HELD_TOGETHER, Duplicates
@@ -76,7 +77,7 @@ def find_row_groups(
     if groups is None:
         if duplicates is None or labels.queries is not None:
             return AllGroups()
-        own = duplicates.of(data, HELD_TOGETHER)
+        own = duplicates.of(data, labels, HELD_TOGETHER)
         numbers = None if own is None else communicator.gather_rows(own)
         return AllGroups(None if numbers is None else RowGroups(numbers, duplicates=True))
     if communicator.size > 1:
@@ -162,6 +163,44 @@ def named(validation: Rows, share: float) -> str:
     if validation is None:
         return f"validation_fraction={share}"
     return f"validation={LAST!r}" if isinstance(validation, str) else "validation"
+
+
+# Kinds of objectives whose rows have events or not.
+SURVIVAL = ("hazards", "times")
+
+
+def draw_holdout(
+    config: Config,
+    labels: Labels,
+    strata: NDArray[np.int64],
+    share: float,
+    validation: Rows = None,
+    groups: RowGroups | None = None,
+) -> NDArray[np.bool_]:
+    """Rows to hold out: by their number and the seed alone, and whole groups or queries.
+
+    Parameters
+    ----------
+    config : Config
+        The parameters of training, with the seed.
+    labels : Labels
+        Of all rows.
+    strata : int64[rows]
+        Class of each row, or whether it has an event; 0 for all where the same share of all rows is held out.
+    share : float
+        Share of the rows to hold out.
+    validation : {"last"} or bool[rows], optional
+        Which rows to hold out; None for some at random.
+    groups : RowGroups, optional
+        Rows that belong together.
+    """
+    grouped = labels if groups is None else groups.labels(labels)
+    whole = "queries" if groups is None else "groups"
+    alike = groups is not None and groups.duplicates
+    chosen = chosen_rows(validation, grouped, strata, share, config.random_state, whole, alike)
+    if validation is not None:
+        check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, named(validation, share))
+    return chosen
 
 
 def chosen_rows(

@@ -28,12 +28,12 @@ from spinney.target_encoding.fit import has_target_encoding
 from spinney.training.callbacks import EarlyStopping
 from spinney.training.global_steps import check_rows, first_score
 from spinney.training.holdout import (
+    SURVIVAL,
     AllGroups,
     RowGroups,
     Rows,
-    check_left,
     checked_rows,
-    chosen_rows,
+    draw_holdout,
     event_strata,
     named,
 )
@@ -182,8 +182,6 @@ FEW_ROWS = 300  # from there on a tenth of them finds better rounds than 100: 3 
 # Rows times outputs up to which all rows are fitted once more. The last tenth of the rows is worth 1 % of the loss there, and
 # .2 % on larger tables (but 6 % on one of 17 classes), which take longer.
 SMALL = 25_000
-
-SURVIVAL = ("hazards", "times")  # kinds of objectives whose rows have events or not
 
 
 def patience_of(config: Config) -> int:
@@ -392,17 +390,11 @@ def _chosen(
     groups: RowGroups | None,
 ) -> NDArray[np.bool_]:
     """Rows to hold out: by their number and the seed alone."""
-    seen = labels if groups is None else groups.labels(labels)
     share = SHARE if auto.validation_fraction is None else auto.validation_fraction
-    whole = "queries" if groups is None else "groups"
-    alike = groups is not None and groups.duplicates
-    rows = auto.validation
-    strata = _strata(config, labels, loss)
-    chosen = chosen_rows(rows, seen, strata, share, config.random_state, whole, alike)
-    if rows is not None:
-        check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, named(rows, share))
-    elif seen.queries is None and seen.targets > 1 and kind_of(config.objective) == "two":
-        _keep_rare_labels(chosen, seen)
+    rows, alone = auto.validation, groups is None and labels.queries is None
+    chosen = draw_holdout(config, labels, _strata(config, labels, loss), share, rows, groups)
+    if rows is None and alone and labels.targets > 1 and kind_of(config.objective) == "two":
+        _keep_rare_labels(chosen, labels)
     what = "held out"
     try:
         held = loss.prepared(labels.take(chosen))

@@ -1,8 +1,9 @@
 """A random forest in little memory: splits and leaves in arrays of their own, each in the narrowest type that holds it.
 
 Fully grown trees have tens of thousands of nodes, half of them leaves of a row or two. A node of a `CompactForest` takes about a
-tenth of the memory that a node of `Forest` takes. Below it stand how cuts and sets are numbered when trees are put together, and
-how one tree becomes nodes again (`expanded`).
+tenth of the memory that a node of `Forest` takes: a leaf of classes has their weights, mostly a byte each, and a split the number
+of its cut among those of the column. Below it stand how cuts and sets are numbered when trees are put together, and how one tree
+becomes nodes again (`expanded`).
 """
 
 from __future__ import annotations

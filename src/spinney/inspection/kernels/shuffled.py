@@ -10,8 +10,9 @@ import numpy as np
 
 from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record
 from spinney.jit.intrinsics import tail
+from spinney.jit.types import filled
 from spinney.model.kernels.records import LANES, Values
-from spinney.model.kernels.walk import COLUMN, INFINITE, step
+from spinney.model.kernels.walk import COLUMN, INFINITE, step, walk_eight
 
 BLOCK = 256  # rows
 
@@ -127,69 +128,34 @@ def walk_paths(rows, trees, used, groups, scratch):
 
 
 @inline
-def write_value(listed_row, node, trees, moved):
-    """Store the value of a row's leaf, given by the place of its node."""
-    row = listed_row & 255
+def begin_listed(j, task):
+    """The first node of a listed row's path that splits by a shuffled column."""
+    first, _, scratch = task
+    listed_row = scratch.listed[j]
+    return listed_row >> 8, first, (listed_row & 255) * scratch.columns
+
+
+@inline
+def end_listed(j, node, first, task):
+    """Store the values of a listed row's leaf."""
+    _, trees, scratch = task
+    row = scratch.listed[j] & 255
     for w in range(trees.width):
-        moved[w * BLOCK + row] = trees.value[(node >> 1) * trees.width + w]
+        scratch.moved[w * BLOCK + row] = trees.value[((first + node) >> 1) * trees.width + w]
+
+
+walk_eight_listed = filled(walk_eight, begin_walk=begin_listed, end_walk=end_listed)
 
 
 @inline
 def walk_listed(first, at, count, trees, scratch, missing, sets):
     """Walk the listed rows to their leaves in the tree packed at `first`. `missing` and `sets` are as in `step`."""
     listed = scratch.listed
-    row_values = scratch.row_values
-    columns = scratch.columns
-    packed = trees.packed
-    filled = (count + LANES - 1) // LANES * LANES
-    for j in range(at + count, at + filled):
+    padded = (count + LANES - 1) // LANES * LANES
+    for j in range(at + count, at + padded):
         listed[j] = listed[at + count - 1]
-    for j in range(at, at + filled, LANES):
-        m0 = listed[j]
-        m1 = listed[j + 1]
-        m2 = listed[j + 2]
-        m3 = listed[j + 3]
-        m4 = listed[j + 4]
-        m5 = listed[j + 5]
-        m6 = listed[j + 6]
-        m7 = listed[j + 7]
-        r0 = (m0 & 255) * columns
-        r1 = (m1 & 255) * columns
-        r2 = (m2 & 255) * columns
-        r3 = (m3 & 255) * columns
-        r4 = (m4 & 255) * columns
-        r5 = (m5 & 255) * columns
-        r6 = (m6 & 255) * columns
-        r7 = (m7 & 255) * columns
-        n0 = m0 >> 8
-        n1 = m1 >> 8
-        n2 = m2 >> 8
-        n3 = m3 >> 8
-        n4 = m4 >> 8
-        n5 = m5 >> 8
-        n6 = m6 >> 8
-        n7 = m7 >> 8
-        while True:
-            before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
-            n0 = step(n0, first, packed, row_values, r0, None, missing, sets)
-            n1 = step(n1, first, packed, row_values, r1, None, missing, sets)
-            n2 = step(n2, first, packed, row_values, r2, None, missing, sets)
-            n3 = step(n3, first, packed, row_values, r3, None, missing, sets)
-            n4 = step(n4, first, packed, row_values, r4, None, missing, sets)
-            n5 = step(n5, first, packed, row_values, r5, None, missing, sets)
-            n6 = step(n6, first, packed, row_values, r6, None, missing, sets)
-            n7 = step(n7, first, packed, row_values, r7, None, missing, sets)
-            # Children come after their parents, so the sum stands still only when all eight have arrived.
-            if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
-                break
-        write_value(m0, first + n0, trees, scratch.moved)
-        write_value(m1, first + n1, trees, scratch.moved)
-        write_value(m2, first + n2, trees, scratch.moved)
-        write_value(m3, first + n3, trees, scratch.moved)
-        write_value(m4, first + n4, trees, scratch.moved)
-        write_value(m5, first + n5, trees, scratch.moved)
-        write_value(m6, first + n6, trees, scratch.moved)
-        write_value(m7, first + n7, trees, scratch.moved)
+    for j in range(at, at + padded, LANES):
+        walk_eight_listed(j, (first, trees, scratch), trees.packed, scratch.row_values, None, missing, sets)
 
 
 @inline

@@ -1,9 +1,12 @@
 """Prediction from raw values.
 
-There are eight walks at the same time: eight rows down one tree, or one row down eight trees. Their loads do not wait for each
-other, and there is no branch to mispredict. A leaf points to itself, so a walk that arrives early stays. Rows are taken in
-blocks small enough that their values and one tree are in cache together. A block without missing values is walked without checks
-for them.
+There are eight walks at the same time: eight rows down one tree (`walk_rows`), one row down eight trees (`walk_trees`), or any
+eight, from nodes inside of their trees (`walk_eight`, a frame). Their loads do not wait for each other, and there is no branch to
+mispredict. A leaf points to itself, so a walk that arrives early stays. Rows are taken in blocks small enough that their values
+and one tree are in cache together. A block without missing values is walked without checks for them.
+
+The loops of `walk_rows` and `walk_trees` are not made from the frame: with it trees of 31 leaves take 1.01 to 1.02 times as long,
+though the loop has 100 instructions in place of 99.
 
 A node is packed into two int64 side by side: place of the left child << 32 | missing goes right << 31 | categorical << 30 |
 column, and the bits of its threshold or, for a categorical column, the start of its set in `sets`. The right child follows the
@@ -13,7 +16,7 @@ twice its number.
 
 import numpy as np
 
-from spinney.jit import Member, f64, i32, i64, inline, kernel, out, own, record, u8
+from spinney.jit import Member, f64, hole, i32, i64, inline, kernel, out, own, record, u8
 from spinney.jit.intrinsics import bits_of, from_bits
 from spinney.model.kernels.records import LANES, PackedForest, ValueFlags, Values
 
@@ -148,6 +151,45 @@ def walk_trees(starts, t, packed, values, row, column_step, missing, sets):
         if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
             break
     return f0 + n0, f1 + n1, f2 + n2, f3 + n3, f4 + n4, f5 + n5, f6 + n6, f7 + n7
+
+
+begin_walk = hole(
+    "where walk k of a task begins: its node, the place of its tree in `packed`, that of its row in `values`"
+)
+end_walk = hole("take the node where walk k of a task has ended, in the tree at `first`")
+
+
+@inline
+def walk_eight(k, task, packed, values, column_step, missing, sets):
+    """Do walks k to k + 7 of a task, each from a node of its own; `column_step`, `missing` and `sets` are as in `step`."""
+    n0, f0, r0 = begin_walk(k, task)
+    n1, f1, r1 = begin_walk(k + 1, task)
+    n2, f2, r2 = begin_walk(k + 2, task)
+    n3, f3, r3 = begin_walk(k + 3, task)
+    n4, f4, r4 = begin_walk(k + 4, task)
+    n5, f5, r5 = begin_walk(k + 5, task)
+    n6, f6, r6 = begin_walk(k + 6, task)
+    n7, f7, r7 = begin_walk(k + 7, task)
+    while True:
+        before = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
+        n0 = step(n0, f0, packed, values, r0, column_step, missing, sets)
+        n1 = step(n1, f1, packed, values, r1, column_step, missing, sets)
+        n2 = step(n2, f2, packed, values, r2, column_step, missing, sets)
+        n3 = step(n3, f3, packed, values, r3, column_step, missing, sets)
+        n4 = step(n4, f4, packed, values, r4, column_step, missing, sets)
+        n5 = step(n5, f5, packed, values, r5, column_step, missing, sets)
+        n6 = step(n6, f6, packed, values, r6, column_step, missing, sets)
+        n7 = step(n7, f7, packed, values, r7, column_step, missing, sets)
+        if n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 == before:
+            break
+    end_walk(k, n0, f0, task)
+    end_walk(k + 1, n1, f1, task)
+    end_walk(k + 2, n2, f2, task)
+    end_walk(k + 3, n3, f3, task)
+    end_walk(k + 4, n4, f4, task)
+    end_walk(k + 5, n5, f5, task)
+    end_walk(k + 6, n6, f6, task)
+    end_walk(k + 7, n7, f7, task)
 
 
 @inline

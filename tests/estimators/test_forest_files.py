@@ -126,7 +126,7 @@ def saved(table, two, tmp_path_factory):
         ({"params": {"n_estimators": -3}}, "wrong parameter: n_estimators=-3"),
         ({"params": {"criterion": "poisson"}}, "wrong parameter: criterion='poisson'"),
         ({"params": {"objective": "softmax"}}, "has no parameter 'objective'"),
-        ({"named": True}, "named must tell"),
+        ({"named": True}, "named must be whether"),
         ({"evals": {}}, "too much or too little"),
     ],
     ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else None,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from spinney.estimators.documents import documented
-from spinney.estimators.forests.classifier import ClassEnsemble, ClassTree
-from spinney.estimators.forests.regressor import NumberEnsemble, NumberTree
+from spinney.estimators.constructors import documented
+from spinney.estimators.forest_targets import ClassEnsemble, ClassTree, NumberEnsemble, NumberTree
 from spinney.estimators.generated import (
     DecisionTreeClassifierParameters,
     DecisionTreeRegressorParameters,

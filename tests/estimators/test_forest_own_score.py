@@ -9,7 +9,7 @@ from sklearn.metrics import mean_poisson_deviance, roc_auc_score
 
 import spinney as sp
 from spinney.errors import OwnFunctionError, ParameterTypeError, SpinneyError
-from spinney.estimators.forests import base
+from spinney.estimators import forest_base
 
 ROWS = 60
 X = np.random.default_rng(0).normal(size=(ROWS, 3))
@@ -29,9 +29,9 @@ def failing(y_true, y_pred):
 @pytest.fixture
 def growing(monkeypatch):
     """How often trees were grown."""
-    grown = base.grown
+    grown = forest_base.grow_forest
     calls = []
-    monkeypatch.setattr(base, "grown", lambda *given: calls.append(given) or grown(*given))
+    monkeypatch.setattr(forest_base, "grow_forest", lambda *given: calls.append(given) or grown(*given))
     return calls
 
 

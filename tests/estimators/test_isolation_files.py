@@ -56,7 +56,7 @@ def test_a_subclass_is_no_kind_that_a_file_holds(frame, tmp_path):
         ({"class": "RandomForestRegressor"}, "not that of a RandomForestRegressor"),
         ({"class": "Forest"}, "estimator is unknown: 'Forest'"),
         ({"classes": None}, "too much or too little: 'classes'"),
-        ({"named": 1}, "named must tell"),
+        ({"named": 1}, "named must be whether"),
         ({"params": {"max_depth": 3}}, "IsolationForest has no parameter 'max_depth'"),
         ({"params": {"contamination": 0.9}}, "wrong parameter: contamination=0.9"),
         ({"params": {"warm_start": "yes"}}, "wrong parameter: warm_start='yes'"),

@@ -1,4 +1,7 @@
-"""What the two estimators share: fitting, the checks around it, and what is known of the trees."""
+"""AdaBoost with scikit-learn's interface: fitting, the checks around it, and predictions.
+
+Our own trees are boosted in `training`, copies of an estimator that is given in `adaboost_copies`.
+"""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any
@@ -7,44 +10,46 @@ from __future__ import annotations
 
 import os
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data import ForestTarget, read_table, read_weight
+from spinney.data import ForestTarget, read_class_target, read_number_target, read_table, read_weight
 from spinney.data.arrays import refuse_dask
 from spinney.data.sparse import is_sparse
 from spinney.dataset import Dataset
 from spinney.errors import DataError, DataTypeError
-from spinney.estimators.adaboost.committee import Committee
-from spinney.estimators.adaboost.copies import Task, boosted, check_estimator
-from spinney.estimators.base import Estimator, refuse_left_out
-from spinney.estimators.continuation import fitting
-from spinney.estimators.files import save_estimator
-from spinney.estimators.fit_inputs import (
+from spinney.estimators.adaboost_copies import ClonedEnsemble, Task, boost_copies, check_estimator
+from spinney.estimators.base import (
     COLUMN_VECTOR,
+    Scored,
+    TreeEstimator,
     categories_of_text,
     is_column_vector,
+    progress_bar,
+    refuse_unsaved,
+    restore_on_failure,
     with_columns_checked,
 )
-from spinney.estimators.forests.base import check_size
-from spinney.estimators.forests.trees import TreeView
-from spinney.estimators.written import UnwritableError, write_columns
+from spinney.estimators.constructors import documented
+from spinney.estimators.files import save_estimator
+from spinney.estimators.forest_base import check_size
+from spinney.estimators.forest_trees import ClassTreeView, TreeView
+from spinney.estimators.generated import AdaBoostClassifierParameters, AdaBoostRegressorParameters
 from spinney.model.adaboost import AdaBoostModel
 from spinney.params import AdaBoostConfig
-from spinney.params.estimators import ADABOOST_ROUNDS, VERBOSE
-from spinney.params.parameter import SeedLike, is_drawn
+from spinney.params.estimators import ADABOOST_LOSS, ADABOOST_ROUNDS, VERBOSE
+from spinney.params.parameter import is_drawn
 from spinney.training.adaboost import LARGEST_POWER, train_adaboost
-from spinney.training.callbacks import ProgressBar, RoundInfo
 
-_IN_TABLE = frozenset(parameter.name for parameter in AdaBoostConfig.table())
 # The beginning is scikit-learn's, by which users may filter it.
 INFINITE = (
     "Sample weights have reached infinite values: tree {done} multiplies those of its mistakes by e to the power of {last:.4g}. "
@@ -52,22 +57,19 @@ INFINITE = (
 )
 
 
-class AdaBoostBase(Estimator, ABC):
-    """Boosting by weights; subclasses say what their target means."""
+class AdaBoostBase(TreeEstimator):
+    """Boosting by weights; subclasses have the rules of their targets."""
 
     estimator: Any
     n_estimators: int
     learning_rate: float
-    random_state: SeedLike
     resample: bool
-    categorical: str | Sequence[str | int] | NDArray[np.bool_]
-    n_jobs: int | None
     verbose: int
 
     model_: AdaBoostModel
-    committee_: Committee
+    committee_: ClonedEnsemble
     n_features_in_: int
-    # Parameters that the file lacks which it was loaded from: see `files.py`.
+    _CONFIG = AdaBoostConfig
 
     def fit(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Self:
         """Boost.
@@ -87,8 +89,8 @@ class AdaBoostBase(Estimator, ABC):
         estimator
             The estimator itself.
         """
-        refuse_left_out(self)
-        with fitting(self):
+        refuse_unsaved(self)
+        with restore_on_failure(self):
             self._check_parameters()
             for name in ("model_", "committee_"):
                 self.__dict__.pop(name, None)
@@ -105,12 +107,12 @@ class AdaBoostBase(Estimator, ABC):
         return self
 
     def _boost_trees(self, X: object, y: object, sample_weight: ArrayLike | None) -> list[Warning]:
-        """Boost trees, and give what the user is to be warned of."""
+        """Boost trees, and return the warnings for the user."""
         table = read_table(with_columns_checked(self, X, reset=True))
         self.n_features_in_ = table.columns
         target = self._one_output(y, table.rows)
         weight = read_weight(sample_weight, table.rows)
-        config = self._parsed(self.random_state)
+        config: AdaBoostConfig = self._config()
         if weight is not None and not weight.all():
             kept = weight > 0
             table, target, weight = table.take(kept), target.take(kept), weight[kept]
@@ -120,9 +122,10 @@ class AdaBoostBase(Estimator, ABC):
             table, weight=weight, max_bin=config.max_bin, bundle=False, absent=config.absent, unseen=config.unseen,
             categorical=self.categorical, n_jobs=config.n_jobs,
         ).binned  # fmt: skip
-        with self._progress() as told:
+        rounds = self._rounds()
+        with progress_bar("boosting", rounds, visible=bool(self.verbose)) as show:
             self.model_ = train_adaboost(
-                config, data, target, self._rounds(), weight=weight, n_jobs=config.n_jobs, on_tree=told
+                config, data, target, rounds, weight=weight, n_jobs=config.n_jobs, on_tree=show
             )
         return notes
 
@@ -134,9 +137,10 @@ class AdaBoostBase(Estimator, ABC):
         labels = getattr(self, "classes_", None)
         given = target.values[:, 0] if labels is None else labels[target.values[:, 0]]
         weight = read_weight(sample_weight, rows)
-        task = Task(self.estimator, self._parsed(self.random_state), table, given, weight, labels)
-        with self._progress() as told:
-            self.committee_ = boosted(task, self._rounds(), told)
+        task = Task(self.estimator, self._config(), table, given, weight, labels)
+        rounds = self._rounds()
+        with progress_bar("boosting", rounds, visible=bool(self.verbose)) as show:
+            self.committee_ = boost_copies(task, rounds, show)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.
@@ -187,7 +191,7 @@ class AdaBoostBase(Estimator, ABC):
         return self._ensemble.importance()
 
     @property
-    def _ensemble(self) -> AdaBoostModel | Committee:
+    def _ensemble(self) -> AdaBoostModel | ClonedEnsemble:
         """What predicts."""
         return self.model_ if "model_" in vars(self) else self.committee_
 
@@ -238,8 +242,8 @@ class AdaBoostBase(Estimator, ABC):
         """What `predict` gives after one tree, two trees, and so on, in turn."""
 
     @abstractmethod
-    def _learn_target(self, y: object, rows: int) -> ForestTarget:
-        """The target of the training rows; a classifier notes its labels."""
+    def _fit_target(self, y: object, rows: int) -> ForestTarget:
+        """The target of the training rows; a classifier sets its labels."""
 
     @abstractmethod
     def _scored(self, y: object, predicted: NDArray[Any], weight: ArrayLike | None) -> float:
@@ -249,7 +253,7 @@ class AdaBoostBase(Estimator, ABC):
         return TreeView(self.model_, tree, self.n_jobs)
 
     def _one_output(self, y: object, rows: int) -> ForestTarget:
-        target = self._learn_target(y, rows)
+        target = self._fit_target(y, rows)
         if target.outputs > 1:
             raise DataError(
                 f"y has {target.outputs} outputs; {type(self).__name__} boosts one: give an array of shape (rows,), or fit one "
@@ -263,29 +267,196 @@ class AdaBoostBase(Estimator, ABC):
 
     def _check_parameters(self) -> None:
         """Check the parameters as `fit` does, as far as that needs no table."""
-        with suppress(UnwritableError):
-            write_columns(self.categorical)
         self._rounds()
         if not isinstance(self.verbose, bool | np.bool_):
             VERBOSE.check(self.verbose)
-        config = self._parsed(0 if is_drawn(self.random_state) else self.random_state)
+        super()._check_parameters()
+        config: AdaBoostConfig = self._parsed(0 if is_drawn(self.random_state) else self.random_state)
         if self.estimator is not None:
             check_estimator(self.estimator, config.resample, config.of_classes)
 
-    def _parsed(self, seed: SeedLike) -> AdaBoostConfig:
-        given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        return AdaBoostConfig.parse({**given, "random_state": seed})
 
-    def _checked(self, X: object) -> object:
-        """Rows for a fitted ensemble, with their columns checked."""
-        check_is_fitted(self)
-        return with_columns_checked(self, X, reset=False)
+class BoostedClasses(Scored, ClassifierMixin, AdaBoostBase):
+    """What predicts labels."""
 
-    @contextmanager
-    def _progress(self) -> Iterator[Callable[[int], None]]:
-        if not self.verbose:
-            yield lambda done: None
-            return
-        rounds = self._rounds()
-        with ProgressBar("boosting") as bar:
-            yield lambda done: bar(RoundInfo(done, rounds, {}))
+    classes_: NDArray[Any]
+    n_classes_: int
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """Predict the class with the most votes, of equal ones the first.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+
+        Returns
+        -------
+        ndarray of shape (rows,)
+            Labels.
+        """
+        return self._named(self.decision_function(X))
+
+    def decision_function(self, X: object) -> NDArray[np.float64]:
+        """Votes of the trees over their weights together. X is as `predict` takes it.
+
+        Returns
+        -------
+        float64 array of shape (rows,) for two classes, else (rows, classes)
+            As scikit-learn scales it. Of two classes: from -2, all trees vote for the first, to 2, all for the second. Of more: 1
+            where all trees vote for the class, -1 / (classes - 1) where none does.
+        """
+        X = self._checked(X)
+        return self._ensemble.decision(X, n_jobs=self.n_jobs)
+
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
+        """Probability of each class: the softmax of its votes over classes - 1. X is as `predict` takes it.
+
+        Returns
+        -------
+        float64 array of shape (rows, classes)
+            In the order of `classes_`. They are timid: between .12 and .88 for two classes.
+        """
+        decision = self.decision_function(X)
+        return self._ensemble.probabilities(decision)
+
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
+        """Logarithm of `predict_proba`, in the same shape."""
+        found: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return found
+
+    def staged_decision_function(self, X: object) -> Iterator[NDArray[np.float64]]:
+        """What `decision_function` gives after one tree, two trees, and so on, in turn. X is as `predict` takes it."""
+        X = self._checked(X)
+        yield from self._ensemble.staged(X, n_jobs=self.n_jobs)
+
+    def staged_predict(self, X: object) -> Iterator[NDArray[Any]]:
+        """What `predict` gives after one tree, two trees, and so on, in turn. X is as `predict` takes it."""
+        for decision in self.staged_decision_function(X):
+            yield self._named(decision)
+
+    def staged_predict_proba(self, X: object) -> Iterator[NDArray[np.float64]]:
+        """What `predict_proba` gives after one tree, two trees, and so on, in turn. X is as `predict` takes it."""
+        for decision in self.staged_decision_function(X):
+            yield self._ensemble.probabilities(decision)
+
+    def _named(self, decision: NDArray[np.float64]) -> NDArray[Any]:
+        """Labels that votes come to."""
+        place = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
+        found: NDArray[Any] = self.classes_.take(place.astype(np.int64))
+        return found
+
+    def _fit_target(self, y: object, rows: int) -> ForestTarget:
+        labels, target = read_class_target(y, rows)
+        self.classes_, self.n_classes_ = labels[0], len(labels[0])
+        return target
+
+    def _scored(self, y: object, predicted: NDArray[Any], weight: ArrayLike | None) -> float:
+        return float(accuracy_score(y, predicted, sample_weight=weight))
+
+    def _view(self, tree: int) -> ClassTreeView:
+        return ClassTreeView(self.model_, tree, self.n_jobs, [self.classes_])
+
+
+class BoostedNumbers(Scored, RegressorMixin, AdaBoostBase):
+    """What predicts numbers."""
+
+    loss: str
+
+    def predict(self, X: object) -> NDArray[np.float64]:
+        """Predict the median of the trees' numbers, by their weights.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+
+        Returns
+        -------
+        float64 array of shape (rows,)
+            The least of the trees' numbers up to which they have half of the weight or more.
+        """
+        X = self._checked(X)
+        return self._ensemble.predict(X, n_jobs=self.n_jobs)
+
+    def staged_predict(self, X: object) -> Iterator[NDArray[np.float64]]:
+        """What `predict` gives after one tree, two trees, and so on, in turn. X is as `predict` takes it.
+
+        The number of every row's leaf in every tree is held, 4 bytes each.
+        """
+        X = self._checked(X)
+        yield from self._ensemble.staged(X, n_jobs=self.n_jobs)
+
+    def _fit_target(self, y: object, rows: int) -> ForestTarget:
+        return read_number_target(y, rows)
+
+    def _scored(self, y: object, predicted: NDArray[Any], weight: ArrayLike | None) -> float:
+        return float(r2_score(y, predicted, sample_weight=weight))
+
+    def _check_parameters(self) -> None:
+        ADABOOST_LOSS.check(self.loss)
+        super()._check_parameters()
+
+
+@documented
+class AdaBoostClassifier(AdaBoostClassifierParameters, BoostedClasses):
+    """AdaBoost for classes (SAMME): trees one after another, each on rows that become heavier where earlier trees were wrong.
+
+    Labels may be strings, whole numbers or booleans. Where the first tree is no better than guessing, `fit` raises an error;
+    where a later one is, it is dropped and boosting ends. With `resample` boosting goes on: the tree has a weight of 0, and the
+    next one sees other rows.
+
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes_,)
+        The labels, sorted.
+    n_classes_ : int
+        Number of classes.
+    {adaboost_attributes}
+
+    See Also
+    --------
+    AdaBoostRegressor : The same for numbers.
+    GBMClassifier : Boosting by gradients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spinney as sp
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> y = np.where(np.abs(X[:, 0] - 0.5) < 0.2, "oak", "ash")
+    >>> boosted = sp.AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> boosted.predict([[0.2], [0.5], [0.8]]).tolist()
+    ['ash', 'oak', 'ash']
+    """
+
+
+@documented
+class AdaBoostRegressor(AdaBoostRegressorParameters, BoostedNumbers):
+    """AdaBoost for numbers (AdaBoost.R2): trees one after another, each on rows drawn by weights, which fall where earlier trees
+    were right; the median by the trees' weights predicts.
+
+    Boosting ends where the mean loss of a tree is ½ or more. That tree is dropped, unless it is the first.
+
+    {parameters}
+
+    Attributes
+    ----------
+    {adaboost_attributes}
+
+    See Also
+    --------
+    AdaBoostClassifier : The same for classes.
+    GBMRegressor : Boosting by gradients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spinney as sp
+    >>> X = np.linspace(0, 1, 200).reshape(-1, 1)
+    >>> boosted = sp.AdaBoostRegressor(n_estimators=20).fit(X, X[:, 0] ** 2)
+    >>> boosted.predict([[0.2], [0.8]]).round(1)
+    array([0. , 0.6])
+    """

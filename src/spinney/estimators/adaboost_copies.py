@@ -1,8 +1,8 @@
-"""Boosting copies of any estimator of scikit-learn's kind, with its draws: the same seed gives the same copies."""
+"""AdaBoost on copies of any estimator of scikit-learn's kind, with its draws: the same seed gives the same copies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,17 +13,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.estimators.adaboost.committee import Committee
 from spinney.messages import shown
+from spinney.objectives.base import logistic, softmax
 from spinney.params import AdaBoostConfig
-from spinney.training.adaboost import (
-    LARGEST_POWER,
-    adaboost_r2_step,
-    adaboost_step,
-    guessing_error,
-)
+from spinney.training.adaboost import LARGEST_POWER, adaboost_r2_step, adaboost_step, guessing_error
 
-LEAST = float(np.finfo(np.float64).eps)  # weight of a row beside the sum of all, as in scikit-learn
+LEAST = float(np.finfo(np.float64).eps)  # share of a row in all weights, as in scikit-learn
 NEEDED = ("fit", "predict", "get_params")
 LARGEST_SEED = int(np.iinfo(np.int32).max)
 
@@ -75,33 +70,33 @@ def check_estimator(estimator: Any, resample: bool, of_classes: bool) -> None:
         )
 
 
-def boosted(task: Task, rounds: int, told: Callable[[int], None]) -> Committee:
-    """Boost copies of an estimator, so many at most; `told` is called after each round."""
+def boost_copies(task: Task, rounds: int, on_round: Callable[[int], None]) -> ClonedEnsemble:
+    """Boost copies of an estimator, so many at most; `on_round` is called after each round."""
     rng = np.random.RandomState(task.config.random_state % 2**32)
     rows = len(task.y)
     weight = np.ones(rows) if task.weight is None else task.weight.copy()
     weight /= weight.sum()
-    judged = _judge_classes if task.labels is not None else _judge_numbers
+    step = _class_step if task.labels is not None else _number_step
     members: list[Any] = []
     kept: list[tuple[float, float]] = []
     for number in range(rounds):
         weight[weight > 0] = np.maximum(weight[weight > 0], LEAST)
         member = _fitted(task, weight, rng)
-        found = judged(task, member.predict(task.X), weight, number)
+        found = step(task, member.predict(task.X), weight, number)
         if found is not None:
             members.append(member)
             kept.append(found[:2])
-        told(number + 1)
+        on_round(number + 1)
         if found is None or found[2] is None:
             break
         weight = found[2] / found[2].sum()
-    if not any(say > 0 for say, _ in kept):
+    if not any(tree_weight > 0 for tree_weight, _ in kept):
         raise DataError(
             f"none of {rounds} copies of {type(task.estimator).__name__} on drawn rows is better than guessing: give another "
             "estimator or other columns"
         )
     weights, errors = np.array(kept).T
-    return Committee(members, np.ascontiguousarray(weights), np.ascontiguousarray(errors), task.labels)
+    return ClonedEnsemble(members, np.ascontiguousarray(weights), np.ascontiguousarray(errors), task.labels)
 
 
 def _fitted(task: Task, weight: NDArray[np.float64], rng: np.random.RandomState) -> Any:
@@ -118,13 +113,13 @@ def _fitted(task: Task, weight: NDArray[np.float64], rng: np.random.RandomState)
 
 
 # Weight and error of a member, and the next weights of the rows, None where boosting ends; None for one that is not kept.
-Judged = tuple[float, float, NDArray[np.float64] | None] | None
+Step = tuple[float, float, NDArray[np.float64] | None] | None
 
 
-def _judge_classes(task: Task, said: Any, weight: NDArray[np.float64], number: int) -> Judged:
+def _class_step(task: Task, predicted: Any, weight: NDArray[np.float64], number: int) -> Step:
     assert task.labels is not None
     many = len(task.labels)
-    wrong = np.asarray(said) != task.y
+    wrong = np.asarray(predicted) != task.y
     error = float(np.average(wrong, weights=weight))
     if error <= 0:
         return 1.0, 0.0, None
@@ -144,8 +139,8 @@ def _judge_classes(task: Task, said: Any, weight: NDArray[np.float64], number: i
     return power, error, np.where(wrong, weight, weight * np.exp(-power))
 
 
-def _judge_numbers(task: Task, said: Any, weight: NDArray[np.float64], number: int) -> Judged:
-    losses = np.abs(np.asarray(said, np.float64) - task.y)
+def _number_step(task: Task, predicted: Any, weight: NDArray[np.float64], number: int) -> Step:
+    losses = np.abs(np.asarray(predicted, np.float64) - task.y)
     largest = float(losses[weight > 0].max())
     if largest > 0:
         losses = np.minimum(losses / largest, 1.0)
@@ -160,3 +155,96 @@ def _judge_numbers(task: Task, said: Any, weight: NDArray[np.float64], number: i
         return (1.0, mean, None) if number == 0 else None
     power = task.config.learning_rate * adaboost_r2_step(mean).weight
     return power, mean, weight * np.exp(-power * (float(losses.max()) - losses))
+
+
+@dataclass(frozen=True, eq=False)
+class ClonedEnsemble:
+    """What `AdaBoostModel` is for our trees: members that vote, or whose numbers the median is taken of.
+
+    Attributes
+    ----------
+    members : list of estimators
+        The fitted copies.
+    tree_weights, tree_errors : float64[members]
+        Weight and error of each.
+    labels : ndarray or None
+        Labels of the classes; None where numbers are predicted.
+    """
+
+    members: list[Any]
+    tree_weights: NDArray[np.float64]
+    tree_errors: NDArray[np.float64]
+    labels: NDArray[Any] | None
+
+    def decision(self, X: object, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Votes for classes over the weight of all members; see `AdaBoostModel.decision`."""
+        *_, last = self.staged(X)
+        return last
+
+    def probabilities(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What votes for classes come to as probabilities."""
+        assert self.labels is not None
+        many = len(self.labels)
+        if many == 1:
+            return np.ones((len(decision), 1))
+        if many == 2:
+            second = logistic(decision)
+            return np.column_stack([1.0 - second, second])
+        return softmax(decision / (many - 1))
+
+    def predict(self, X: object, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """The median of the members' numbers, by weight."""
+        return weighted_medians(self._numbers(X), self.tree_weights)
+
+    def staged(self, X: object, n_jobs: int | None = None) -> Iterator[NDArray[np.float64]]:
+        """What `decision` or, for numbers, `predict` gives after one member, two members, and so on, in turn."""
+        return self._staged_numbers(X) if self.labels is None else self._staged_votes(X, self.labels)
+
+    def _staged_votes(self, X: object, labels: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
+        many, total = len(labels), 0.0
+        sums: Any = 0.0
+        for member, weight in zip(self.members, self.tree_weights.tolist(), strict=True):
+            votes = np.asarray(member.predict(X))[:, None] == labels
+            sums = sums + np.where(votes, weight, -weight / max(many - 1, 1))
+            total += weight
+            shares = sums / total if total > 0 else np.zeros_like(sums)
+            if many == 1:
+                shares = np.zeros_like(sums)
+            yield 2.0 * shares[:, 1] if many == 2 else shares
+
+    def _staged_numbers(self, X: object) -> Iterator[NDArray[np.float64]]:
+        numbers = self._numbers(X)
+        for count in range(1, len(self.members) + 1):
+            yield weighted_medians(numbers[:, :count], self.tree_weights[:count])
+
+    def _numbers(self, X: object) -> NDArray[np.float64]:
+        """The number that each member predicts for each row, (rows, members)."""
+        return np.column_stack([np.asarray(member.predict(X), np.float64) for member in self.members])
+
+    def importance(self) -> NDArray[np.float64]:
+        """Mean of the members' importances, by weight.
+
+        Raises
+        ------
+        AttributeError
+            If the members have none.
+        """
+        found = np.array([member.feature_importances_ for member in self.members])
+        mean: NDArray[np.float64] = self.tree_weights @ found / self.tree_weights.sum()
+        return mean
+
+
+def weighted_medians(numbers: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of every row, the least number up to which there is half of the weight or more.
+
+    Examples
+    --------
+    >>> weighted_medians(np.array([[3.0, 1.0, 2.0]]), np.array([1.0, 1.0, 4.0])).tolist()
+    [2.0]
+    """
+    order = np.argsort(numbers, axis=1, kind="stable")
+    up_to = np.cumsum(weight[order], axis=1)
+    place = (up_to >= 0.5 * up_to[:, -1:]).argmax(axis=1)
+    rows = np.arange(len(numbers))
+    found: NDArray[np.float64] = numbers[rows, order[rows, place]]
+    return found

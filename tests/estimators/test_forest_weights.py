@@ -5,7 +5,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 import spinney as sp
 from spinney.data import ForestTarget
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.estimators.forests.weights import weigh_rows
+from spinney.estimators.forest_targets import weigh_rows
 
 LABELS = [np.array(["ash", "oak"]), np.array([1, 2, 3])]
 CODES = np.array([[0, 0], [1, 1], [1, 2], [1, 0], [1, 0]])

@@ -1,7 +1,8 @@
-"""Single trees of a forest: views for `estimators_`, and what is known of one tree."""
+"""Single trees of a forest: views for `estimators_`, depth, leaves and importances of one tree, and pruning."""
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class TreeView:
 
     def predict(self, X: object) -> NDArray[Any]:
         """Predict the target: (rows,), or (rows, outputs) for several outputs."""
-        found: NDArray[Any] = self._said(X)
+        found: NDArray[Any] = self._predicted(X)
         return found
 
     def get_depth(self) -> int:
@@ -57,8 +58,8 @@ class TreeView:
         """Share of each column in the decrease of impurity of this tree."""
         return tree_importance(self._model.forest, self._tree)
 
-    def _said(self, X: object) -> Any:
-        """What the tree says of each row, in the shape of the forest's predictions."""
+    def _predicted(self, X: object) -> Any:
+        """What the tree predicts of each row, in the shape of the forest's predictions."""
         model = self._model
         return model.shaped(model.tree_values(model.read(X), *self._range, n_jobs=self._n_jobs)[:, 0])
 
@@ -84,7 +85,7 @@ class ClassTreeView(TreeView):
 
     def predict_proba(self, X: object) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         """Share of each class in the leaf of each row: (rows, classes), a list of these for several outputs."""
-        shares: NDArray[np.float64] | list[NDArray[np.float64]] = self._said(X)
+        shares: NDArray[np.float64] | list[NDArray[np.float64]] = self._predicted(X)
         return shares
 
     def predict(self, X: object) -> NDArray[Any]:
@@ -153,3 +154,105 @@ def tree_importance(forest: CompactForest, tree: int) -> NDArray[np.float64]:
     found = np.bincount(forest.column[begin:end], gain, forest.columns).astype(np.float64)
     total = float(found.sum())
     return found / total if total > 0 else found
+
+
+SAME_PRICE = 1e-6  # share by which two prices may differ through the rounding of gains to float32
+
+
+def pruning_path(forest: CompactForest, tree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Prices of a leaf at which parts of a tree go, and how much impurity is back after each.
+
+    What the splits below and at a node gain, over how many they are, is the price at which it pays to make the node a leaf.
+
+    Returns
+    -------
+    alphas : float64[steps]
+        Ascending, from 0, at which nothing is pruned; after the last only the root is left.
+    removed : float64[steps]
+        Sum of the gains of the splits that are gone.
+    """
+    below = children(forest, tree)
+    begin, end = forest.split_start[tree : tree + 2]
+    gain = forest.gain[begin:end].astype(np.float64)
+    splits = len(gain)
+    parent = np.full(splits, -1, np.int64)
+    inner = np.flatnonzero(below >= 0)
+    parent[below[inner]] = inner // 2
+    size, total = np.ones(splits, np.int64), gain.copy()
+    for split in range(splits - 1, 0, -1):  # a split stands before all that are below it
+        size[parent[split]] += size[split]
+        total[parent[split]] += total[split]
+    last = np.arange(splits) + size  # in preorder, what is below a split follows it
+    alive = np.ones(splits, np.bool_)
+    # A split gets another price when a part below it has gone; the one before no longer counts.
+    latest = total / size
+    queue = list(zip(latest.tolist(), range(splits), strict=True))
+    heapify(queue)
+    alphas, removed, gone = [0.0], [0.0], 0.0
+    while queue:
+        price, split = heappop(queue)
+        if not alive[split] or price != latest[split]:
+            continue
+        count, lost, above = size[split], total[split], int(parent[split])
+        alive[split : last[split]] = False
+        while above >= 0:
+            size[above] -= count
+            total[above] -= lost
+            latest[above] = total[above] / size[above]
+            heappush(queue, (float(latest[above]), above))
+            above = int(parent[above])
+        gone += float(lost)
+        if price - alphas[-1] > SAME_PRICE * price:
+            alphas.append(price)
+            removed.append(gone)
+        else:
+            removed[-1] = gone
+    return np.array(alphas), np.array(removed)
+
+
+def root_impurity(
+    criterion: str, values: NDArray[np.float64], classes: tuple[int, ...], weight: NDArray[np.float64] | None
+) -> float:
+    """Impurity of all rows together, the mean over outputs, as scikit-learn defines it.
+
+    Parameters
+    ----------
+    criterion : str
+        By canonical name.
+    values : [rows, outputs]
+        Class numbers, or numbers.
+    classes : tuple of int
+        Number of classes of each output; empty for numbers.
+    weight : float64[rows], optional
+        Weights of the rows.
+
+    Examples
+    --------
+    >>> root_impurity("gini", np.array([[0], [1], [1], [1]]), (2,), None)
+    0.375
+    >>> root_impurity("squared_error", np.array([[1.0], [3.0]]), (), None)
+    1.0
+    """
+    weights = np.ones(len(values)) if weight is None else weight
+    shares = weights / weights.sum()
+    found = []
+    for output, column in enumerate(values.T):
+        if classes:
+            p = np.bincount(column.astype(np.int64), shares, classes[output])
+            p = p[p > 0]
+            found.append(1.0 - float(p @ p) if criterion == "gini" else -float(p @ np.log2(p)))
+        elif criterion == "absolute_error":
+            found.append(float(shares @ np.abs(column - _median(column, shares))))
+        elif criterion == "poisson":
+            positive = column > 0
+            mean = float(shares @ column)
+            found.append(float(shares[positive] @ (column[positive] * np.log(column[positive] / mean))))
+        else:
+            found.append(float(shares @ np.square(column - shares @ column)))
+    return float(np.mean(found))
+
+
+def _median(values: NDArray[np.float64], shares: NDArray[np.float64]) -> float:
+    order = np.argsort(values, kind="stable")
+    place = int(np.searchsorted(np.cumsum(shares[order]), 0.5))
+    return float(values[order[min(place, len(order) - 1)]])

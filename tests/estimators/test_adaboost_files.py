@@ -75,7 +75,7 @@ def saved(table, two, tmp_path_factory):
         ({"params": {"n_estimators": -3}}, "wrong parameter: n_estimators=-3"),
         ({"params": {"estimator": "evil"}}, "wrong parameter: estimator='evil'"),
         ({"params": {"objective": "softmax"}}, "has no parameter 'objective'"),
-        ({"named": True}, "named must tell"),
+        ({"named": True}, "named must be whether"),
         ({"oob": None}, "too much or too little"),
     ],
     ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else None,

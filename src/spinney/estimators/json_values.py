@@ -25,7 +25,7 @@ _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
 _ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-class UnwritableError(Exception):
+class NotJsonError(Exception):
     """A value that no file can hold."""
 
 
@@ -34,7 +34,7 @@ def write_value(value: object) -> object:
 
     Raises
     ------
-    UnwritableError
+    NotJsonError
         It is, or holds, something else than numbers, text, truth values and None, or a mapping has other keys.
 
     Examples
@@ -55,13 +55,13 @@ def write_value(value: object) -> object:
 
 
 def write_columns(categorical: object) -> object:
-    """What `categorical` says, as JSON holds it: "auto" or a list. Which columns there are is seen when a table is fitted.
+    """`categorical` as JSON holds it: "auto" or a list. Which columns there are is seen when a table is fitted.
 
     Raises
     ------
     ParameterTypeError
         It names no columns.
-    UnwritableError
+    NotJsonError
         It can be read once only.
 
     Examples
@@ -73,7 +73,7 @@ def write_columns(categorical: object) -> object:
     if isinstance(found, str) and found == "auto":
         return "auto"
     if isinstance(found, Iterator):
-        raise UnwritableError
+        raise NotJsonError
     named = found if isinstance(found, Collection) and not isinstance(found, str | bytes) else [None]
     columns = [plain(one) for one in (in_order(named) if isinstance(named, Set) else named)]
     if not all(isinstance(one, str | int) for one in columns):
@@ -107,7 +107,7 @@ def in_order(values: Set[Any]) -> list[Any]:
     try:
         return sorted(values, key=lambda one: (isinstance(one, str), one))
     except TypeError as error:
-        raise UnwritableError from error
+        raise NotJsonError from error
 
 
 def _write_one(value: object) -> object:
@@ -122,7 +122,7 @@ def _write_one(value: object) -> object:
         number = as_float(value)
         if math.isfinite(number):
             return number
-    raise UnwritableError
+    raise NotJsonError
 
 
 def read_value(found: object) -> object:

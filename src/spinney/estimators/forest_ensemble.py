@@ -1,4 +1,4 @@
-"""What random forests and extra trees have that a single tree has not: many trees, and rows out of their bags."""
+"""Many trees and a single tree: what forests add to `ForestBase`, with rows out of their bags, and what one tree adds."""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any
@@ -6,22 +6,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.estimators.continuation import NO_MORE
-from spinney.estimators.fit_inputs import COLUMN_VECTOR, is_column_vector
-from spinney.estimators.forests.base import ForestBase, ForestSample
-from spinney.estimators.forests.growing import EarlierForest
-from spinney.estimators.forests.trees import TreeView
+from spinney.estimators.base import COLUMN_VECTOR, NO_MORE, check_flags, is_column_vector
+from spinney.estimators.forest_base import EarlierForest, ForestBase, ForestInputs
+from spinney.estimators.forest_trees import TreeView, depth, leaves, pruning_path, root_impurity
 from spinney.inspection.leaf_neighbours import proximity
 from spinney.inspection.out_of_bag import OutOfBag, check_scorer, out_of_bag, try_scorer
 from spinney.inspection.permutation import PermutationImportance, out_of_bag_importance
@@ -29,6 +29,7 @@ from spinney.inspection.strength import Diagnosis, diagnose
 from spinney.messages import shown
 from spinney.params.estimators import TREES, VERBOSE
 from spinney.params.parameter import SeedLike
+from spinney.tree import Tree
 from spinney.user_functions import takes_estimator
 
 _NEVER = "Some inputs do not have OOB scores. This probably means too few trees were used to compute any reliable OOB estimates."
@@ -94,17 +95,17 @@ class ForestEnsemble(ForestBase):
         return iter(self.estimators_)
 
     def diagnose(self, X: object, y: object, *, out_of_bag: bool = False) -> Diagnosis | list[Diagnosis]:
-        """Tell how strong the trees are, and how much they agree in their mistakes (Breiman, 2001).
+        """How strong the trees are, and how much they agree in their mistakes (Breiman, 2001).
 
         Parameters
         ----------
         X : table
-            Rows to judge.
+            Rows to predict.
         y : array of shape (rows,) or (rows, outputs)
             Their targets.
         out_of_bag : bool, default=False
-            Whether X is the training table (without rows of weight 0), of which each row is judged by the trees that have not
-            seen it.
+            Whether X is the training table (without rows of weight 0), of which each row is predicted by the trees that have
+            not seen it.
 
         Returns
         -------
@@ -119,7 +120,7 @@ class ForestEnsemble(ForestBase):
     def permutation_importance(
         self, X: object, y: object, *, random_state: SeedLike = 0
     ) -> PermutationImportance:
-        """Tell how much worse each tree predicts the rows it has not seen when a column is shuffled among them.
+        """How much worse each tree predicts the rows it has not seen when a column is shuffled among them.
 
         Parameters
         ----------
@@ -173,13 +174,12 @@ class ForestEnsemble(ForestBase):
         self._trees()
         if not isinstance(self.verbose, bool | np.bool_):
             VERBOSE.check(self.verbose)
-        if not isinstance(self.warm_start, bool | np.bool_):
-            raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
+        check_flags(self, "warm_start")
         if not isinstance(self.oob_score, bool | np.bool_) and not callable(self.oob_score):
             raise ParameterTypeError(f"oob_score={shown(self.oob_score)} must be True, False or a function")
         if callable(self.oob_score) and takes_estimator(self.oob_score):
             raise ParameterTypeError(
-                f"oob_score={shown(self.oob_score)} is a scorer, which asks an estimator; give True for the forest's own score, "
+                f"oob_score={shown(self.oob_score)} is a scorer, which needs an estimator; give True for the forest's own score, "
                 "or a function of (y_true, y_pred)"
             )
         if callable(self.oob_score):
@@ -192,28 +192,28 @@ class ForestEnsemble(ForestBase):
 
     def _grow(self, X: object, y: object, sample_weight: ArrayLike | None) -> list[Warning]:
         notes: list[Warning] = [DataConversionWarning(COLUMN_VECTOR)] if is_column_vector(y) else []
-        past = self._past()
-        if past is not None and past.model.trees == self._trees():
+        earlier = self._earlier()
+        if earlier is not None and earlier.model.trees == self._trees():
             notes.append(UserWarning(NO_MORE))
         if not self.oob_score:
             for name in ("oob_score_", "tree_oob_scores_", "_rows_out_of_bag"):
                 self.__dict__.pop(name, None)
         return notes + super()._grow(X, y, sample_weight)
 
-    def _sample(
-        self, X: object, y: object, sample_weight: ArrayLike | None, past: EarlierForest | None
-    ) -> ForestSample:
-        sample = super()._sample(X, y, sample_weight, past)
-        if self.oob_score and sample.table.rows == 1:
+    def _inputs(
+        self, X: object, y: object, sample_weight: ArrayLike | None, earlier: EarlierForest | None
+    ) -> ForestInputs:
+        inputs = super()._inputs(X, y, sample_weight, earlier)
+        if self.oob_score and inputs.table.rows == 1:
             raise DataError(
                 f"oob_score={shown(self.oob_score)} needs rows that a tree has not seen, but there is only 1 sample"
-                f"{'' if sample.kept is None else ' of weight above 0'}; give more rows, or leave it out"
+                f"{'' if inputs.kept is None else ' of weight above 0'}; give more rows, or leave it out"
             )
         if callable(self.oob_score):
-            try_scorer(self.oob_score, sample.target.values)
-        return sample
+            try_scorer(self.oob_score, inputs.target.values)
+        return inputs
 
-    def _past(self) -> EarlierForest | None:
+    def _earlier(self) -> EarlierForest | None:
         if not self.warm_start or "model_" not in vars(self):
             return None
         trees, done = self._trees(), self.model_.trees
@@ -224,7 +224,7 @@ class ForestEnsemble(ForestBase):
             )
         return EarlierForest(self.model_)
 
-    def _learn_out_of_bag(
+    def _score_out_of_bag(
         self, data: BinnedData, target: ForestTarget, kept: NDArray[np.bool_] | None
     ) -> list[Warning]:
         if not self.oob_score:
@@ -232,11 +232,11 @@ class ForestEnsemble(ForestBase):
         found = out_of_bag(self.model_, data.raw.table(), target.values, self.n_jobs)
         self.oob_score_ = found.score(self.oob_score if callable(self.oob_score) else None)
         self.tree_oob_scores_ = found.tree_scores
-        self._rows_out_of_bag = self._said_out_of_bag(found, kept)
+        self._rows_out_of_bag = self._shaped_out_of_bag(found, kept)
         return [UserWarning(_NEVER)] if found.never.any() else []
 
     def _out_of_bag(self, name: str) -> NDArray[np.float64]:
-        """What the training rows are told out of bag, of which `name` is the public name."""
+        """The predictions of training rows out of bag, of which `name` is the public name."""
         if "_rows_out_of_bag" in vars(self):
             return self._rows_out_of_bag
         kind = type(self).__name__
@@ -248,7 +248,7 @@ class ForestEnsemble(ForestBase):
         raise AttributeError(f"this {kind} has no {name}: fit it with oob_score=True")
 
     @abstractmethod
-    def _said_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    def _shaped_out_of_bag(self, found: OutOfBag, kept: NDArray[np.bool_] | None) -> NDArray[np.float64]:
         """Predictions out of bag in the shape that scikit-learn has."""
 
 
@@ -265,3 +265,74 @@ def spread_rows(values: NDArray[np.float64], kept: NDArray[np.bool_] | None) -> 
     found = np.full((len(kept), *values.shape[1:]), np.nan)
     found[kept] = values
     return found
+
+
+class SingleTree(ForestBase):
+    """One tree on all rows."""
+
+    splitter: str
+    _FIXED: ClassVar[Mapping[str, object]] = {"bootstrap": False}
+
+    def apply(self, X: object) -> NDArray[np.int32]:
+        """Return the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table
+            The columns of `fit`, in the same order.
+
+        Returns
+        -------
+        int32 array of shape (rows,)
+            Numbers of nodes; the root is 0.
+        """
+        X = self._checked(X)
+        found = self.model_.predict_leaf(X, self.n_jobs)
+        return np.ascontiguousarray(found[:, 0])
+
+    def decision_path(self, X: object) -> Any:
+        """Return the nodes that each row passes, as a CSR matrix of shape (rows, nodes): 1 where a row passes a node."""
+        X = self._checked(X)
+        return self.model_.decision_path(X, self.n_jobs)[0]
+
+    def get_depth(self) -> int:
+        """Most splits on the way from the root to a leaf."""
+        check_is_fitted(self, "model_")
+        return depth(self.model_.forest, 0)
+
+    def get_n_leaves(self) -> int:
+        """Number of leaves."""
+        check_is_fitted(self, "model_")
+        return leaves(self.model_.forest, 0)
+
+    @property
+    def tree_(self) -> Tree:
+        """The nodes as arrays."""
+        check_is_fitted(self, "model_")
+        return self.model_.tree(0)
+
+    def cost_complexity_pruning_path(
+        self, X: object, y: object, sample_weight: ArrayLike | None = None
+    ) -> Any:
+        """The values of `ccp_alpha`, and how much each prunes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As `fit` takes them; the estimator itself stays as it is.
+
+        Returns
+        -------
+        Bunch
+            ccp_alphas, float64[steps]: the values, ascending, at which a next part of the tree is pruned, from 0.
+            impurities, float64[steps]: the impurity of all leaves together after each.
+        """
+        whole = clone(self).set_params(ccp_alpha=0.0)
+        whole._check_parameters()
+        inputs = whole._inputs(X, y, sample_weight, None)
+        whole._grow_on(inputs, None)
+        forest, target = whole.model_.forest, inputs.target
+        alphas, removed = pruning_path(forest, 0)
+        impurity = root_impurity(inputs.config.criterion, target.values, target.classes, inputs.weight)
+        gained = float(forest.gain.astype(np.float64).sum())
+        return Bunch(ccp_alphas=alphas, impurities=np.maximum(impurity - gained + removed, 0.0))

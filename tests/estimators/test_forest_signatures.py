@@ -8,11 +8,11 @@ from sklearn import ensemble, tree
 
 import spinney as sp
 from spinney.errors import ParameterError, ParameterTypeError
-from spinney.estimators.forests.parameters import FORESTS
+from spinney.estimators.parameters import FOREST_PARAMETERS
 
 OURS = {"tree_method", "max_bin", "categorical", "absent", "unseen", "keep_leaf_rows"}
-KINDS = [getattr(sp, name) for name in FORESTS]
-BY_NAME = pytest.mark.parametrize("kind", KINDS, ids=FORESTS)
+KINDS = [getattr(sp, name) for name in FOREST_PARAMETERS]
+BY_NAME = pytest.mark.parametrize("kind", KINDS, ids=FOREST_PARAMETERS)
 
 
 def twin(kind):

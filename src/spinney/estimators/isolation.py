@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,28 +16,34 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data import Table, read_table, read_weight
-from spinney.errors import ParameterTypeError
-from spinney.estimators.base import Estimator, refuse_left_out
-from spinney.estimators.continuation import NO_MORE, fitting
-from spinney.estimators.documents import documented
+from spinney.errors import DataError, ParameterError
+from spinney.estimators.base import (
+    NO_MORE,
+    TreeEstimator,
+    categories_of_text,
+    check_flags,
+    check_same_parameters,
+    progress_bar,
+    refuse_unsaved,
+    restore_on_failure,
+    trees_at_once,
+    with_columns_checked,
+)
+from spinney.estimators.constructors import documented
 from spinney.estimators.files import save_estimator
-from spinney.estimators.fit_inputs import categories_of_text, with_columns_checked
 from spinney.estimators.generated import IsolationForestParameters
-from spinney.estimators.isolation.growing import grown, past_of
-from spinney.estimators.written import UnwritableError, write_columns
-from spinney.messages import shown
 from spinney.model.isolation import IsolationModel
 from spinney.params import IsolationConfig
 from spinney.params.estimators import TREES, VERBOSE
-from spinney.params.parameter import SeedLike, is_drawn
-from spinney.training.isolation import rows_per_tree
+from spinney.training.isolation import encoded, refuse_infinite_values, rows_per_tree, train_isolation
 from spinney.tree import Tree
+from spinney.tree.isolation import concatenate_forests
 
-_IN_TABLE = frozenset(parameter.name for parameter in IsolationConfig.table())
+AUTO_OFFSET = -0.5
 
 
 @documented
-class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
+class IsolationForest(IsolationForestParameters, OutlierMixin, TreeEstimator):
     """An isolation forest, which finds rows that are unlike the others: few random splits set them apart.
 
     Each tree parts a few rows at random: a column, and a cut between its least and its largest value. The fewer splits a row
@@ -51,7 +56,7 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
     model_ : IsolationModel
         The fitted model.
     offset_ : float
-        A row whose score is below it is called abnormal: -0.5, or what `contamination` asks for.
+        A row whose score is below it is called abnormal: -0.5, or the share `contamination` of the training rows is below it.
     max_samples_ : int
         Rows that each tree saw.
     max_features_ : int
@@ -81,18 +86,15 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
 
     n_estimators: int
     contamination: float | str
-    random_state: SeedLike
-    n_jobs: int | None
     verbose: int
     warm_start: bool
-    categorical: str | Sequence[str | int] | NDArray[np.bool_]
 
     model_: IsolationModel
     offset_: float
     max_samples_: int
     max_features_: int
     n_features_in_: int
-    # Parameters that the file lacks which it was loaded from: see `files.py`.
+    _CONFIG = IsolationConfig
 
     def fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
@@ -112,8 +114,8 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         estimator
             The estimator itself.
         """
-        refuse_left_out(self)
-        with fitting(self):
+        refuse_unsaved(self)
+        with restore_on_failure(self):
             self._check_parameters()
             notes = self._grow(X, sample_weight)
         for note in notes:
@@ -121,19 +123,21 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         return self
 
     def _grow(self, X: object, sample_weight: ArrayLike | None) -> list[Warning]:
-        """Grow the trees, and give what the user is to be warned of."""
-        past = past_of(self)
-        table = read_table(with_columns_checked(self, X, reset=past is None))
+        """Grow the trees, and return the warnings for the user."""
+        earlier = self.model_ if self.warm_start and "model_" in vars(self) else None
+        table = read_table(with_columns_checked(self, X, reset=earlier is None))
         self.n_features_in_ = table.columns
-        config = self._config(past)
+        config: IsolationConfig = self._config(earlier)
         weight = read_weight(sample_weight, table.rows)
         if weight is not None and (weight == weight[0]).all():
             weight = None
         config.columns_per_tree(table.columns)
         drawn = rows_per_tree(config, table.rows, weight)
-        table, notes = categories_of_text(table, self.categorical, None if past is None else past.schema)
-        self._take_model(grown(self, config, table, weight, past))
-        if past is not None and past.trees == self.model_.trees:
+        table, notes = categories_of_text(
+            table, self.categorical, None if earlier is None else earlier.schema
+        )
+        self._set_model(grow_trees(self, config, table, weight, earlier))
+        if earlier is not None and earlier.trees == self.model_.trees:
             notes.append(UserWarning(NO_MORE))
         wanted = config.max_samples
         if isinstance(wanted, int) and wanted > drawn:
@@ -166,9 +170,9 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         return np.where(self.decision_function(X) < 0.0, -1, 1)
 
     def explain_path(self, X: object) -> NDArray[np.float64]:
-        """Tell how many steps each column saved on the way to isolating a row. X is that of `score_samples`.
+        """How many steps each column saved on the way to isolating a row. X is that of `score_samples`.
 
-        A split of a node of n rows that leaves m of them beside the row saves c(n) - 1 - c(m): the steps that were to go, on
+        A split of a node of n rows that leaves m of them with the row saves c(n) - 1 - c(m): the steps that were to go, on
         average, less the one taken and those that are still to go. The column of the split gets it; what the columns got is
         averaged over the trees.
 
@@ -198,39 +202,68 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, Estimator):
         check_is_fitted(self, "model_")
         return [self.model_.tree(t) for t in range(self.model_.trees)]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
-    def _take_model(self, model: IsolationModel) -> None:
+    def _set_model(self, model: IsolationModel) -> None:
         self.model_ = model
         self.offset_ = model.offset
         self.max_samples_ = model.rows_per_tree
         self.max_features_ = model.config.columns_per_tree(model.n_features)
 
     def _check_parameters(self) -> None:
-        """Check the parameters as `fit` does, as far as that needs no table."""
         TREES.check(self.n_estimators)
         VERBOSE.check(self.verbose)
-        if not isinstance(self.warm_start, bool | np.bool_):
-            raise ParameterTypeError(f"warm_start={shown(self.warm_start)} must be True or False")
-        with suppress(UnwritableError):
-            write_columns(self.categorical)
-        self._parsed(0 if is_drawn(self.random_state) else self.random_state)
+        check_flags(self, "warm_start")
+        super()._check_parameters()
 
-    def _config(self, past: IsolationModel | None) -> IsolationConfig:
-        if past is not None and is_drawn(self.random_state):
-            return self._parsed(past.config.random_state)
-        return self._parsed(self.random_state)
 
-    def _parsed(self, seed: SeedLike) -> IsolationConfig:
-        given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        return IsolationConfig.parse({**given, "random_state": seed})
+def grow_trees(
+    estimator: Any,
+    config: IsolationConfig,
+    table: Table,
+    weight: NDArray[np.float64] | None,
+    earlier: IsolationModel | None,
+) -> IsolationModel:
+    """Grow the trees that an estimator lacks; the forest is the same in one step or in many."""
+    trees = TREES.check(estimator.n_estimators)
+    if earlier is not None:
+        _check_earlier(earlier, config, table, trees)
+    known = None if earlier is None else earlier.schema
+    if known is not None and known.names is None:
+        known = replace(known, names=table.names)
+    rows, schema = encoded(table, estimator.categorical, weight, known, config.unseen)
+    refuse_infinite_values(rows, config.n_jobs)
+    parts = [] if earlier is None else [earlier]
+    done = sum(part.trees for part in parts)
+    visible = bool(estimator.verbose)
+    step = trees_at_once(trees - done, visible=visible)
+    with progress_bar("growing", trees, visible=visible, start=done) as show:
+        while done < trees:
+            more = min(step, trees - done)
+            parts.append(
+                train_isolation(config, rows, schema, more, first=done, weight=weight, n_jobs=config.n_jobs)
+            )
+            done += more
+            show(done)
+    drawn = parts[0].rows_per_tree
+    if earlier is None and len(parts) == 1 and config.contamination == "auto":
+        return parts[0]
+    forest = concatenate_forests([part.forest for part in parts])
+    model = IsolationModel(forest, config, schema, table.rows, drawn, AUTO_OFFSET)
+    if config.contamination == "auto":
+        return model
+    scores = model.scores_of(rows, config.n_jobs)
+    offset = float(np.percentile(scores, 100.0 * float(config.contamination)))
+    return IsolationModel(forest, config, schema, table.rows, drawn, offset)
 
-    def _read(self, X: object) -> Table:
-        """Rows for a fitted model, with their columns checked."""
-        check_is_fitted(self, "model_")
-        table: Table = self.model_.read(with_columns_checked(self, X, reset=False))
-        return table
+
+def _check_earlier(earlier: IsolationModel, config: IsolationConfig, table: Table, trees: int) -> None:
+    """Refuse rows and parameters with which a single fit would have made other trees."""
+    if trees < earlier.trees:
+        raise ParameterError(
+            f"n_estimators={trees} must be larger or equal to the {earlier.trees} trees that warm_start=True keeps"
+        )
+    if table.rows != earlier.rows:
+        raise DataError(
+            f"warm_start=True adds trees on the same rows: the fitted forest grew on {earlier.rows} rows, but these are "
+            f"{table.rows}"
+        )
+    check_same_parameters(earlier.config, config, free=("contamination",))

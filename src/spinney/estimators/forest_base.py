@@ -1,4 +1,4 @@
-"""What forests and single trees share: fitting, the checks around it, and walking trees."""
+"""What forests and single trees share: fitting, the checks around it, and growing all trees or some more."""
 
 # scikit-learn has no types, so its classes are Any to a type checker.
 # mypy: allow-subclassing-any
@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,26 +19,33 @@ from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.binning.binned import BinnedData
-from spinney.data import ForestTarget, Table, read_table, read_weight
+from spinney.data import ForestTarget, Schema, Table, read_table, read_weight
 from spinney.dataset import Dataset
 from spinney.errors import DataError
-from spinney.estimators.base import Estimator, refuse_left_out
-from spinney.estimators.continuation import fitting
+from spinney.estimators.base import (
+    TreeEstimator,
+    categories_of_text,
+    check_same_parameters,
+    progress_bar,
+    refuse_unsaved,
+    restore_on_failure,
+    trees_at_once,
+    with_columns_checked,
+)
 from spinney.estimators.files import save_estimator
-from spinney.estimators.fit_inputs import categories_of_text, with_columns_checked
-from spinney.estimators.forests.growing import EarlierForest, grown
-from spinney.estimators.written import UnwritableError, write_columns
 from spinney.model.forest import ForestModel
+from spinney.model.leaf_rows import TrainingRowsByLeaf
 from spinney.params import ForestConfig, Parameter
-from spinney.params.parameter import SeedLike, is_drawn
+from spinney.params.parameter import SeedLike
+from spinney.training.forest import train_forest
+from spinney.tree import CompactForest
 
-LEAST_WEIGHT = 1e-280  # of all rows: below it float64 has no room for parts of a weight
+LEAST_WEIGHT = 1e-280  # of all rows: below it parts of a weight leave float64
 MOST_DIGITS = 300  # of sums of squares, before the point
-_IN_TABLE = frozenset(parameter.name for parameter in ForestConfig.table()) - {"class_weight"}
 
 
 @dataclass(frozen=True, eq=False)
-class ForestSample:
+class ForestInputs:
     """Rows to grow trees on, checked, with the parameters that follow from them.
 
     Attributes
@@ -53,7 +59,7 @@ class ForestSample:
     kept : bool[rows of X], optional
         Which rows of the user's table they are; None where they are all.
     notes : list of Warning
-        What the user is to be warned of.
+        Warnings for the user.
     """
 
     config: ForestConfig
@@ -64,8 +70,8 @@ class ForestSample:
     notes: list[Warning]
 
 
-class ForestBase(MultiOutputMixin, Estimator, ABC):
-    """A forest or a single tree; subclasses say what their target means."""
+class ForestBase(MultiOutputMixin, TreeEstimator):
+    """A forest or a single tree; subclasses have the rules of their targets."""
 
     criterion: str
     random_state: SeedLike
@@ -76,10 +82,10 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
     n_outputs_: int
     n_features_in_: int
     max_features_: int
-    # Parameters that the file lacks which it was loaded from: see `files.py`.
     # Parameters of training that the constructor does not have.
     _FIXED: ClassVar[Mapping[str, object]] = {}
     _CRITERION: ClassVar[Parameter[str]]
+    _CONFIG = ForestConfig
 
     def fit(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
@@ -99,8 +105,8 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         estimator
             The estimator itself.
         """
-        refuse_left_out(self)
-        with fitting(self):
+        refuse_unsaved(self)
+        with restore_on_failure(self):
             self._check_parameters()
             notes = self._grow(X, y, sample_weight)
         for note in notes:
@@ -108,18 +114,18 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         return self
 
     def _grow(self, X: object, y: object, sample_weight: ArrayLike | None) -> list[Warning]:
-        """Grow the trees, and give what the user is to be warned of."""
-        past = self._past()
-        return self._grow_on(self._sample(X, y, sample_weight, past), past)
+        """Grow the trees, and return the warnings for the user."""
+        earlier = self._earlier()
+        return self._grow_on(self._inputs(X, y, sample_weight, earlier), earlier)
 
-    def _sample(
-        self, X: object, y: object, sample_weight: ArrayLike | None, past: EarlierForest | None
-    ) -> ForestSample:
+    def _inputs(
+        self, X: object, y: object, sample_weight: ArrayLike | None, earlier: EarlierForest | None
+    ) -> ForestInputs:
         """Read rows to grow trees on, and check all that needs no bins."""
-        table = read_table(with_columns_checked(self, X, reset=past is None))
+        table = read_table(with_columns_checked(self, X, reset=earlier is None))
         self.n_features_in_ = table.columns
-        target = self._learn_target(y, table.rows, past is not None)
-        config = self._config(past)
+        target = self._fit_target(y, table.rows, earlier is not None)
+        config: ForestConfig = self._config(None if earlier is None else earlier.model)
         weight, config = self._weigh(target, read_weight(sample_weight, table.rows), config)
         kept = None
         if weight is not None and not weight.all():
@@ -132,29 +138,31 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         self.max_features_ = config.columns_per_split(table.columns)
         config.rows_per_tree(table.rows)
         config.resolve_columns(table.names, table.columns)
-        known = None if past is None else past.model.schema
+        known = None if earlier is None else earlier.model.schema
         table, notes = categories_of_text(table, self.categorical, known)
-        return ForestSample(config, table, target, weight, kept, notes)
+        return ForestInputs(config, table, target, weight, kept, notes)
 
-    def _grow_on(self, sample: ForestSample, past: EarlierForest | None) -> list[Warning]:
-        config, table, target = sample.config, sample.table, sample.target
+    def _grow_on(self, inputs: ForestInputs, earlier: EarlierForest | None) -> list[Warning]:
+        config, table, target = inputs.config, inputs.table, inputs.target
         data = Dataset(
-            table, weight=sample.weight, schema=None if past is None else past.schema_for(table),
+            table, weight=inputs.weight, schema=None if earlier is None else earlier.schema_for(table),
             max_bin=config.max_bin, bundle=False, absent=config.absent, unseen=config.unseen,
             categorical=self.categorical, spread=config.splitter == "random", n_jobs=config.n_jobs,
         ).binned  # fmt: skip
         config = config.resolve_columns(table.names, table.columns, data.schema.categorical)
-        if past is not None:
-            past.check(config, target)
-        self.model_ = grown(config, data, target, sample.weight, self._trees(), past, self._shows_progress())
+        if earlier is not None:
+            earlier.check(config, target)
+        self.model_ = grow_forest(
+            config, data, target, inputs.weight, self._trees(), earlier, self._shows_progress()
+        )
         self.n_outputs_ = target.outputs
-        return sample.notes + self._learn_out_of_bag(data, target, sample.kept)
+        return inputs.notes + self._score_out_of_bag(data, target, inputs.kept)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a model file in one step; `spinney.load_estimator` reads it, `spinney.load` its model.
 
         The file holds the model, the labels, the parameters and the scores out of bag, and no code. n_jobs and verbose, and
-        what each training row is told out of bag (oob_decision_function_, oob_prediction_), are not in it. Parameters that JSON
+        the predictions of training rows out of bag (oob_decision_function_, oob_prediction_), are not in it. Parameters that JSON
         cannot hold, such as functions, are left out with a warning; the loaded estimator must be given them before another fit.
 
         Parameters
@@ -172,14 +180,8 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
         found: NDArray[np.float64] = self.model_.importance()
         return found
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
-
     @abstractmethod
-    def _learn_target(self, y: object, rows: int, known: bool) -> ForestTarget:
+    def _fit_target(self, y: object, rows: int, known: bool) -> ForestTarget:
         """The target of the training rows; where classes are known already, no other ones are taken."""
 
     @abstractmethod
@@ -190,55 +192,33 @@ class ForestBase(MultiOutputMixin, Estimator, ABC):
     def _weigh(
         self, target: ForestTarget, weight: NDArray[np.float64] | None, config: ForestConfig
     ) -> tuple[NDArray[np.float64] | None, ForestConfig]:
-        """Weights of the rows with the factors of their classes, and the parameters that say where these came from."""
+        """Weights of the rows with the factors of their classes, and the parameters that show where these came from."""
 
     def _trees(self) -> int:
-        """Trees that are asked for."""
+        """How many trees to grow."""
         return 1
 
-    def _past(self) -> EarlierForest | None:
-        """What a fit goes on from."""
+    def _earlier(self) -> EarlierForest | None:
+        """The forest that a fit adds trees to."""
         return None
 
     def _shows_progress(self) -> bool:
         return False
 
-    def _learn_out_of_bag(
+    def _score_out_of_bag(
         self, data: BinnedData, target: ForestTarget, kept: NDArray[np.bool_] | None
     ) -> list[Warning]:
-        """Note what the trees say about rows that they did not see, where this is asked for."""
+        """Set the scores by the trees that did not see a row, if there are to be any, and return warnings."""
         return []
 
-    def _check_parameters(self) -> None:
-        """Check the parameters as `fit` does, as far as that needs no table."""
-        with suppress(UnwritableError):
-            write_columns(self.categorical)
-        self._parsed(0 if is_drawn(self.random_state) else self.random_state)
-
-    def _config(self, past: EarlierForest | None) -> ForestConfig:
-        if past is not None and is_drawn(self.random_state):
-            return self._parsed(past.model.config.random_state)
-        return self._parsed(self.random_state)
-
-    def _parsed(self, seed: SeedLike) -> ForestConfig:
-        given = {name: value for name, value in vars(self).items() if name in _IN_TABLE}
-        given["criterion"] = self._CRITERION.check(self.criterion)
-        return ForestConfig.parse({**given, **self._FIXED, "random_state": seed})
-
-    def _read(self, X: object) -> Table:
-        """Rows to predict, as a table."""
-        X = self._checked(X)
-        table: Table = self.model_.read(X)
-        return table
+    def _training_parameters(self) -> dict[str, object]:
+        given = super()._training_parameters()
+        given.pop("class_weight", None)  # its factors become weights of rows
+        return {**given, "criterion": self._CRITERION.check(self.criterion), **self._FIXED}
 
     def _predicted(self, X: object) -> Any:
         X = self._checked(X)
         return self.model_.predict(X, n_jobs=self.n_jobs)
-
-    def _checked(self, X: object) -> object:
-        """Rows for a fitted model, with their columns checked."""
-        check_is_fitted(self, "model_")
-        return with_columns_checked(self, X, reset=False)
 
 
 def _check_target(config: ForestConfig, target: ForestTarget) -> None:
@@ -262,7 +242,7 @@ def _check_target(config: ForestConfig, target: ForestTarget) -> None:
 
 
 def check_size(target: ForestTarget, weight: NDArray[np.float64] | None) -> None:
-    """Refuse numbers and weights that splits could not be judged by, because sums of their squares leave float64."""
+    """Refuse numbers and weights with which no split has a gain, because sums of their squares leave float64."""
     total = float(target.rows if weight is None else weight.sum())
     if total < LEAST_WEIGHT:
         raise DataError(f"sample_weight adds up to {total:.3g}; multiply all weights by a large number")
@@ -275,3 +255,60 @@ def check_size(target: ForestTarget, weight: NDArray[np.float64] | None) -> None
             f"y holds a number of the size {largest:.3g}, too large for sums of squares"
             f"{'' if weight is None else f' with weights that add up to {total:.3g}'}; divide y by a large number"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierForest:
+    """A fitted forest that a fit adds trees to."""
+
+    model: ForestModel
+
+    def schema_for(self, table: Table) -> Schema:
+        """The columns to bin the table by."""
+        old = self.model.schema
+        return old if old.names is not None else replace(old, names=table.names)
+
+    def check(self, config: ForestConfig, target: ForestTarget) -> None:
+        """Refuse rows and parameters with which a single fit would have made other trees."""
+        if target.rows != self.model.rows or target.outputs != self.model.outputs:
+            raise DataError(
+                f"warm_start=True adds trees on the same rows: the fitted forest grew on {self.model.rows} rows and "
+                f"{self.model.outputs} output(s), but these are {target.rows} and {target.outputs}"
+            )
+        check_same_parameters(self.model.config, config)
+
+
+def grow_forest(
+    config: ForestConfig,
+    data: BinnedData,
+    target: ForestTarget,
+    weight: NDArray[np.float64] | None,
+    trees: int,
+    earlier: EarlierForest | None,
+    progress: bool,
+) -> ForestModel:
+    """Grow a forest of so many trees, earlier ones included; it is the same in one step or in many."""
+    parts = [] if earlier is None else [earlier.model]
+    done = sum(part.forest.trees for part in parts)
+    step = trees_at_once(trees - done, visible=progress)
+    with progress_bar("growing", trees, visible=progress, start=done) as show:
+        while done < trees:
+            more = min(step, trees - done)
+            parts.append(
+                train_forest(config, data, target, more, first=done, weight=weight, n_jobs=config.n_jobs)
+            )
+            done += more
+            show(done)
+    return parts[0] if len(parts) == 1 else join_forests(parts)
+
+
+def join_forests(parts: Sequence[ForestModel]) -> ForestModel:
+    """The trees of several forests that were grown on the same rows, one after another."""
+    last = parts[-1]
+    rows: TrainingRowsByLeaf | None = parts[0].leaf_rows
+    for part in parts[1:]:
+        rows = None if rows is None or part.leaf_rows is None else rows.joined(part.leaf_rows)
+    return ForestModel(
+        CompactForest.concatenate([part.forest for part in parts]), last.config, last.schema, last.classes,
+        last.outputs, last.rows, rows,
+    )  # fmt: skip
