@@ -57,7 +57,7 @@ def test_by_a_forest_as_its_out_of_bag_score():
             sp.RandomForestClassifier(2, oob_score=scorer).fit(X, Y)
 
 
-def test_by_judging():
+def test_by_permutation_importance():
     model = sp.GBMRegressor(n_estimators=1).fit(X, Y)
     for scorer in scorers(model):
         with pytest.raises(ParameterTypeError, match=r"metric=.* takes an estimator.*\(y, prediction\)"):

@@ -43,6 +43,8 @@ NODES = 2**17  # of the trees of one go: 2 MB
 DENSE_CELLS = 2**20  # values of a sparse table that are written out at a time
 
 
+# Forests are shuffled out of bag tree by tree, on the walks of whole models. A kernel of its own, which walked row by row, took
+# 1.1 to 4 times as long with 30 to 100 trees on 50 000 rows; on 1 000 rows it took half as long, .6 ms a tree less.
 def single_tree(model: ForestModel, number: int) -> EnsembleView:
     """One tree of a forest; its nodes have what the tree decides, the class or number of every output."""
 
