@@ -1,4 +1,4 @@
-"""spinney: tree ensembles, fast, and the same model bit for bit on any number of threads.
+"""spinney: tree ensembles, fast and reproducible: the same model bit for bit on any number of threads.
 
 Public names are loaded when first used, so that `import spinney` is quick and needs neither scikit-learn nor Numba.
 """

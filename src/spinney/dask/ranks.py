@@ -1,7 +1,8 @@
 """A run of ranks: the task of a rank, which does not occupy a slot of its worker, and the client's monitor of the run.
 
-A connection that breaks, a rank that fails, a task that is no longer wanted: each aborts the run at its `RankEndpoint`, and so
-for all ranks. The client checks the tasks and the workers meanwhile, and keeps the checkpoint records of ranks (`Run.monitor`).
+A connection that breaks when a worker dies, a rank that fails, a task that is no longer wanted: each aborts the run at its
+`RankEndpoint`, and so for all ranks. The client checks the tasks and the workers meanwhile, and keeps the checkpoint records of
+ranks (`Run.monitor`).
 """
 
 from __future__ import annotations

@@ -76,7 +76,10 @@ class GrowingParameters(ParameterSet):
         low=0,
         high=INT64,
         aliases=("min_data_in_leaf", "min_data", "min_data_per_leaf", "min_samples_leaf"),
-        doc="Fewest rows in a leaf. 0 is the same as 1.",
+        doc=(
+            "Fewest rows in a leaf. 0 is the same as 1. Missing values of fewer rows than this do not choose their side of a "
+            "split, and get no mean of their own in target encoding."
+        ),
     )
     min_child_weight: float = Float(
         1e-3,

@@ -285,7 +285,7 @@ def clear_own(rank, first, last, flushed_too, codes, sparse, axis, sums):
 
 @inline
 def derive(unit, parent, sibling):
-    """Larger child = parent - smaller child, written over the parent."""
+    """Histogram subtraction: larger child = parent - smaller child, written over the parent."""
     for c in range(unit.begin, unit.end):
         parent.g[c] -= sibling.g[c]
         parent.h[c] -= sibling.h[c]

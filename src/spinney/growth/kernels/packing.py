@@ -1,7 +1,8 @@
 """How gradients and rows are packed into integers, and the limits that keep sums exact.
 
 Floating-point sums depend on their order, and the order depends on threads. So g and h become whole numbers once per tree, and
-all that decides a tree is a sum of whole numbers: histograms, counts, sums of leaves.
+all that decides a tree is a sum of whole numbers: histograms, counts, sums of leaves. This makes training deterministic on any
+number of threads.
 
 One *entry* per row: row number (or its place in a gathered bag) in the high 32 bits, then the quantized gradient (16 bits,
 signed) and hessian (16 bits).

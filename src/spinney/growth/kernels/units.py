@@ -7,6 +7,9 @@ they are in its cache.
 A run in which no code has the rows of a leaf is *dead* for the node and all nodes below it: it is not searched. A group at
 either end of the axis, all of whose runs are dead, is not even summed (`find_living` in `turns`). Of equal gains the lower
 column wins, so units may be searched in any order.
+
+The search is sparsity-aware: each cut is scored with the missing values on the right and on the left, and the better side is the
+split's default direction.
 """
 
 import numpy as np
