@@ -86,7 +86,9 @@ def test_evaluation_stopping_and_metrics_judge_all_labels():
     estimator.fit(X[:160], Y[:160], eval_set=[(X[160:], pd.DataFrame(Y[160:]))])
     found = estimator.best_score_["validation_0"]
     shares = estimator.predict_proba(X[160:])
-    assert found["error"] == found["wrong"] == pytest.approx(np.mean((shares > 0.5) != Y[160:]))
+    expected = pytest.approx(np.mean((shares > 0.5) != Y[160:]))
+    assert found["error"] == expected
+    assert found["wrong"] == expected
     assert estimator.best_iteration_ is not None
     held = sp.GBMClassifier(**SMALL, validation_fraction=0.25, eval_metric="auc").fit(X, Y)
     assert 0.5 < held.best_score_["validation_0"]["auc"] <= 1

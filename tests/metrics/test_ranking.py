@@ -8,8 +8,9 @@ from spinney.data import Labels
 from spinney.jit.team import Team
 from spinney.metrics import Predictions
 from spinney.params import Config
+from spinney.params.metrics import METRICS
 
-NAMES = ["ndcg", "map", "mrr"]
+NAMES = [name for name, one in METRICS.items() if one.form == "by_query"]
 
 
 def problem(rows=90, queries=8, weighted=False, seed=0):

@@ -22,7 +22,7 @@ from spinney.params.metrics import (
 )
 from spinney.params.objectives import OBJECTIVES, OWN
 
-RANKING = ("ndcg", "map", "mrr")
+RANKING = tuple(name for name, one in METRICS.items() if one.form == "by_query")
 # What each objective predicts, and the metric that is used where none is given.
 DEFAULTS = {
     "squared_error": ("numbers", "rmse"),
@@ -93,6 +93,11 @@ def test_an_unknown_objective_has_no_metrics(function):
 # Names
 
 
+def test_metrics_of_ranking_are_those_by_query():
+    assert {"ndcg", "map", "mrr"} <= {*RANKING}
+    assert {*RANKING} == {name for name, one in METRICS.items() if one.fits == ("ranks",)}
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_a_metric_is_found_by_its_name_and_by_every_spelling(name):
     metric = METRICS[name]
@@ -155,7 +160,8 @@ def test_other_metrics_take_no_cutoff(name):
     with pytest.raises(ParameterError) as error:
         name_and_cutoff(f"{name}@5")
     assert str(error.value) == (
-        f"eval_metric='{name}@5' is unknown: only ndcg, map, mrr take a cutoff, as in ndcg@10, a whole number of 1 or more"
+        f"eval_metric='{name}@5' is unknown: only {', '.join(RANKING)} take a cutoff, as in ndcg@10, "
+        "a whole number of 1 or more"
     )
 
 
@@ -165,7 +171,7 @@ def test_other_metrics_take_no_cutoff(name):
 )
 def test_cutoffs_that_are_no_places_of_a_list_are_refused(cutoff):
     for metric in RANKING:
-        with pytest.raises(ParameterError, match="only ndcg, map, mrr take a cutoff"):
+        with pytest.raises(ParameterError, match=f"only {', '.join(RANKING)} take a cutoff"):
             name_and_cutoff(f"{metric}@{cutoff}")
 
 
@@ -235,7 +241,7 @@ def test_no_metric_at_all_is_chosen_alone(word):
 @pytest.mark.parametrize(
     ("params", "of", "fitting"),
     [
-        ({"objective": "rank_map"}, "", "map, ndcg, mrr"),
+        ({"objective": "rank_map"}, "", ", ".join(["map", *(name for name in RANKING if name != "map")])),
         ({"objective": "cox"}, "", "cox_nloglik, concordance"),
         ({"objective": "aft"}, "", "aft_nloglik, concordance, interval_regression_accuracy"),
         (

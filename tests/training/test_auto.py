@@ -142,7 +142,8 @@ def test_a_rule_without_exceptions_is_not_learnt_for_ever():
 
 
 def test_a_search_that_ends_at_its_last_round_says_so_and_what_to_set():
-    found, warned = searched(FAST, sp.Dataset(X, X[:, 0] * X[:, 1]), max_rounds=12)
+    params = {**FAST, "min_child_samples": 5}
+    found, warned = searched(params, sp.Dataset(X, X[:, 0] * X[:, 1]), max_rounds=12)
     assert found == AutoRounds(12, 12, 60, "rmse", found.score, True, "max_rounds")
     (one,) = warned
     assert one.category is UserWarning
