@@ -349,7 +349,7 @@ def test_frames_and_rows_in_another_layout_give_the_same_model(fitted):
             {},
             {"validation": [1], "eval_set": (X, Y)},
             ParameterError,
-            "validation names rows that are held out",
+            "validation chooses rows to hold out",
         ),
         ({"validation_fraction": 0.1}, {"validation": [1]}, ParameterError, "contradicts validation"),
         ({}, {"validation": [ROWS]}, DataError, "validation names row 600"),
