@@ -171,7 +171,7 @@ def test_wrong_groups_and_arguments_are_refused_before_training(client: Client) 
     refused(ParameterError, "groups is for rounds='auto', but rounds=20", 20, groups=array(TOWNS, CHUNKS))
     refused(ParameterError, "groups contradicts valid", valid={"all": data}, groups=array(TOWNS, CHUNKS))
     refused(DataError, "holds out 360 of 360 rows", validation_fraction=1.0)
-    with pytest.raises(ParameterError, match="groups names rows that are held out together, but none are"):
+    with pytest.raises(ParameterError, match="groups are held out together, but no rows are"):
         sd.GBMRegressor(client=client, n_estimators=3).fit(
             array(X, CHUNKS), array(Y, CHUNKS), groups=array(TOWNS, CHUNKS)
         )

@@ -257,7 +257,8 @@ def test_the_column_that_makes_a_row_strange_is_named(X, forest):
     )
 
 
-def test_a_bar_shows_progress_and_changes_nothing(X, forest, capsys):
-    shown = sp.IsolationForest(random_state=1, contamination=0.1, verbose=1).fit(X)
+@pytest.mark.parametrize("verbose", [1, True])
+def test_a_bar_shows_progress_and_changes_nothing(X, forest, capsys, verbose):
+    shown = sp.IsolationForest(random_state=1, contamination=0.1, verbose=verbose).fit(X)
     assert "growing" in capsys.readouterr().out
     assert shown.model_ == forest.model_

@@ -222,3 +222,14 @@ def test_every_frame_that_can_be_fitted_can_be_scored(fitted, dtype):
     assert fitted.score(X, frame, weight) == pytest.approx(
         accuracy_score(Y, fitted.predict(X), sample_weight=weight)
     )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_only_row_with_a_label_is_never_held_out(seed):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(60, 3))
+    labels = (rng.random((60, 2)) < 0.5).astype(int)
+    labels[:, 1] = 0
+    labels[7, 1] = 1
+    fitted = sp.GBMClassifier(n_estimators=2, validation_fraction=0.3, random_state=seed).fit(table, labels)
+    assert (fitted.model_.base_score > -10).all()  # the label has a row among those that were fitted

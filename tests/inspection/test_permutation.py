@@ -380,3 +380,31 @@ def test_the_model_of_an_isolation_forest_is_evaluated_like_its_estimator():
     one, other = (sp.permutation_importance(model, X, y, repeats=2) for model in (forest, forest.model_))
     assert other.metric == one.metric == "accuracy"
     assert np.array_equal(other.importances, one.importances)
+
+
+class LogTarget:
+    """A regressor of the logarithm of the target, with its model as `model_`."""
+
+    def fit(self, X, y):
+        self.model_ = sp.train({}, sp.Dataset(X, np.log(y)), 20)
+        return self
+
+    def predict(self, X):
+        return np.exp(self.model_.predict(X))
+
+
+class ClippedRegressor(sp.GBMRegressor):
+    """Predicts in a way of its own."""
+
+    def predict(self, X, **given):
+        return np.clip(super().predict(X, **given), 0.0, 3.0)
+
+
+@pytest.mark.parametrize("kind", [LogTarget, ClippedRegressor])
+def test_an_estimator_that_predicts_by_methods_of_its_own_is_measured_by_these(kind):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 3))
+    y = np.exp(X[:, 0] + 0.1 * rng.normal(size=300))
+    model = (kind(n_estimators=20) if kind is ClippedRegressor else kind()).fit(X, y)
+    found = sp.permutation_importance(model, X, y, metric="r2", repeats=2)
+    assert found.score == pytest.approx(r2_score(y, model.predict(X)))

@@ -33,6 +33,7 @@ from spinney.estimators.base import (
     Scored,
     TreeEstimator,
     categories_of_text,
+    check_verbose,
     is_column_vector,
     progress_bar,
     refuse_unsaved,
@@ -46,7 +47,7 @@ from spinney.estimators.forest_trees import ClassTreeView, TreeView
 from spinney.estimators.generated import AdaBoostClassifierParameters, AdaBoostRegressorParameters
 from spinney.model.adaboost import AdaBoostModel
 from spinney.params import AdaBoostConfig
-from spinney.params.estimators import ADABOOST_LOSS, ADABOOST_ROUNDS, VERBOSE
+from spinney.params.estimators import ADABOOST_LOSS, ADABOOST_ROUNDS
 from spinney.params.parameter import is_drawn
 from spinney.training.adaboost import LARGEST_POWER, train_adaboost
 
@@ -268,8 +269,7 @@ class AdaBoostBase(TreeEstimator):
     def _check_parameters(self) -> None:
         """Check the parameters as `fit` does, as far as that needs no table."""
         self._rounds()
-        if not isinstance(self.verbose, bool | np.bool_):
-            VERBOSE.check(self.verbose)
+        check_verbose(self.verbose)
         super()._check_parameters()
         config: AdaBoostConfig = self._parsed(0 if is_drawn(self.random_state) else self.random_state)
         if self.estimator is not None:

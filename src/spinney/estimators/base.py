@@ -36,6 +36,7 @@ from spinney.estimators.json_values import NotJsonError, write_columns
 from spinney.estimators.parameters import BOOSTING, FAMILIES, Family, family_of
 from spinney.messages import nearest_names, shown
 from spinney.params import ParameterSet
+from spinney.params.estimators import VERBOSE
 from spinney.params.parameter import SeedLike, is_drawn
 from spinney.params.parameter_set import PRINTING, by_spelling
 from spinney.training.callbacks import ProgressBar, RoundInfo
@@ -423,6 +424,12 @@ def check_flags(estimator: object, *names: str) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, bool | np.bool_):
             raise ParameterTypeError(f"{name}={shown(value)} must be True or False")
+
+
+def check_verbose(verbose: object) -> None:
+    """Refuse what is neither True nor False nor a whole number."""
+    if not isinstance(verbose, bool | np.bool_):
+        VERBOSE.check(verbose)
 
 
 def check_categorical(categorical: object) -> None:

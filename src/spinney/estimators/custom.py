@@ -221,8 +221,8 @@ def custom_metrics(
         What the user gave.
     config : Config
         Of the training; its objective makes predictions of scores.
-    classes : ndarray or list of ndarray, optional
-        Labels of the classes, a list where rows have several labels, None for a regressor.
+    classes : ndarray, optional
+        Labels of the classes, (labels, 2) where rows have several labels, None for a regressor.
 
     Raises
     ------

@@ -221,7 +221,7 @@ def wanted_holdout(
     wished = estimator.n_estimators == AUTO or fraction is not None or isinstance(rows, np.ndarray)
     if rows is not None and (has_valid or not wished):
         raise ParameterError(
-            f"{named(rows, 0.0)} names rows that are held out, but none are: leave it out, or "
+            f"{named(rows, 0.0)} chooses rows to hold out, but none are held out: leave it out, or "
             + ("leave out eval_set, or X_val and y_val" if has_valid else "set validation_fraction")
         )
     if fraction is not None and has_valid:
@@ -231,7 +231,7 @@ def wanted_holdout(
         )
     if groups is not None and (has_valid or not wished):
         raise ParameterError(
-            "groups names rows that are held out together, but none are held out: leave it out, or set validation_fraction"
+            "groups are held out together, but no rows are held out: leave it out, or set validation_fraction"
             + (" and leave out eval_set" if has_valid else "")
         )
     if estimator.n_estimators == AUTO:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.binning.binned import BinnedData
 from spinney.data import ForestTarget
 from spinney.errors import DataError, ParameterError, ParameterTypeError
-from spinney.estimators.base import COLUMN_VECTOR, NO_MORE, check_flags, is_column_vector
+from spinney.estimators.base import COLUMN_VECTOR, NO_MORE, check_flags, check_verbose, is_column_vector
 from spinney.estimators.forest_base import EarlierForest, ForestBase, ForestInputs
 from spinney.estimators.forest_trees import TreeView, depth, leaves, pruning_path, root_impurity
 from spinney.inspection.leaf_neighbours import proximity
@@ -27,7 +27,7 @@ from spinney.inspection.out_of_bag import OutOfBag, check_scorer, out_of_bag, tr
 from spinney.inspection.permutation import PermutationImportance, out_of_bag_importance
 from spinney.inspection.strength import Diagnosis, diagnose
 from spinney.messages import shown
-from spinney.params.estimators import TREES, VERBOSE
+from spinney.params.estimators import TREES
 from spinney.params.parameter import SeedLike
 from spinney.tree import Tree
 from spinney.user_functions import takes_estimator
@@ -172,8 +172,7 @@ class ForestEnsemble(ForestBase):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._trees()
-        if not isinstance(self.verbose, bool | np.bool_):
-            VERBOSE.check(self.verbose)
+        check_verbose(self.verbose)
         check_flags(self, "warm_start")
         if not isinstance(self.oob_score, bool | np.bool_) and not callable(self.oob_score):
             raise ParameterTypeError(f"oob_score={shown(self.oob_score)} must be True, False or a function")

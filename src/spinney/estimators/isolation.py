@@ -23,6 +23,7 @@ from spinney.estimators.base import (
     categories_of_text,
     check_flags,
     check_same_parameters,
+    check_verbose,
     progress_bar,
     refuse_unsaved,
     restore_on_failure,
@@ -34,7 +35,7 @@ from spinney.estimators.files import save_estimator
 from spinney.estimators.generated import IsolationForestParameters
 from spinney.model.isolation import IsolationModel
 from spinney.params import IsolationConfig
-from spinney.params.estimators import TREES, VERBOSE
+from spinney.params.estimators import TREES
 from spinney.training.isolation import encoded, refuse_infinite_values, rows_per_tree, train_isolation
 from spinney.tree import Tree
 from spinney.tree.isolation import concatenate_forests
@@ -210,7 +211,7 @@ class IsolationForest(IsolationForestParameters, OutlierMixin, TreeEstimator):
 
     def _check_parameters(self) -> None:
         TREES.check(self.n_estimators)
-        VERBOSE.check(self.verbose)
+        check_verbose(self.verbose)
         check_flags(self, "warm_start")
         super()._check_parameters()
 

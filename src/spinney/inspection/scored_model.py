@@ -77,7 +77,8 @@ class ScoredModel(ABC):
 def scored_model(model: Any, X: object) -> ScoredModel:
     """A model or a fitted estimator, and a table.
 
-    A fitted estimator of ours has its model as `model_` and the labels of classes as `classes_`, which are public.
+    A fitted estimator of ours has its model as `model_` and the labels of classes as `classes_`, which are public. An estimator
+    that predicts by methods of its own, around one of ours or derived from it, predicts the whole table instead.
 
     Raises
     ------
@@ -86,7 +87,9 @@ def scored_model(model: Any, X: object) -> ScoredModel:
     DataError
         If the table has other columns than the model, or no rows.
     """
-    inner, classes = getattr(model, "model_", model), getattr(model, "classes_", None)
+    inner, classes = model, None
+    if _predicts_by_model(type(model)):
+        inner, classes = getattr(model, "model_", model), getattr(model, "classes_", None)
     if isinstance(inner, Model):
         scored: ScoredModel = ScoredBoosting(inner, X, classes)
     elif isinstance(inner, ForestModel):
@@ -102,6 +105,15 @@ def scored_model(model: Any, X: object) -> ScoredModel:
     if scored.rows == 0:
         raise DataError("X has no rows; give rows to evaluate the model on")
     return scored
+
+
+def _predicts_by_model(kind: type) -> bool:
+    """Whether all that a class predicts with is ours, so that its `model_` predicts the same."""
+    methods = [getattr(kind, name, None) for name in ("predict", "predict_proba", "decision_function")]
+    found = [method for method in methods if method is not None]
+    return bool(found) and all(
+        getattr(method, "__module__", "").partition(".")[0] == "spinney" for method in found
+    )
 
 
 class ScoredBoosting(ScoredModel):

@@ -56,8 +56,8 @@ def call_scorer(
         Numbers, or places of labels among the classes.
     weight : float64[rows], or None
         Weights of the rows.
-    classes : ndarray or list of ndarray, or None
-        Labels of the classes; a list where rows have several labels.
+    classes : ndarray, or None
+        Labels of the classes; (labels, 2) where rows have several labels.
     """
     fitted = (
         _PredictedNumbers(predictions) if classes is None else _PredictedClasses(classes, scores, predictions)

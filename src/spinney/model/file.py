@@ -3,7 +3,7 @@
 A `FileFormat` declares the files of a class of models: its format numbers, the fields of its header, its arrays. Files are
 written and read here by these declarations alone.
 
-A new kind of model is a frozen class beside `isolation.py` that checks itself and has a `FILE`; its places are `BY_KIND` here
+A new kind of model is a frozen class beside `isolation.py` that checks itself and has a `FILE`; its places are `KINDS` here
 and `AnyModel` in `loading.py`.
 """
 

@@ -135,14 +135,14 @@ class Duplicates:
         int64[rows] or None
             Of the local rows. All ranks get numbers or none does.
         """
-        hashes, others = self._row_hashes(data, team)
-        if data is not self._data:
+        all_rows = data is self._data
+        counts = self._among_all if all_rows else None
+        if counts is None:
+            hashes, others = self._row_hashes(data, team)
             counts = self._search(data, labels, hashes, others, team)
-        else:
-            if self._among_all is None:
-                self._among_all = self._search(data, labels, hashes, others, team)
-            counts = self._among_all
-        return hashes.view(np.int64) if counts.reach(least) else None
+        if all_rows:
+            self._among_all = counts
+        return self._row_hashes(data, team)[0].view(np.int64) if counts.reach(least) else None
 
     def forget(self) -> None:
         """Free the memory of the hashes, 16 bytes a row."""

@@ -144,6 +144,11 @@ def model_of(init_model: object) -> Model | None:
     if isinstance(found, SavedModel):
         other = "forest" if isinstance(found, ForestModel) else type(found).__name__
         raise ParameterError(f"init_model is a {other}; boosting goes on from a boosted model")
+    if isinstance(init_model, type):
+        raise ParameterTypeError(
+            "init_model must be a Model, a fitted estimator or the path of a model file, not the class "
+            f"{init_model.__name__}"
+        )
     kind, why = type(init_model), ""
     if callable(getattr(init_model, "fit", None)):
         ours = any(base.__module__.partition(".")[0] == "spinney" for base in kind.__mro__)

@@ -231,7 +231,7 @@ def cv(
     )
     found = folds_of(folds, labels, groups, splitter)
     duplicates = Duplicates(data, encoded_columns(args.resolved, data))
-    work = _Work(args, data, check_truth("train_metrics", train_metrics), duplicates)
+    work = _Work(args, data, check_truth("train_metrics", train_metrics), duplicates, len(found))
     for k, fold in enumerate(found):
         work.check(k, fold)
     listeners = checked_callbacks(callbacks)
@@ -250,6 +250,7 @@ class _Work:
     data: BinnedData
     train_metrics: bool
     duplicates: Duplicates
+    folds: int
 
     def check(self, k: int, fold: Fold) -> None:
         """Refuse a fold that cannot be trained or evaluated, before any is trained."""
@@ -351,6 +352,8 @@ def _train_folds(
 ) -> int | None:
     """Train some folds side by side; gives the best round where early stopping looks for it."""
     boosters = [work.booster(k, fold, team) for k, fold in folds]
+    if len(results.models) + len(folds) == work.folds:
+        work.duplicates.forget()
     scores = [booster.scores("test") for booster in boosters]
 
     def keep_values(found: list[Evals]) -> None:

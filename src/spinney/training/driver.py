@@ -280,6 +280,7 @@ def prepare(
         What `check_arguments` takes.
     """
     ranks = ALONE if communicator is None else communicator
+    listeners = checked_callbacks(callbacks) if ranks.rank == 0 else []
     if communicator is not None:
         check_rank_data(data, "shard")
     args = check_arguments(params, data, rounds, **given)
@@ -289,20 +290,18 @@ def prepare(
         watched = checked_valid(valid, data, loss, args.metrics)
         growers.check_grower(config, data, watched)
         check_rows(loss, labels)
-        check_margin(labels, loss.outputs, "dataset")
-        for name, one in watched.items():
-            check_margin(one.labels, loss.outputs, f"valid[{name!r}]")
     else:
         watched = checked_rank_valid(valid)
         check_ranks(config, args.rounds, data, watched, ranks)
+    check_margin(data.labels, loss.outputs, "dataset")
+    for name, one in watched.items():
+        check_margin(one.labels, loss.outputs, f"valid[{name!r}]")
     if ranks.rank == 0:
         args.check_rounds(bool(watched))
-    listeners = checked_callbacks(callbacks) if ranks.rank == 0 else []
     hooks = Hooks(listeners, schedule_of(listeners), guard, on_round)
     members = members_of(config)
-    searches = isinstance(args.rounds, Auto) or data.schema.category_counts is not None
     duplicates = None
-    if searches:
+    if isinstance(args.rounds, Auto) or data.schema.category_counts is not None:
         duplicates = Duplicates(data, encoded_columns(args.resolved, data), ranks)
     if isinstance(args.rounds, Auto):
         plans = plan_members(members, args, data, watched, hooks, duplicates, ranks)

@@ -198,6 +198,9 @@ def draw_holdout(
     whole = "queries" if groups is None else "groups"
     alike = groups is not None and groups.duplicates
     chosen = chosen_rows(validation, grouped, strata, share, config.random_state, whole, alike)
+    alone = groups is None and labels.queries is None
+    if validation is None and alone and labels.targets > 1 and kind_of(config.objective) == "two":
+        keep_rare_labels(chosen, labels)
     if validation is not None:
         check_left(chosen, labels, strata, kind_of(config.objective) in SURVIVAL, named(validation, share))
     return chosen
@@ -218,6 +221,15 @@ def chosen_rows(
     chosen = last_out(labels, share, whole) if isinstance(validation, str) else validation
     _check_given(chosen, labels, whole)
     return chosen
+
+
+def keep_rare_labels(chosen: NDArray[np.bool_], labels: Labels) -> None:
+    """Where rows have several labels: hold out no row that is the only one with a label, or without it."""
+    has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
+    for has in (labels.target > 0.5).T:
+        for rows in (np.flatnonzero(has_weight & has), np.flatnonzero(has_weight & ~has)):
+            if chosen[rows].all():
+                chosen[rows[:1]] = False
 
 
 def check_left(

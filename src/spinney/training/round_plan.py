@@ -391,10 +391,8 @@ def _chosen(
 ) -> NDArray[np.bool_]:
     """Rows to hold out: by their number and the seed alone."""
     share = SHARE if auto.validation_fraction is None else auto.validation_fraction
-    rows, alone = auto.validation, groups is None and labels.queries is None
+    rows = auto.validation
     chosen = draw_holdout(config, labels, _strata(config, labels, loss), share, rows, groups)
-    if rows is None and alone and labels.targets > 1 and kind_of(config.objective) == "two":
-        _keep_rare_labels(chosen, labels)
     what = "held out"
     try:
         held = loss.prepared(labels.take(chosen))
@@ -428,15 +426,6 @@ def _useless_holdout_message(auto: Auto, config: Config) -> str:
         f"the rows held out by {named(auto.validation, SHARE)} {found}, so more rounds would always seem better: hold out "
         f"{wanted}, or give a number of rounds"
     )
-
-
-def _keep_rare_labels(chosen: NDArray[np.bool_], labels: Labels) -> None:
-    """Where rows have several labels: hold out no row that is the only one with a label, or without it."""
-    has_weight = np.ones(labels.rows, np.bool_) if labels.weight is None else labels.weight > 0
-    for has in (labels.target > 0.5).T:
-        for rows in (np.flatnonzero(has_weight & has), np.flatnonzero(has_weight & ~has)):
-            if chosen[rows].all():
-                chosen[rows[:1]] = False
 
 
 def _strata(config: Config, labels: Labels, loss: Objective) -> NDArray[np.int64]:

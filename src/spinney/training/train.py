@@ -97,12 +97,13 @@ def train(
     >>> model.predict(np.array([[0.1], [0.9]])).round(1)
     array([0.1, 0.9])
     """
+    check_truth("progress", progress)
     job = prepare(
         params, binned_of(dataset), rounds, objective=objective, valid=valid, metrics=metrics, callbacks=callbacks,
         init_model=init_model, max_rounds=max_rounds, validation_fraction=validation_fraction, groups=groups,
         validation=validation,
     )  # fmt: skip
-    models = run(job, progress=check_truth("progress", progress))
+    models = run(job, progress=progress)
     warn_of_cap(job.hooks.searches, "rounds", UserWarning, stacklevel=2)
     return models[0] if len(models) == 1 else mean_model(models)
 
@@ -116,5 +117,5 @@ def train_each(
     **given: Any,
 ) -> list[Model]:
     """The models whose mean `train` gives, one for each seed. The parameters are those of `train`."""
-    job = prepare(params, binned_of(dataset), rounds, **given)
-    return run(job, progress=check_truth("progress", progress))
+    check_truth("progress", progress)
+    return run(prepare(params, binned_of(dataset), rounds, **given), progress=progress)
