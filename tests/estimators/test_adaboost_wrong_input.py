@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import spinney as sp
@@ -83,3 +84,21 @@ def test_other_columns_than_those_of_the_fit_are_refused(table, two):
 def test_estimators_that_predict_something_else_are_refused(boosted, estimator, wanted):
     with pytest.raises(ParameterTypeError, match=f"is no {wanted}"):
         boosted(estimator).fit(np.zeros((6, 1)), [0, 1] * 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [
+        (sp.AdaBoostClassifier, "staged_predict"),
+        (sp.AdaBoostClassifier, "staged_predict_proba"),
+        (sp.AdaBoostClassifier, "staged_decision_function"),
+        (sp.AdaBoostRegressor, "staged_predict"),
+    ],
+)
+def test_staged_predictions_are_checked_when_they_are_called(kind, method):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    fitted = kind(n_estimators=2).fit(X, (X[:, 0] > 0).astype(int))
+    with pytest.raises(ValueError, match="2 features"):
+        getattr(fitted, method)(X[:, :2])
+    with pytest.raises(NotFittedError):
+        getattr(kind(), method)(X)

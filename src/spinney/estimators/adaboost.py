@@ -215,8 +215,7 @@ class AdaBoostBase(TreeEstimator):
         """
         refuse_dask(y, "y", type(self).__name__)
         refuse_dask(sample_weight, "sample_weight", type(self).__name__)
-        for predicted in self.staged_predict(X):
-            yield self._scored(y, predicted, sample_weight)
+        return (self._scored(y, predicted, sample_weight) for predicted in self.staged_predict(X))
 
     def __len__(self) -> int:
         return len(self.estimators_)
@@ -328,17 +327,15 @@ class BoostedClasses(Scored, ClassifierMixin, AdaBoostBase):
     def staged_decision_function(self, X: object) -> Iterator[NDArray[np.float64]]:
         """What `decision_function` gives after one tree, two trees, and so on, in turn. X is as `predict` takes it."""
         X = self._checked(X)
-        yield from self._ensemble.staged(X, n_jobs=self.n_jobs)
+        return iter(self._ensemble.staged(X, n_jobs=self.n_jobs))
 
     def staged_predict(self, X: object) -> Iterator[NDArray[Any]]:
         """What `predict` gives after one tree, two trees, and so on, in turn. X is as `predict` takes it."""
-        for decision in self.staged_decision_function(X):
-            yield self._named(decision)
+        return (self._named(decision) for decision in self.staged_decision_function(X))
 
     def staged_predict_proba(self, X: object) -> Iterator[NDArray[np.float64]]:
         """What `predict_proba` gives after one tree, two trees, and so on, in turn. X is as `predict` takes it."""
-        for decision in self.staged_decision_function(X):
-            yield self._ensemble.probabilities(decision)
+        return (self._ensemble.probabilities(decision) for decision in self.staged_decision_function(X))
 
     def _named(self, decision: NDArray[np.float64]) -> NDArray[Any]:
         """Labels that votes come to."""
@@ -385,7 +382,7 @@ class BoostedNumbers(Scored, RegressorMixin, AdaBoostBase):
         The number of every row's leaf in every tree is held, 4 bytes each.
         """
         X = self._checked(X)
-        yield from self._ensemble.staged(X, n_jobs=self.n_jobs)
+        return iter(self._ensemble.staged(X, n_jobs=self.n_jobs))
 
     def _fit_target(self, y: object, rows: int) -> ForestTarget:
         return read_number_target(y, rows)
