@@ -1,7 +1,8 @@
 """The driver of gradient boosting, in memory, from disk and on ranks.
 
-`prepare` checks everything and trains nothing. `run` trains the members of a job, `boost` is the only loop over rounds: of one
-training, of the folds of a cross-validation side by side, of a search for the number of rounds and of the refit that follows it.
+`prepare` checks the arguments, plans the rounds and trains nothing. `run` trains the members of a job. `boost` is the only loop
+over rounds: of one training, of the folds of a cross-validation side by side, of a search for the number of rounds and of the
+refit that follows it.
 """
 
 from __future__ import annotations

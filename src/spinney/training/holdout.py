@@ -1,7 +1,6 @@
 """Rows that are held out: which, and which rows must be held out together.
 
-These are the rows of a group that the user gave, or duplicate rows (`target_encoding/duplicates.py`), which are looked for once
-in a fit.
+These are the rows of a group that the user gave, or duplicate rows (`target_encoding/duplicates.py`).
 """
 
 from __future__ import annotations
