@@ -47,9 +47,7 @@ def metric(name, scores, target, queries, weight=None, depth=10**6, gains=GAINS)
             first = next((k for k, r in enumerate(found) if r > 0), None)
             values.append(1.0 if first is None else 1 / (first + 1) if first < depth else 0.0)
         else:
-            raise ValueError(
-                f"the oracle has no metric {name!r}: write its value for one query here"
-            )
+            raise ValueError(f"the oracle has no metric {name!r}: write its value for one query here")
         weights.append(1.0 if weight is None else float(np.mean([weight[i] for i in rows])))
     return float(np.average(values, weights=weights))
 
